@@ -1,0 +1,75 @@
+# Everything a developer types. Needs python3 (3.11 or newer) with venv, make and nothing else; `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+WORKERS ?= auto
+TESTS ?=
+
+.PHONY: help demo test lint ruff types bench docs docs-check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
+
+demo: $(VENV)/.run ## install evalpipe into .venv and make the card of configs/titanic.yaml
+	@$(BIN)/evalpipe run configs/titanic.yaml
+	@ls -1 "$(CURDIR)/reports/titanic/card.html" "$(CURDIR)/reports/titanic/card.pdf"
+
+test: $(VENV)/.test ## run the tests on all cores (TESTS=tests/spec for a part)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+lint: ruff types ## look for faults without running the code: ruff, then mypy
+
+ruff: $(VENV)/.dev
+	@$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+bench: $(VENV)/.test ## compare with peers; each benchmark prints its table
+	@for script in benchmarks/*.py; do \
+	  [ -e "$$script" ] || { echo "there are no benchmarks yet"; break; }; \
+	  echo "== $$script"; $(BIN)/python "$$script"; \
+	done
+
+docs: $(VENV)/.run ## write the generated pages of docs/ again
+	@$(BIN)/python docs/build.py
+
+docs-check: $(VENV)/.run ## fail when a generated page of docs/ is stale
+	@$(BIN)/python docs/build.py --check
+
+clean: ## remove .venv, caches and build products; reports stay
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment. A stamp is made again when pyproject.toml has changed; each holds what the one before it holds.
+
+$(VENV)/.venv:
+	@.ci/system venv "$(PYTHON)"
+	@rm -rf $(VENV)
+	@"$(PYTHON)" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.venv pyproject.toml
+	@.ci/system run "$(BIN)/python"
+	@echo "Installing evalpipe into $(VENV) …"
+	@$(PIP) install --quiet --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run pyproject.toml
+	@.ci/system test "$(BIN)/python"
+	@echo "Installing what the tests need into $(VENV) …"
+	@$(PIP) install --quiet --editable '.[test]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.test pyproject.toml
+	@echo "Installing the linters into $(VENV) …"
+	@$(PIP) install --quiet --editable '.[dev]'
+	@touch $@
