@@ -1,0 +1,28 @@
+"""evalpipe: one YAML spec and a file of predictions in, a model card an auditor can sign out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# These two modules bear the names of public functions; loading them first lets the functions keep the names.
+import evalpipe.plan  # noqa: F401
+from evalpipe.run import load, plan, render, run
+from evalpipe.version import VERSION
+
+if TYPE_CHECKING:
+    from evalpipe.arrays import evaluate
+    from evalpipe.metrics import metric
+    from evalpipe.results import Results
+
+__all__ = ["Results", "__version__", "evaluate", "load", "metric", "plan", "render", "run"]
+
+__version__ = VERSION
+
+_LATE = {"evaluate": "evalpipe.arrays", "metric": "evalpipe.metrics", "Results": "evalpipe.results"}
+
+
+def __getattr__(name: str) -> Any:  # Heavy modules are imported when first used, so that `--help` stays quick.
+    if name not in _LATE:
+        raise AttributeError(f"module 'evalpipe' has no attribute {name!r}")
+    return getattr(import_module(_LATE[name]), name)

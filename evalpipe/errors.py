@@ -1,0 +1,115 @@
+"""Everything evalpipe raises on purpose: problems with a place and a way out, in four kinds of error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A spot in a file: 1-based line and column, the length underlined, and the line's text."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    length: int = 1
+    text: str | None = None
+
+    def __str__(self) -> str:
+        """Write the place as ``file:line:column``, as far as it is known."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong.
+
+    ``code`` is a stable, hyphenated name; ``message`` one sentence without a full stop; ``place`` where it stands;
+    ``hint`` the way out, shown under the caret; ``rows`` the offending data rows as ``(1-based row, value)``;
+    ``notes`` further lines, each shown behind ``=``.
+    """
+
+    code: str
+    message: str
+    place: Place | None = None
+    hint: str | None = None
+    rows: tuple[tuple[int, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    severity: str = "error"
+
+    def __str__(self) -> str:
+        """Render the problem as people read it in a terminal."""
+        return "\n".join([f"{self.severity}[{self.code}]: {self.message}", *self._body()])
+
+    def _body(self) -> list[str]:
+        place = self.place
+        excerpt = place is not None and place.text is not None and place.line is not None
+        pad = " " * (len(str(place.line)) if place is not None and excerpt else 1)
+        lines = [f"{pad}--> {place}"] if place is not None else []
+        if excerpt and place is not None and place.text is not None:
+            column = place.column or 1
+            caret = "".join(c if c == "\t" else " " for c in place.text[: column - 1]) + "^" * max(1, place.length)
+            hint = f" {self.hint}" if self.hint else ""
+            lines += [f"{pad} |", f"{place.line} | {place.text}", f"{pad} | {caret}{hint}"]
+        if self.rows:
+            lines += [f"{pad} |", *(f"{pad} | row {row}: {value}" for row, value in self.rows)]
+        lines += [f"{pad} = {note}" for note in self.notes]
+        if self.hint and not excerpt:
+            lines.append(f"{pad} = help: {self.hint}")
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the problem as plain JSON values."""
+        place = self.place
+        return {
+            "severity": self.severity,
+            "code": self.code,
+            "message": self.message,
+            "file": place.file if place else None,
+            "line": place.line if place else None,
+            "column": place.column if place else None,
+            "rows": [{"row": row, "value": value} for row, value in self.rows],
+            "hint": self.hint,
+            "notes": list(self.notes),
+        }
+
+
+class EvalpipeError(Exception):
+    """Root of all errors that evalpipe raises on purpose; carries every problem found in one pass."""
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(self, *problems: Problem) -> None:
+        """Keep the problems, in the order they should be read."""
+        self.problems = problems
+        super().__init__("\n\n".join(str(problem) for problem in problems))
+
+    @classmethod
+    def of(cls, code: str, message: str, **details: Any) -> EvalpipeError:
+        """Make an error of a single problem; ``details`` are the other fields of `Problem`."""
+        return cls(Problem(code, message, **details))
+
+
+class UsageError(EvalpipeError):
+    """The command line, the machine or the arguments of a call are not fit for what was asked."""
+
+    exit_code = 2
+
+
+class SpecError(EvalpipeError):
+    """The spec is wrong; nothing was computed."""
+
+    exit_code = 2
+
+
+class DataError(EvalpipeError):
+    """The data are wrong or cannot be read; nothing was written."""
+
+    exit_code = 3
+
+
+class InternalError(EvalpipeError):
+    """A fault of evalpipe itself."""
+
+    exit_code = 4

@@ -1,0 +1,42 @@
+"""Two-sided limits of a binomial proportion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Limits = tuple[Floats, Floats]
+
+
+def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:
+    """Return the exact limits, shapes broadcast; NaN where there are no trials.
+
+    Quantiles of beta distributions; the limit is 0 at no success and 1 at no failure. Clopper & Pearson (1934).
+    """
+    from scipy.special import betaincinv
+
+    x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
+    tail = (1 - level) / 2
+    failures = n - x
+    lower = np.where(x > 0, betaincinv(np.maximum(x, 1), failures + 1, tail), 0.0)
+    upper = np.where(failures > 0, betaincinv(x + 1, np.maximum(failures, 1), 1 - tail), 1.0)
+    return np.where(n > 0, lower, np.nan), np.where(n > 0, upper, np.nan)
+
+
+def wilson(successes: Any, trials: Any, level: float) -> Limits:
+    """Return the score limits, shapes broadcast; NaN where there are no trials. Wilson (1927)."""
+    from scipy.special import ndtri
+
+    x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
+    z = ndtri((1 + level) / 2)
+    n = np.where(n > 0, n, np.nan)
+    share, scale = x / n, 1 + z**2 / n
+    centre = (share + z**2 / (2 * n)) / scale
+    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
+    return np.where(x > 0, centre - half, 0.0 * n), np.where(x < n, centre + half, n / n)
+
+
+LIMITS = {"exact": clopper_pearson, "wilson": wilson}
+"""The binomial methods by the name a spec gives them."""

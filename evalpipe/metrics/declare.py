@@ -1,0 +1,227 @@
+"""How a metric is declared: a pure function of named statistics, with what people need to know about it.
+
+The positional parameters of the function name statistics (see `evalpipe.statistics`); its keyword-only parameters are
+the options a user may set in the spec, with pydantic types. All arrays may have leading axes (replicates); a metric
+works on the last axis of tables and broadcasts over the rest.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, create_model
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Needs = Literal["labels", "probabilities", "scores"]
+Direction = Literal["maximize", "minimize", "none"]
+
+
+class Proportion(NamedTuple):
+    """Successes among trials: a value with a binomial interval. Shapes [...]."""
+
+    successes: Array
+    trials: Array
+
+
+class FromSpec(NamedTuple):
+    """Marks an option that takes the value of a key of the spec where the metric's entry does not give one."""
+
+    key: str
+
+
+def ratio(numerator: Any, denominator: Any) -> Array:
+    """Divide, giving NaN (undefined) wherever the denominator is zero."""
+    numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
+    quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    return quotient
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One declared metric. Built by `metric`; everything that lists, checks or prints metrics reads it."""
+
+    name: str
+    function: Callable[..., Any]
+    needs: Needs
+    direction: Direction
+    range: tuple[float, float]
+    undefined: str
+    ref: str
+    title: str
+    aliases: tuple[str, ...] = ()
+    interval: Literal["proportion"] | None = None
+    standard: bool = False
+    extensive: bool = False
+    statistics: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the names of the statistics off the function."""
+        parameters = inspect.signature(self.function).parameters.values()
+        names = tuple(p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY)
+        object.__setattr__(self, "statistics", names)
+
+    def __call__(self, *statistics: Any, **options: Any) -> Array:
+        """Return the metric's value, NaN where it is undefined; shapes broadcast over leading axes."""
+        outcome = self.function(*statistics, **options)
+        return ratio(*outcome) if isinstance(outcome, Proportion) else np.asarray(outcome, float)
+
+    def proportion(self, *statistics: Any, **options: Any) -> Proportion:
+        """Return successes and trials of a metric whose ``interval`` is "proportion"."""
+        outcome = self.function(*statistics, **options)
+        if not isinstance(outcome, Proportion):
+            raise TypeError(f"{self.name} is declared as a proportion but does not return one")
+        return outcome
+
+    @cached_property
+    def option_types(self) -> dict[str, inspect.Parameter]:
+        """The keyword-only parameters by name."""
+        parameters = inspect.signature(self.function).parameters
+        return {n: p for n, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    @cached_property
+    def options(self) -> type[BaseModel]:
+        """The pydantic model of the options: frozen, strict about unknown keys."""
+        hints = typing.get_type_hints(self.function, include_extras=True)
+        required = inspect.Parameter.empty
+        fields: dict[str, Any] = {
+            name: (hints[name], ... if p.default is required else p.default) for name, p in self.option_types.items()
+        }
+        config = ConfigDict(extra="forbid", frozen=True, strict=True)
+        return create_model(f"{self.name}_options", __config__=config, **fields)
+
+    @cached_property
+    def from_spec(self) -> dict[str, str]:
+        """The options that fall back to a key of the spec: ``{option: key}``."""
+        hints = typing.get_type_hints(self.function, include_extras=True)
+        return {
+            name: mark.key
+            for name in self.option_types
+            for mark in typing.get_args(hints[name])[1:]
+            if isinstance(mark, FromSpec)
+        }
+
+    @property
+    def best(self) -> float | None:
+        """The best value, or None where neither end is better."""
+        return {"maximize": self.range[1], "minimize": self.range[0], "none": None}[self.direction]
+
+    @property
+    def definition(self) -> str:
+        """The docstring without its formula: what the metric means."""
+        text = " ".join(re.sub(r",?\s*\$[^$]*\$", "", inspect.getdoc(self.function) or "").split())
+        return text.replace(" .", ".")
+
+    @property
+    def formula(self) -> str:
+        """The LaTeX formula of the docstring, without dollar signs."""
+        found = re.search(r"\$([^$]*)\$", inspect.getdoc(self.function) or "")
+        return " ".join(found.group(1).split()) if found else ""
+
+
+class Registry:
+    """All metrics by canonical name, found by alias too."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._metrics: dict[str, Metric] = {}
+        self._aliases: dict[str, str] = {}
+
+    def add(self, entry: Metric) -> None:
+        """Register a metric; its name and aliases must be new."""
+        for name in (entry.name, *entry.aliases):
+            if name in self._aliases:
+                raise ValueError(f"the metric name {name!r} is taken by {self._aliases[name]!r}")
+        self._metrics[entry.name] = entry
+        self._aliases.update(dict.fromkeys((entry.name, *entry.aliases), entry.name))
+
+    def remove(self, name: str) -> None:
+        """Forget a metric and its aliases."""
+        entry = self._metrics.pop(name)
+        for alias in (entry.name, *entry.aliases):
+            del self._aliases[alias]
+
+    def __iter__(self) -> Iterator[Metric]:
+        """Yield the metrics in the order of declaration."""
+        return iter(tuple(self._metrics.values()))
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a canonical name or alias is known."""
+        return name in self._aliases
+
+    def __getitem__(self, name: str) -> Metric:
+        """Return the metric of a canonical name or alias; raises KeyError."""
+        return self._metrics[self._aliases[name]]
+
+    def closest(self, name: str) -> str | None:
+        """Return the known name or alias most like ``name``, if any is close."""
+        found = difflib.get_close_matches(name, self._aliases, n=1, cutoff=0.6)
+        return found[0] if found else None
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of one entry of the spec's ``metrics``."""
+        bare = sorted(name for name in self._aliases if not self._required(self[name]))
+        return {"anyOf": [{"enum": bare}, *(self._entry_schema(entry) for entry in self)]}
+
+    @staticmethod
+    def _required(entry: Metric) -> list[str]:
+        """Name the options that have neither a default nor a key of the spec to fall back to."""
+        empty = inspect.Parameter.empty
+        return [n for n, p in entry.option_types.items() if p.default is empty and n not in entry.from_spec]
+
+    def _entry_schema(self, entry: Metric) -> Mapping[str, Any]:
+        options = entry.options.model_json_schema()
+        return {
+            "type": "object",
+            "title": entry.title,
+            "description": entry.definition,
+            "properties": {"metric": {"enum": [entry.name, *entry.aliases]}, **options.get("properties", {})},
+            "required": ["metric", *self._required(entry)],
+            "additionalProperties": False,
+        }
+
+
+registry = Registry()
+"""Every metric of this process."""
+
+
+def metric(
+    *,
+    needs: Needs,
+    direction: Direction,
+    range: tuple[float, float],  # noqa: A002 - the field's word
+    undefined: str,
+    ref: str,
+    interval: Literal["proportion"] | None = None,
+    aliases: tuple[str, ...] = (),
+    title: str | None = None,
+    standard: bool = False,
+    extensive: bool = False,
+) -> Callable[[Callable[..., Any]], Metric]:
+    """Declare the decorated function as a metric under its own name.
+
+    ``needs`` says what a model must provide; ``direction`` which way is better; ``range`` the possible values;
+    ``undefined`` when there is no value; ``ref`` the source (author, year); ``interval="proportion"`` that the
+    function returns a `Proportion`; ``standard`` that the metric belongs to the task's default set; ``extensive``
+    that its value grows with the number of rows. Raises ValueError when a name is taken.
+    """
+
+    def declare(function: Callable[..., Any]) -> Metric:
+        name = function.__name__
+        entry = Metric(
+            name=name, function=function, needs=needs, direction=direction, range=range, undefined=undefined, ref=ref,
+            title=title or name.replace("_", " ").capitalize(), aliases=aliases, interval=interval, standard=standard,
+            extensive=extensive,
+        )
+        registry.add(entry)
+        return entry
+
+    return declare

@@ -1,0 +1,149 @@
+"""Measures of predicted classes: functions of the confusion matrix (`tp`, `fp`, `fn`, `tn`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.metrics.declare import FromSpec, Proportion, metric, ratio
+
+UNIT = (0.0, 1.0)
+CORRELATION = (-1.0, 1.0)
+Prevalence = Annotated[float, Field(ge=0, le=1), FromSpec("prevalence")]
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+        aliases=("accuracy_score",), undefined="no rows", ref="Sokolova & Lapalme (2009)")
+def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
+    r"""Share of the rows whose class was predicted correctly, $\frac{TP+TN}{n}$."""
+    return Proportion(tp + tn, tp + fp + fn + tn)
+
+
+@metric(needs="labels", direction="minimize", range=(0.0, np.inf), extensive=True, undefined="no rows",
+        ref="Watt, Borhani & Katsaggelos (2020)")
+def misclassifications(fp: Any, fn: Any) -> Any:
+    r"""Number of rows (with weights: their total weight) whose class was predicted wrongly, $FP+FN$."""
+    return fp + fn
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, standard=True,
+        aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="no events or no non-events",
+        ref="Brodersen et al. (2010)")
+def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Mean of sensitivity and specificity, $\frac{1}{2}\left(\frac{TP}{TP+FN}+\frac{TN}{TN+FP}\right)$."""
+    return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+        aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate"), undefined="no events",
+        ref="Yerushalmy (1947)")
+def sensitivity(tp: Any, fn: Any) -> Proportion:
+    r"""Share of the events that were predicted as events, $\frac{TP}{TP+FN}$."""
+    return Proportion(tp, tp + fn)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+        aliases=("tnr", "spec", "true_negative_rate"), undefined="no non-events", ref="Yerushalmy (1947)")
+def specificity(fp: Any, tn: Any) -> Proportion:
+    r"""Share of the non-events that were predicted as non-events, $\frac{TN}{TN+FP}$."""
+    return Proportion(tn, tn + fp)
+
+
+@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion", aliases=("fpr", "fall_out"),
+        undefined="no non-events", ref="Fawcett (2006)")
+def false_positive_rate(fp: Any, tn: Any) -> Proportion:
+    r"""Share of the non-events that were predicted as events, $\frac{FP}{FP+TN}$."""
+    return Proportion(fp, fp + tn)
+
+
+@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion", aliases=("fnr", "miss_rate"),
+        undefined="no events", ref="Fawcett (2006)")
+def false_negative_rate(tp: Any, fn: Any) -> Proportion:
+    r"""Share of the events that were predicted as non-events, $\frac{FN}{FN+TP}$."""
+    return Proportion(fn, fn + tp)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+        aliases=("precision_score",), undefined="no predicted events", ref="van Rijsbergen (1979)")
+def precision(tp: Any, fp: Any) -> Proportion:
+    r"""Share of the predicted events that were events, in this sample, $\frac{TP}{TP+FP}$."""
+    return Proportion(tp, tp + fp)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+        title="NPV (sample)", undefined="no predicted non-events", ref="Vecchio (1966)")
+def npv_sample(fn: Any, tn: Any) -> Proportion:
+    r"""Share of the predicted non-events that were non-events, in this sample, $\frac{TN}{TN+FN}$."""
+    return Proportion(tn, tn + fn)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, title="PPV", standard=True,
+        aliases=("positive_predictive_value",), ref="Vecchio (1966)",
+        undefined="no events, no non-events, or no predicted event at this prevalence")
+def ppv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
+    r"""Probability that a predicted event is one where events have the declared prevalence (pi),
+    $\frac{Se\,\pi}{Se\,\pi+(1-Sp)(1-\pi)}$."""
+    found, alarmed = ratio(tp, tp + fn) * prevalence, ratio(fp, fp + tn) * (1 - prevalence)
+    return ratio(found, found + alarmed)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, title="NPV", standard=True,
+        aliases=("negative_predictive_value",), ref="Vecchio (1966)",
+        undefined="no events, no non-events, or no predicted non-event at this prevalence")
+def npv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
+    r"""Probability that a predicted non-event is one where events have the declared prevalence (pi),
+    $\frac{Sp(1-\pi)}{Sp(1-\pi)+(1-Se)\pi}$."""
+    cleared, missed = ratio(tn, fp + tn) * (1 - prevalence), ratio(fn, tp + fn) * prevalence
+    return ratio(cleared, cleared + missed)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, standard=True, title="F1", aliases=("f1_score",),
+        undefined="no events and none predicted", ref="van Rijsbergen (1979)")
+def f1(tp: Any, fp: Any, fn: Any) -> Any:
+    r"""Harmonic mean of precision and sensitivity, $\frac{2TP}{2TP+FN+FP}$."""
+    return ratio(2 * tp, 2 * tp + fn + fp)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, title="F-beta", aliases=("f_meas", "fbeta_score"),
+        undefined="no events and none predicted", ref="van Rijsbergen (1979)")
+def f_beta(tp: Any, fp: Any, fn: Any, *, beta: Annotated[float, Field(gt=0, lt=1e6)] = 1.0) -> Any:
+    r"""Weighted harmonic mean of precision and sensitivity, in which sensitivity counts beta times as much,
+    $\frac{(1+\beta^2)TP}{(1+\beta^2)TP+\beta^2FN+FP}$."""
+    found = (1 + beta**2) * tp
+    return ratio(found, found + beta**2 * fn + fp)
+
+
+@metric(needs="labels", direction="maximize", range=CORRELATION, title="J-index",
+        aliases=("youden", "informedness", "true_skill_statistic"), undefined="no events or no non-events",
+        ref="Youden (1950)")
+def j_index(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Sensitivity plus specificity less one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
+    return ratio(tp, tp + fn) + ratio(tn, tn + fp) - 1
+
+
+@metric(needs="labels", direction="maximize", range=CORRELATION, aliases=("kap", "cohen_kappa_score"), title="Kappa",
+        undefined="truth and predictions are all of one class", ref="Cohen (1960)")
+def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Agreement of truth and prediction beyond that of independence,
+    $\frac{A-E}{1-E},\ A=\frac{TP+TN}{n},\ E=\frac{(TP+FN)(TP+FP)+(TN+FP)(TN+FN)}{n^2}$."""
+    numerator = 2 * (tp * tn - fp * fn)
+    return ratio(numerator, (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+
+
+@metric(needs="labels", direction="maximize", range=CORRELATION, standard=True, title="MCC",
+        aliases=("matthews_corrcoef", "phi"), undefined="a class is absent from the truth or from the predictions",
+        ref="Matthews (1975)")
+def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Correlation of truth and prediction,
+    $\frac{TP\cdot TN-FP\cdot FN}{\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}}$."""
+    rows, columns = np.sqrt((tp + fn) * (fp + tn)), np.sqrt((tp + fp) * (fn + tn))
+    return ratio(tp * tn - fp * fn, rows * columns)
+
+
+@metric(needs="labels", direction="none", range=UNIT, interval="proportion",
+        aliases=("selection_rate", "rate_of_positive_predictions"), undefined="no rows", ref="Kuhn (2008)")
+def detection_prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
+    r"""Share of the rows that were predicted as events, $\frac{TP+FP}{n}$."""
+    return Proportion(tp + fp, tp + fp + fn + tn)

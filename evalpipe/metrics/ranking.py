@@ -1,0 +1,79 @@
+"""Measures of ranking: functions of the events and non-events at each distinct score.
+
+Tables have a last axis of the distinct scores in ascending order. ``events_from`` and ``others_from`` hold the totals
+scored at or above each of them. Rows of equal score are one cell, so the order of rows cannot matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evalpipe.metrics.declare import metric, ratio
+
+UNIT = (0.0, 1.0)
+ONE_CLASS = "no events or no non-events"
+
+
+def _share_below(events_at: Any, others_at: Any, others_from: Any) -> Any:
+    """Return the share of (event, non-event) pairs ranked rightly, ties one half. Shape [...]."""
+    others = others_from[..., :1]
+    below = others - others_from + others_at / 2
+    return ratio((events_at * below).sum(-1), events_at.sum(-1) * others[..., 0])
+
+
+@metric(needs="scores", direction="maximize", range=UNIT, standard=True, title="ROC AUC",
+        aliases=("auc", "roc_auc_score", "c_statistic"), undefined=ONE_CLASS, ref="Hanley & McNeil (1982)")
+def roc_auc(events_at: Any, others_at: Any, others_from: Any) -> Any:
+    r"""Probability that a random event is scored above a random non-event; ties count one half,
+    $P(s_1>s_0)+\frac{1}{2}P(s_1=s_0)$."""
+    return _share_below(events_at, others_at, others_from)
+
+
+@metric(needs="scores", direction="maximize", range=(-1.0, 1.0), title="Gini (accuracy ratio)",
+        aliases=("accuracy_ratio", "somers_d"), undefined=ONE_CLASS, ref="Somers (1962)")
+def gini(events_at: Any, others_at: Any, others_from: Any) -> Any:
+    r"""Share of the pairs of an event and a non-event ranked rightly less the share ranked wrongly, $2\,AUC-1$."""
+    return 2 * _share_below(events_at, others_at, others_from) - 1
+
+
+@metric(needs="scores", direction="maximize", range=UNIT, title="PR AUC (trapezoid)",
+        aliases=("pr_auc_trapezoid",), undefined="no events", ref="Davis & Goadrich (2006)")
+def pr_auc(events_at: Any, events_from: Any, others_from: Any) -> Any:
+    r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores are
+    tied: a constant score gives about half of one plus the prevalence; prefer average_precision,
+    $\sum_k(R_k-R_{k-1})\frac{P_k+P_{k-1}}{2}$."""
+    precision = ratio(events_from, events_from + others_from)
+    before = np.concatenate([precision[..., 1:], np.ones_like(precision[..., :1])], axis=-1)
+    # Thresholds above every row of positive weight retrieve nothing; the curve starts there at precision 1.
+    heights = np.where(np.isnan(before), 1.0, before) + np.where(np.isnan(precision), 1.0, precision)
+    return ratio((events_at * heights).sum(-1) / 2, events_from[..., 0])
+
+
+@metric(needs="scores", direction="maximize", range=UNIT, standard=True, aliases=("average_precision_score",),
+        undefined="no events", ref="Buckley & Voorhees (2000)")
+def average_precision(events_at: Any, events_from: Any, others_from: Any) -> Any:
+    r"""Mean over the events of the precision among the rows scored at least as high, $\sum_k(R_k-R_{k-1})P_k$."""
+    precision = ratio(events_from, events_from + others_from)
+    return ratio((events_at * np.nan_to_num(precision)).sum(-1), events_from[..., 0])
+
+
+@metric(needs="scores", direction="maximize", range=UNIT, title="K-S statistic", aliases=("kolmogorov_smirnov",),
+        undefined=ONE_CLASS, ref="Smirnov (1939)")
+def ks(events_from: Any, others_from: Any) -> Any:
+    r"""Largest distance of the score distributions of events and non-events, $\max_t|F_1(t)-F_0(t)|$."""
+    gap = ratio(events_from, events_from[..., :1]) - ratio(others_from, others_from[..., :1])
+    return np.abs(gap).max(-1)
+
+
+@metric(needs="scores", direction="maximize", range=(-1.0, 1.0), undefined=ONE_CLASS, ref="Kuhn & Johnson (2013)")
+def gain_capture(events_from: Any, others_from: Any) -> Any:
+    r"""Share captured by the cumulative gain curve of the area between the random and the perfect curve,
+    $\frac{A-1/2}{(1-\pi/2)-1/2}$."""
+    tested = ratio(events_from + others_from, (events_from + others_from)[..., :1])
+    found = ratio(events_from, events_from[..., :1])
+    zero = np.zeros_like(found[..., :1])
+    area = -np.trapezoid(np.concatenate([found, zero], -1), np.concatenate([tested, zero], -1), axis=-1)
+    prevalence = ratio(events_from[..., 0], (events_from + others_from)[..., 0])
+    return ratio(area - 0.5, (1 - prevalence) / 2)
