@@ -1,0 +1,1 @@
+"""Step 1: from YAML to a checked spec."""

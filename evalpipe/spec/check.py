@@ -1,0 +1,121 @@
+"""Checks that concern several keys of a spec; they work on what was written, however wrong other keys are."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.spec.check_metrics import check_metrics
+from evalpipe.spec.describe import closest, listed
+from evalpipe.spec.levels import level_text
+
+if TYPE_CHECKING:
+    from evalpipe.errors import Problem
+    from evalpipe.spec.origin import Loc
+    from evalpipe.spec.tree import Tree
+
+_BINARY = 2
+
+
+def check(tree: Tree) -> list[Problem]:
+    """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
+    return list(chain(_levels(tree), _event(tree), _datasets(tree), _models(tree), _columns(tree), check_metrics(tree)))
+
+
+def _readable(tree: Tree) -> list[Any] | None:
+    """Return the declared levels, None where there are none or one of them is not a level."""
+    levels = tree.get("outcome", "levels")
+    good = isinstance(levels, list) and all(isinstance(level, str | bool | int) for level in levels)
+    return levels if good else None
+
+
+def _levels(tree: Tree) -> list[Problem]:
+    levels = _readable(tree)
+    if levels is None:
+        return []
+    here = ("outcome", "levels")
+    texts = [level_text(level) for level in levels]
+    problems = [
+        tree.problem(
+            "duplicate-level", f"the level {tree.show(*here, index)} is listed twice", *here, index, hint="remove it"
+        )
+        for index, text in enumerate(texts)
+        if text in texts[:index]
+    ]
+    if len(set(texts)) != _BINARY and not (problems and len(texts) == _BINARY):
+        count = "no level is" if not texts else "1 level is" if len(texts) == 1 else f"{len(texts)} levels are"
+        hint = (
+            "merge them in the data, or choose two with 'where'"
+            if len(texts) > _BINARY
+            else "name both, or remove the key"
+        )
+        problems.append(
+            tree.problem("level-count", f"a binary outcome has 2 levels, but {count} listed", *here, hint=hint)
+        )
+    return problems
+
+
+def _event(tree: Tree) -> list[Problem]:
+    levels, event = _readable(tree), tree.get("outcome", "event")
+    if not levels or not isinstance(event, str | bool | int):
+        return []
+    texts = [level_text(level) for level in levels]
+    if level_text(event) in texts:
+        return []
+    guess = None if tree.secret("outcome", "event") else closest(level_text(event), texts)
+    secret = any(tree.secret("outcome", "levels", index) for index in range(len(levels)))
+    hint = None if secret else f"did you mean '{guess}'?" if guess else f"the levels are {listed(texts, 'and')}"
+    message = f"the event {tree.show('outcome', 'event')} is not one of the declared levels"
+    return [tree.problem("unknown-event", message, "outcome", "event", hint=hint)]
+
+
+def _datasets(tree: Tree) -> list[Problem]:
+    datasets = tree.get("datasets")
+    if not isinstance(datasets, dict) or not datasets or not all(isinstance(d, dict) for d in datasets.values()):
+        return []
+    if any(dataset.get("role", "evaluate") != "reference" for dataset in datasets.values()):
+        return []
+    message = "no dataset has the role 'evaluate', so there is nothing to compute"
+    return [
+        tree.problem("nothing-to-evaluate", message, "datasets", key=True, hint="give one of them 'role: evaluate'")
+    ]
+
+
+def _models(tree: Tree) -> list[Problem]:
+    models = tree.get("models")
+    problems: list[Problem] = []
+    for name, model in models.items() if isinstance(models, dict) else ():
+        if isinstance(model, dict):
+            problems += _model(tree, name, model)
+    return problems
+
+
+def _model(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
+    if model.get("probability") is None and model.get("prediction") is None:
+        meant = next((key for key in model if closest(key, ["probability", "prediction"])), None)
+        if meant is not None and meant not in ("probability", "prediction"):
+            return []
+        message = f"the model '{name}' names no column of predictions"
+        hint = "name the column" if meant else "add 'probability: …' or 'prediction: …'"
+        return [tree.problem("no-predictions", message, "models", name, key=True, hint=hint)]
+    if model.get("threshold") is not None and model.get("prediction") is not None:
+        message = f"the threshold of the model '{name}' would change nothing: 'prediction' gives its predicted classes"
+        here = ("models", name, "threshold")
+        return [tree.problem("unused-threshold", message, *here, key=True, hint="remove one of the two")]
+    return []
+
+
+def _columns(tree: Tree) -> list[Problem]:
+    """Report the outcome's column where it is named as a prediction or a weight: every measure would be perfect."""
+    outcome, models, weight = tree.get("outcome", "column"), tree.get("models"), tree.get("weight")
+    places: list[Loc] = [
+        ("models", name, kind)
+        for name in (models if isinstance(models, dict) else ())
+        for kind in ("probability", "prediction")
+    ]
+    places.append(("weight", "column") if isinstance(weight, dict) else ("weight",))
+    return [
+        tree.problem("outcome-as-input", f"{tree.show(*loc)} is the outcome's column", *loc, hint="name another column")
+        for loc in places
+        if outcome is not None and tree.get(*loc) == outcome
+    ]

@@ -1,0 +1,126 @@
+"""A JSON Schema in words: which keys stand at a place and what a value there may be."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.spec.models import RULES
+from evalpipe.spec.tree import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalpipe.spec.origin import Loc
+
+Schema = dict[str, Any]
+
+SHORT_LIST = 16
+"""How long a text may be that a hint repeats."""
+
+
+def listed(words: Iterable[object], last: str = "or") -> str:
+    """Write words as a list: ``'a', 'b' or 'c'``."""
+    texts = [quoted(word) for word in words]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+
+
+def closest(word: str, known: Sequence[str]) -> str | None:
+    """Return the known word most like ``word``, if any is close; case is ignored."""
+    folded = {name.casefold(): name for name in known}
+    found = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """The schemas that a value may meet, null left out; ``root`` holds the definitions they refer to."""
+
+    root: Schema
+    schemas: tuple[Schema, ...]
+
+    @classmethod
+    def of(cls, root: Schema) -> Shapes:
+        """Begin at the root of a schema."""
+        return cls(root, tuple(_alternatives(root, root)))
+
+    def at(self, loc: Loc) -> Shapes:
+        """Go to a location, as far as the schema knows it."""
+        here = self
+        for part in loc:
+            here = Shapes(self.root, tuple(s for schema in here.schemas for s in here._step(schema, part)))
+        return here
+
+    def _step(self, schema: Schema, part: str | int) -> list[Schema]:
+        if isinstance(part, int):
+            found = schema.get("items")
+        elif part in schema.get("properties", {}):
+            found = schema["properties"][part]
+        else:
+            found = next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties"))
+        return _alternatives(found, self.root) if isinstance(found, dict) else []
+
+    @property
+    def keys(self) -> dict[str, Schema]:
+        """The keys that a mapping here may have."""
+        return {key: item for schema in self.schemas for key, item in schema.get("properties", {}).items()}
+
+    @property
+    def choices(self) -> list[Any]:
+        """The values that may be chosen from here."""
+        constants = [schema["const"] for schema in self.schemas if "const" in schema]
+        return constants + [choice for schema in self.schemas for choice in schema.get("enum", ())]
+
+    def takes(self, *types: str) -> bool:
+        """Tell whether a value here may be of one of these JSON types."""
+        return any(schema.get("type") in types for schema in self.schemas)
+
+    @property
+    def words(self) -> str:
+        """What a value here may be, in words."""
+        phrases = list(dict.fromkeys(_phrase(schema) for schema in self.schemas))
+        if "a number" in phrases and "a whole number" in phrases:
+            phrases.remove("a whole number")
+        return " or ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+
+
+def _alternatives(schema: Schema, root: Schema) -> list[Schema]:
+    """Follow references and unions to the schemas behind them, leaving null out."""
+    if "$ref" in schema:
+        return _alternatives(root["$defs"][schema["$ref"].rsplit("/", 1)[1]], root)
+    if "anyOf" in schema:
+        return [found for option in schema["anyOf"] for found in _alternatives(option, root)]
+    return [] if schema.get("type") == "null" else [schema]
+
+
+def _phrase(schema: Schema) -> str:
+    if "const" in schema:
+        return quoted(schema["const"])
+    if "enum" in schema:
+        return listed(schema["enum"])
+    kind = schema.get("type")
+    if kind in ("number", "integer"):
+        return _range("a number" if kind == "number" else "a whole number", schema)
+    if kind == "string":
+        return RULES.get(schema.get("pattern", ""), "a text")
+    if kind == "object":
+        keys = list(schema.get("properties", ()))
+        return f"a mapping with {listed(keys, 'and')}" if keys else "a mapping"
+    return {"array": "a list", "boolean": "true or false"}.get(str(kind), "something else")
+
+
+def _range(noun: str, schema: Schema) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if low is not None and high is not None:
+        return f"{noun} from {_plain(low)} to {_plain(high)}"
+    limits = [f"of {_plain(low)} or more"] if low is not None else []
+    limits += [f"above {_plain(above)}"] if above is not None else []
+    limits += [f"of {_plain(high)} or less"] if high is not None else []
+    limits += [f"below {_plain(below)}"] if below is not None else []
+    return f"{noun} {' and '.join(limits)}".strip()
+
+
+def _plain(number: float) -> str:
+    return f"{int(number):,}" if float(number).is_integer() else f"{number:g}"

@@ -1,0 +1,193 @@
+"""Pydantic's errors as problems with a place and a way out, in the words of the schema."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.spec.describe import SHORT_LIST, Shapes, closest, listed
+from evalpipe.spec.models import KEY, MAX_NAME, NAME, RULES
+from evalpipe.spec.scalars import resolve
+from evalpipe.spec.tree import quoted
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from evalpipe.errors import Problem
+    from evalpipe.spec.describe import Schema
+    from evalpipe.spec.origin import Loc
+    from evalpipe.spec.tree import Tree
+
+_CODES = {
+    "literal_error": "unknown-choice",
+    "string_pattern_mismatch": "empty-value",
+    "string_too_short": "empty-value",
+    "too_short": "empty-value",
+    "greater_than": "out-of-range",
+    "greater_than_equal": "out-of-range",
+    "less_than": "out-of-range",
+    "less_than_equal": "out-of-range",
+    "finite_number": "out-of-range",
+}
+_PERCENT = 100
+
+
+def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()) -> list[Problem]:
+    """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
+
+    What is wrong with single entries of ``metrics`` is left to `evalpipe.spec.check_metrics`.
+    """
+    explainer = _Explainer(tree, Shapes.of(schema), prefix)
+    problems: dict[tuple[Loc, str], Problem] = {}
+    for detail in error.errors(include_url=False, include_context=False, include_input=False):
+        raw: Loc = (*prefix, *detail["loc"])
+        loc = _existing(raw, tree)
+        if tree.hidden(loc) or (loc[:1] == ("metrics",) and len(loc) > 1 and not prefix):
+            continue
+        found = explainer.one(detail["type"], loc, raw[-1] if raw else "")
+        if found is not None:
+            problems.setdefault((loc, str(raw[-1]) if detail["type"] == "missing" else ""), found)
+    return list(problems.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Explainer:
+    """Translates single errors; ``root`` is the shape of the value at ``prefix``."""
+
+    tree: Tree
+    root: Shapes
+    prefix: Loc
+
+    def shapes(self, loc: Loc) -> Shapes:
+        return self.root.at(loc[len(self.prefix) :])
+
+    def one(self, kind: str, loc: Loc, last: str | int) -> Problem | None:
+        """Translate an error of pydantic's ``kind`` at ``loc``; None where another problem tells the same."""
+        if kind == "missing":
+            return None if self._misspelt(loc, str(last)) else missing_key(self.tree, self.shapes(loc), loc, str(last))
+        if kind == "extra_forbidden":
+            return unknown_key(self.tree, list(self.shapes(loc[:-1]).keys), loc)
+        if last == "[key]":
+            return bad_name(self.tree, loc, key=True)
+        if kind in ("string_pattern_mismatch", "string_too_long") and self.tree.get(*loc) != "":
+            return bad_name(self.tree, loc)
+        if kind == "too_short" and self.tree.get(*loc):
+            return None
+        return _value(_CODES.get(kind, "wrong-type"), self.tree, self.shapes(loc), loc)
+
+    def _misspelt(self, loc: Loc, name: str) -> bool:
+        """Tell whether a key stands at ``loc`` that is reported as a misspelling of ``name``."""
+        value, known = self.tree.get(*loc), list(self.shapes(loc).keys)
+        written = list(value) if isinstance(value, dict) else []
+        free = [key for key in known if key not in written]
+        return any(key not in known and closest(key, free) == name for key in written)
+
+
+def _existing(raw: Loc, tree: Tree) -> Loc:
+    """Keep of pydantic's location what was written: it also names branches of unions and wrapped keys."""
+    loc: Loc = ()
+    for part in raw:
+        value = tree.get(*loc)
+        inside = part in value if isinstance(value, dict) else isinstance(value, list) and isinstance(part, int)
+        loc = (*loc, part) if inside else loc
+    return loc
+
+
+def missing_key(tree: Tree, shapes: Shapes, loc: Loc, name: str) -> Problem:
+    """Report a required key that is absent, with what it is for."""
+    about = " ".join(str(shapes.keys.get(name, {}).get("description", "")).split()).split(". ")[0].rstrip(".")
+    notes = (f"{name}: {about[:1].lower()}{about[1:]}",) if about else ()
+    fixed = shapes.keys.get(name, {}).get("const", "…")
+    return tree.problem(
+        "missing-key", f"missing key '{name}'", *loc, key=True, hint=f"add '{name}: {fixed}' here", notes=notes
+    )
+
+
+def unknown_key(tree: Tree, known: list[str], loc: Loc, notes: tuple[str, ...] = ()) -> Problem:
+    """Report a key that cannot stand where it does, with the one that was probably meant."""
+    name = str(loc[-1])
+    used = tree.get(*loc[:-1])
+    free = [key for key in known if key not in used] if isinstance(used, dict) else known
+    guess = closest(name, free) or closest(name, known)
+    hint = (
+        f"did you mean '{guess}'?" if guess else f"the keys here are {listed(known, 'and')}" if known else "remove it"
+    )
+    return tree.problem("unknown-key", f"unknown key {quoted(name)}", *loc, key=True, hint=hint, notes=notes)
+
+
+def bad_name(tree: Tree, loc: Loc, *, key: bool = False) -> Problem:
+    """Report a name with characters that names may not hold."""
+    name = str(loc[-1]) if key else tree.get(*loc)
+    shown = quoted(name) if key else tree.show(*loc)
+    message = f"{shown} is not {RULES[KEY if key else NAME]}"
+    if isinstance(name, str) and len(name) > MAX_NAME:
+        message = f"the name {shown} is longer than {MAX_NAME} characters"
+    fixed = re.sub(r"[^A-Za-z0-9_-]+" if key else r"[^A-Za-z0-9_.-]+", "_", str(name)).strip("_.-")[:MAX_NAME]
+    hint = f"write '{fixed}'" if fixed and (key or not tree.secret(*loc)) else None
+    return tree.problem("bad-name", message, *loc, key=key, hint=hint)
+
+
+def _value(code: str, tree: Tree, shapes: Shapes, loc: Loc) -> Problem:
+    """Report a value that its key does not take."""
+    value = tree.get(*loc)
+    if code == "empty-value":
+        noun = "text" if isinstance(value, str) else "list" if isinstance(value, list) else "mapping"
+        hint = "fill it in" if noun == "text" else "name at least one"
+        return tree.problem(code, f"this {noun} must not be empty", *loc, hint=hint)
+    if loc == ("evalpipe",):
+        return tree.problem(
+            code, f"expected {shapes.words}, the version of the spec format, got {tree.spell(*loc)}", *loc
+        )
+    if code == "unknown-choice" and not any(type(choice) is type(value) for choice in shapes.choices):
+        code = "wrong-type"
+    guess = None if tree.secret(*loc) else _hint(tree, shapes, loc)
+    return tree.problem(code, f"expected {shapes.words}, got {tree.spell(*loc)}", *loc, hint=guess)
+
+
+def _hint(tree: Tree, shapes: Shapes, loc: Loc) -> str | None:
+    """Guess what was meant by a value, where a guess can be checked."""
+    value = tree.get(*loc)
+    choices = [choice for choice in shapes.choices if isinstance(choice, str)]
+    hint = None
+    if isinstance(value, float) and not math.isfinite(value):
+        hint = "a number must be finite"
+    elif isinstance(value, str) and choices:
+        guess = closest(value, choices)
+        hint = f"did you mean '{guess}'?" if guess else None
+    elif shapes.takes("number", "integer"):
+        hint = _number_hint(value, shapes)
+    elif shapes.takes("string") and isinstance(value, bool | int | float):
+        hint = f"put a text in quotes: '{tree.written(*loc)}'"
+    elif shapes.takes("array") and isinstance(value, str):
+        hint = f"write it as a list: [{value}]" if len(value) < SHORT_LIST else "write it as a list: [...]"
+    elif shapes.takes("object") and not shapes.keys and isinstance(value, list):
+        hint = "give each of them a name: {name: …}"
+    return hint
+
+
+def _number_hint(value: Any, shapes: Shapes) -> str | None:
+    share = any(schema.get("maximum", schema.get("exclusiveMaximum")) == 1 for schema in shapes.schemas)
+    if isinstance(value, str):
+        percent = re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)
+        if percent and share:
+            return _fraction(percent[1])
+        comma = re.fullmatch(r"-?[0-9]*,[0-9]+", value)
+        if comma:
+            return f"write {value.replace(',', '.')}"
+        try:
+            number = resolve(value)
+        except OverflowError:
+            return None
+        return "remove the quotes" if isinstance(number, int | float) and not isinstance(number, bool) else None
+    if isinstance(value, float) and value.is_integer() and math.isfinite(value) and not shapes.takes("number"):
+        return f"write {int(value)}"
+    return _fraction(str(value)) if share and isinstance(value, int | float) and 2 <= value < _PERCENT else None
+
+
+def _fraction(percent: str) -> str | None:
+    try:
+        return f"did you mean {float(percent) / _PERCENT:g}?"
+    except ValueError:
+        return None

@@ -1,0 +1,150 @@
+"""A file of the spec laid over the files it extends."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import Place, Problem
+from evalpipe.spec.text import read_text
+from evalpipe.spec.tree import UNREADABLE, Node, kind, merge, quoted
+from evalpipe.spec.yaml import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.spec.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A file on the way to the one being read: its real path and the name shown."""
+
+    real: str
+    shown: str
+
+
+@dataclass(slots=True)
+class Layers:
+    """Reads files and those they extend; gathers problems, folders and who included whom.
+
+    ``folders`` holds the folder of each file under the name shown for it, in reading order; ``notes`` how each extended
+    file was reached; ``complete`` whether every file could be read.
+    """
+
+    environment: Mapping[str, str]
+    folders: dict[str, Path] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    complete: bool = True
+
+    def file(
+        self,
+        path: Path,
+        shown: str,
+        asked: Place | None = None,
+        way: tuple[Step, ...] = (),
+        links: tuple[str, ...] = (),
+    ) -> Node | None:
+        """Read a file and everything it extends; None where it cannot be read."""
+        text = read_text(path, shown, asked)
+        if isinstance(text, Problem):
+            return self._refuse(text)
+        self.folders[shown] = path.parent
+        if links:
+            self.notes[shown] = "included from: " + " -> ".join((*links, shown))
+        node = self._mapping(text)
+        step = Step(_real(path), shown)
+        return None if node is None else self.extended(node, path.parent, (*way, step), links)
+
+    def _mapping(self, text: Text) -> Node | None:
+        document = parse(text, self.environment)
+        self.problems.extend(document.problems)
+        node = document.root
+        if node is None and not document.problems:
+            return self._refuse(
+                Problem(
+                    "empty-file",
+                    "the file holds no YAML",
+                    Place(text.file),
+                    "begin with a copy of configs/titanic.yaml",
+                )
+            )
+        if node is None or node.content is UNREADABLE:
+            self.complete = False
+            return None
+        if not isinstance(node.content, dict):
+            got = "a list" if isinstance(node.content, tuple) else kind(node.content)
+            return self._refuse(
+                Problem(
+                    "wrong-type",
+                    f"expected a mapping of keys to values, got {got}",
+                    node.place,
+                    "write 'key: value', with a space after the ':'",
+                )
+            )
+        return node
+
+    def _refuse(self, problem: Problem) -> Node | None:
+        """Note why there is no node."""
+        self.problems.append(problem)
+        self.complete = False
+        return None
+
+    def extended(self, node: Node, folder: Path, way: tuple[Step, ...] = (), links: tuple[str, ...] = ()) -> Node:
+        """Lay a mapping over the file that its key ``extends`` names, which is relative to ``folder``."""
+        if "extends" not in node.content:
+            return node
+        rest = replace(node, content={key: item for key, item in node.content.items() if key != "extends"})
+        link = node.content["extends"]
+        base = self._base(link, folder, way, links)
+        return rest if base is None else merge(base, rest)
+
+    def _base(self, link: Node, folder: Path, way: tuple[Step, ...], links: tuple[str, ...]) -> Node | None:
+        name = link.content
+        if name is UNREADABLE:
+            self.complete = False
+            return None
+        if not isinstance(name, str) or not name:
+            got = "an empty text" if name == "" else "a list" if isinstance(name, tuple) else kind(name)
+            return self._refuse(
+                Problem(
+                    "wrong-type",
+                    f"'extends' takes the path of a file, got {got}",
+                    link.place,
+                    "name one file, relative to this one",
+                )
+            )
+        shown = _shown(way[-1].shown if way else "", name)
+        if link.environment:
+            shown = _shown(way[-1].shown if way else "", "${env}")
+        real = _real(folder / name)
+        if real in [step.real for step in way]:
+            return self._refuse(_cycle(real, way, shown, link.place))
+        line = f"{link.place.file}:{link.place.line}" if link.place is not None else "the mapping"
+        return self.file(folder / name, shown, link.place, way, (*links, line))
+
+
+def _cycle(real: str, way: tuple[Step, ...], shown: str, place: Place | None) -> Problem:
+    begin = [step.real for step in way].index(real)
+    circle = " -> ".join([*(step.shown for step in way[begin:]), way[begin].shown])
+    only = len(way) - begin == 1
+    message = f"{quoted(shown)} extends itself" if only else f"the files extend each other in a circle: {circle}"
+    return Problem("extends-cycle", message, place, "remove this key" if only else "remove one of the 'extends' keys")
+
+
+def _shown(from_file: str, name: str) -> str:
+    """Return the name shown for a file that ``from_file`` names: relative where the user's own path was."""
+    joined = os.path.join(os.path.dirname(from_file), name)  # noqa: PTH118, PTH120 - as text, not to be resolved
+    plain = os.path.normpath(joined)
+    return plain if _real(joined) == _real(plain) else joined
+
+
+def _real(path: str | Path) -> str:
+    """Return the path without links; as it is where it can be no path."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return str(path)

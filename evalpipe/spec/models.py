@@ -1,0 +1,213 @@
+"""The spec as pydantic models: every accepted key, with its meaning where it is declared.
+
+The models hold what was written, checked one key at a time. What concerns several keys is checked in
+`evalpipe.spec.check`; what concerns the columns of the data, in `evalpipe.plan`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+)
+from pydantic_core import core_schema
+
+from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.origin import Origin
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+KEY = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+MAX_NAME = 100
+RULES = {
+    NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
+    KEY: "a name of letters, digits, '-' and '_' that begins with a letter or a digit",
+}
+"""What each pattern means, in words."""
+
+Number = Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictInt
+"""An integer or a finite float, never a boolean or a string."""
+
+Probability = Annotated[StrictFloat, Field(ge=0, le=1)]
+"""A number from 0 to 1."""
+
+Level = StrictStr | StrictBool | StrictInt
+"""One value of the outcome, as it is written in the data."""
+
+Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
+"""Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""
+
+Key = Annotated[StrictStr, Field(pattern=KEY, max_length=MAX_NAME)]
+"""Letters, digits, '-' and '_'; begins with a letter or a digit."""
+
+ColumnName = Annotated[StrictStr, Field(min_length=1)]
+"""The name of a column in the data."""
+
+
+def _whole(value: object) -> object:
+    """Refuse true and 1.0, which Python takes for 1."""
+    if type(value) is not int:
+        raise ValueError("not a whole number")
+    return value
+
+
+Version = Annotated[Literal[1], BeforeValidator(_whole)]
+"""The version of the spec format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Lets a mapping with one obvious key be written as that key's bare value."""
+
+    key: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Wrap a bare value into the mapping."""
+        return core_schema.no_info_before_validator_function(
+            lambda value: value if isinstance(value, dict | BaseModel) else {self.key: value}, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both ways of writing it."""
+        whole = handler(schema)
+        bare = handler.resolve_ref_schema(whole)["properties"][self.key]
+        return {"anyOf": [{k: v for k, v in bare.items() if k not in ("title", "description")}, whole]}
+
+
+class Part(BaseModel):
+    """A frozen mapping that refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Outcome(Part):
+    """What is predicted."""
+
+    column: ColumnName
+    """The column that holds the true outcome."""
+    event: Level
+    """The level that counts as the event. Required, never guessed."""
+    levels: tuple[Level, ...] | None = None
+    """All levels of the outcome, in order. A value in the data that is not listed is an error."""
+
+
+class Prevalence(Part):
+    """The prior probability of the event where the model will be used."""
+
+    value: Probability
+    """The prior probability of the event, 0 to 1."""
+    source: StrictStr | None = None
+    """Where the prior comes from; printed with every number that uses it."""
+
+
+class Weight(Part):
+    """Case weights."""
+
+    column: ColumnName
+    """The column that holds the weights: not negative, not all zero."""
+    kind: Literal["frequency", "importance"] = "importance"
+    """`frequency`: a row stands for that many identical rows (whole numbers; binomial limits stay valid).
+    `importance`: a row counts that much more than another (limits come from the bootstrap)."""
+
+
+class Dataset(Part):
+    """A set of rows with truth and predictions."""
+
+    path: Annotated[StrictStr, Field(min_length=1)]
+    """A file, a folder or a glob, relative to the file it is written in: csv, csv.gz, tsv, parquet, ipc/feather,
+    ndjson."""
+    role: Literal["evaluate", "reference"] = "evaluate"
+    """`evaluate`: measures are computed on these rows. `reference`: rows that no evaluated dataset may contain, such as
+    the training data."""
+    where: Annotated[StrictStr, Field(min_length=1)] | None = None
+    """A condition in SQL; only rows that meet it are used."""
+
+
+class Model(Part):
+    """The columns that hold one model's predictions."""
+
+    probability: ColumnName | None = None
+    """The column with the predicted probability of the event."""
+    prediction: ColumnName | None = None
+    """The column with the predicted level. Without it, rows with probability >= threshold are predicted as events."""
+    threshold: Probability | None = None
+    """The model's own threshold; overrides the spec's."""
+    label: StrictStr | None = None
+    """The name shown on the card."""
+    characteristics: dict[StrictStr, StrictStr | StrictBool | Number] = Field(default_factory=dict)
+    """Facts about the model that are not measured here, such as its number of features; shown on the card."""
+
+
+class Intervals(Part):
+    """How the uncertainty of each estimate is expressed."""
+
+    level: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.95
+    """The confidence level of every interval."""
+    method: Literal["auto", "exact", "wilson", "percentile", "none"] = "auto"
+    """`exact` (Clopper-Pearson) and `wilson` hold for proportions, `percentile` (bootstrap) for every measure.
+    `auto` takes Clopper-Pearson where it is valid and the bootstrap elsewhere; `none` gives values alone."""
+    replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
+    """The number of bootstrap replicates."""
+
+
+class Report(Part):
+    """What is rendered beside `results.json`, `estimates.csv` and `run.json`, which are always written."""
+
+    formats: tuple[Literal["html", "pdf"], ...] = ("html", "pdf")
+    """The formats of the card; may be empty."""
+
+
+class Spec(Part):
+    """One evaluation: what was promised, on which predictions."""
+
+    evalpipe: Version
+    """The version of the spec format."""
+    name: Name
+    """The name of the evaluation; also the name of its output folder."""
+    title: StrictStr | None = None
+    """The card's title; the name where absent."""
+    seed: Annotated[StrictInt, Field(ge=0)] = 0
+    """The root of all random numbers."""
+    task: Literal["binary"]
+    """The kind of outcome."""
+    outcome: Outcome
+    """The outcome's column and its event level."""
+    prevalence: Annotated[Prevalence, Short("value")] | None = None
+    """The prior probability of the event: a number, or a mapping with its source. `ppv` and `npv` need it."""
+    weight: Annotated[Weight, Short("column")] | None = None
+    """The column of case weights, or a mapping with their kind."""
+    id: ColumnName | None = None
+    """The column that identifies a row; checked for duplicates and for rows shared with reference datasets."""
+    datasets: Annotated[dict[Key, Dataset], Field(min_length=1)]
+    """The datasets, by name."""
+    models: Annotated[dict[Key, Model], Field(min_length=1)]
+    """The models, by name."""
+    threshold: Probability = 0.5
+    """Rows with probability >= threshold are predicted as events."""
+    metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
+    """The measures: names, or mappings of a name and its options. The task's standard set where absent."""
+    intervals: Intervals = Intervals()
+    """The intervals."""
+    report: Report = Report()
+    """The rendered formats."""
+
+    _origin: Origin = PrivateAttr(default_factory=Origin)
+
+    @property
+    def origin(self) -> Origin:
+        """Where each key was written; empty for a spec made from a mapping."""
+        return self._origin

@@ -1,0 +1,50 @@
+"""Where each value of a spec was written, so that any later step can point at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Loc = tuple[str | int, ...]
+"""A path of keys and list indices from the root of the spec."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Places of keys and values, and the folder that relative paths start from.
+
+    ``values[loc]`` is the place of the value at ``loc``; ``keys[loc]`` that of its key in the mapping that holds it;
+    ``folders[file]`` the folder of each file the spec was read from.
+    """
+
+    path: Path | None = None
+    values: Mapping[Loc, Place] = field(default_factory=lambda: MappingProxyType({}))
+    keys: Mapping[Loc, Place] = field(default_factory=lambda: MappingProxyType({}))
+    folders: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    environment: frozenset[Loc] = frozenset()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the spec file; the working folder for a spec made from a mapping."""
+        return self.path.parent if self.path is not None else Path()
+
+    def place(self, *loc: str | int, key: bool = False) -> Place | None:
+        """Return the place of the value (or key) at ``loc``, or of the nearest mapping that holds it."""
+        for depth in range(len(loc), -1, -1):
+            found = self.keys.get(loc[:depth]) if key else self.values.get(loc[:depth])
+            found = found or self.values.get(loc[:depth])
+            if found is not None:
+                return found
+        return None
+
+    def folder_of(self, *loc: str | int) -> Path:
+        """Return the folder of the file in which the value at ``loc`` was written."""
+        place = self.place(*loc)
+        return self.folders.get(place.file, self.folder) if place is not None else self.folder

@@ -1,0 +1,125 @@
+"""``--set a.b=c``: single values laid over a spec, typed by the rules of YAML."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import Problem
+from evalpipe.spec.text import Text
+from evalpipe.spec.tree import UNREADABLE, Node, kind
+from evalpipe.spec.yaml import MAX_DEPTH, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalpipe.errors import Place
+
+FILE = "--set"
+"""The name shown in place of a file's."""
+
+_SEGMENT = re.compile(r'(?:"(?P<quoted>[^"]*)"|(?P<bare>[^."=\s]+))(?P<next>[.=])')
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    text: str
+    place: Place
+
+
+class _RefusedError(Exception):
+    def __init__(self, message: str, place: Place, hint: str) -> None:
+        self.problem = Problem("bad-override", message, place, hint)
+
+
+def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) -> tuple[Node, list[Problem]]:
+    """Return the spec with the overrides applied in order, and the problems of those that cannot be."""
+    problems: list[Problem] = []
+    for number, argument in enumerate(overrides, start=1):
+        text = Text(FILE, argument, first_line=number)
+        try:
+            segments, skip = _segments(text)
+            value = _value(replace(text, skip=skip), environment, problems)
+            root = _put(root, segments, 0, value)
+        except _RefusedError as error:
+            problems.append(error.problem)
+    return root, problems
+
+
+def _segments(text: Text) -> tuple[list[_Segment], int]:
+    """Split the path off an override; also return where its value begins."""
+    segments: list[_Segment] = []
+    end = 0
+    while found := _SEGMENT.match(text.text, end):
+        name = found["bare"] if found["quoted"] is None else found["quoted"]
+        segments.append(_Segment(name, text.place(found.start(), found.end() - 1)))
+        end = found.end()
+        if found["next"] == "=":
+            break
+    else:
+        raise _RefusedError(
+            "an override is a path of keys, '=' and a value", text.place(0), "write it as in --set intervals.level=0.9"
+        )
+    if segments[0].text == "extends":
+        raise _RefusedError("'extends' cannot be set here", segments[0].place, "write it in the file")
+    if len(segments) > MAX_DEPTH:
+        raise _RefusedError(
+            f"the path has more than {MAX_DEPTH} keys", segments[-1].place, "is it a value? Put '=' before it"
+        )
+    return segments, end
+
+
+def _value(text: Text, environment: Mapping[str, str], problems: list[Problem]) -> Node:
+    document = parse(text, environment)
+    problems.extend(document.problems)
+    written = text.text[text.skip :].strip()
+    place = text.place(0)
+    if document.root is None:
+        if written and not document.problems:
+            raise _RefusedError(
+                "what follows '#' is a comment in YAML, so there is no value", place, "put the value in quotes"
+            )
+        return Node(UNREADABLE if document.problems else None, place)
+    if isinstance(document.root.content, dict | tuple) and not written.startswith(("{", "[")):
+        raise _RefusedError(
+            "YAML reads this value as a mapping or a list",
+            place,
+            "put a text in quotes, or write {key: value} or [a, b]",
+        )
+    if re.search(r"\s#", written) and written[:1] not in "\"'{[":
+        raise _RefusedError("what follows ' #' is a comment in YAML", place, "put the value in quotes")
+    return document.root
+
+
+def _put(node: Node | None, segments: list[_Segment], at: int, value: Node) -> Node:
+    """Return the node with ``value`` at the path ``segments[at:]``."""
+    if at == len(segments):
+        return replace(value, key=segments[-1].place)
+    segment = segments[at]
+    before = segments[at - 1].place if at else segment.place
+    if node is None or node.content is None:
+        node = Node({}, before, before)
+    if isinstance(node.content, tuple):
+        return _put_item(node, segments, at, value)
+    if not isinstance(node.content, dict):
+        if node.content is UNREADABLE:
+            return node
+        whole = ".".join(s.text for s in segments[:at])
+        message = f"{whole!r} is {kind(node.content)}, which has no key {segment.text!r}"
+        raise _RefusedError(message, segment.place, f"set {whole!r} as a whole")
+    child = _put(node.content.get(segment.text), segments, at + 1, value)
+    if child.key is None:
+        child = replace(child, key=segment.place)
+    return replace(node, content={**node.content, segment.text: child})
+
+
+def _put_item(node: Node, segments: list[_Segment], at: int, value: Node) -> Node:
+    segment, count = segments[at], len(node.content)
+    whole = ".".join(s.text for s in segments[:at])
+    if not re.fullmatch("[0-9]{1,6}", segment.text) or int(segment.text) > count:
+        message = f"{whole!r} is a list of {count} and has no entry {segment.text!r}"
+        raise _RefusedError(message, segment.place, f"entries count from 0; {count} adds one at the end")
+    index = int(segment.text)
+    child = _put(node.content[index] if index < count else None, segments, at + 1, value)
+    return replace(node, content=(*node.content[:index], child, *node.content[index + 1 :]))

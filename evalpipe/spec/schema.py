@@ -1,0 +1,136 @@
+"""The JSON Schema of a spec file, and the canonical form of a spec."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.metrics import registry
+from evalpipe.spec.models import Spec
+
+if TYPE_CHECKING:
+    from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.describe import Schema
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REFERENCE = {
+    "type": "string",
+    "pattern": r"\$\{env:",
+    "description": "A reference to an environment variable: ${env:NAME} or ${env:NAME:-default}.",
+}
+_EXTENDS = {
+    "type": "string",
+    "minLength": 1,
+    "title": "Extends",
+    "description": (
+        "Another spec file, relative to this one. This file's mappings merge into it; its lists and values replace."
+    ),
+}
+_DEMANDS = ("required", "minProperties")
+
+
+def model_schema() -> Schema:
+    """Return the schema of a resolved spec, straight from the models."""
+    return Spec.model_json_schema()
+
+
+def json_schema() -> Schema:
+    """Return the JSON Schema (draft 2020-12) of what a spec file may contain, with every metric registered now.
+
+    Beyond the models, a file may hold ``extends`` (then no key is required) and references to environment variables.
+    """
+    written = model_schema()
+    schema, demands = _for_files(written), _demands(written, written["$defs"])
+    for part in (schema, *schema["$defs"].values()):
+        for word in _DEMANDS:
+            part.pop(word, None)
+    for part in schema["properties"].values():
+        part.pop("minProperties", None)
+    first = {
+        "$schema": DIALECT,
+        "$id": "urn:evalpipe:spec:1",
+        "title": "evalpipe spec",
+        "description": schema["description"],
+    }
+    schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
+    schema["$defs"]["reference"] = _REFERENCE
+    return {
+        **first,
+        **{k: v for k, v in schema.items() if k not in first},
+        "if": {"not": {"required": ["extends"]}},
+        "then": demands,
+    }
+
+
+def _for_files(node: Any) -> Any:
+    """Copy a schema; let references stand for numbers and choices, and refuse names that patterns do not cover."""
+    if isinstance(node, list):
+        return [_for_files(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if _is_scalar(node):
+        about = {key: node[key] for key in ("title", "description", "default") if key in node}
+        plain = {key: value for key, value in node.items() if key not in about}
+        return {**about, "anyOf": [plain, {"$ref": "#/$defs/reference"}]}
+    made = {key: _inside(key, value) for key, value in node.items()}
+    if isinstance(made.get("patternProperties"), dict):
+        made["additionalProperties"] = False
+    return made
+
+
+def _inside(word: str, value: Any) -> Any:
+    """Copy what stands under a word of JSON Schema."""
+    if word in ("properties", "patternProperties", "$defs"):
+        return {name: _for_files(item) for name, item in value.items()}
+    return value if word in ("propertyNames", "default") else _for_files(value)
+
+
+def _is_scalar(node: Schema) -> bool:
+    restricted = "enum" in node or "const" in node or "pattern" in node
+    return restricted or node.get("type") in ("number", "integer", "boolean")
+
+
+def _demands(node: Schema, defs: Schema) -> Schema:
+    """Return only what a schema requires of mappings: a file that extends another is free of it."""
+    if "$ref" in node:
+        return _demands(defs[node["$ref"].rsplit("/", 1)[1]], defs)
+    found: Schema = {word: node[word] for word in _DEMANDS if word in node}
+    for option in node.get("anyOf", ()):
+        found.update(_demands(option, defs))
+    properties = {k: _demands(v, defs) for k, v in node.get("properties", {}).items() if k != "metrics"}
+    properties = {key: value for key, value in properties.items() if value}
+    inner = next((_demands(v, defs) for v in node.get("patternProperties", {}).values()), {})
+    return {
+        **found,
+        **({"properties": properties} if properties else {}),
+        **({"additionalProperties": inner} if inner else {}),
+    }
+
+
+def resolved(spec: Spec) -> dict[str, Any]:
+    """Return the spec as plain JSON values: defaults filled in, metrics under their canonical names with all options.
+
+    Options that a metric takes from the spec stay absent. Loading the outcome gives the same spec again.
+    """
+    document = spec.model_dump(mode="json", exclude={"metrics"})
+    metrics = None if spec.metrics is None else [_canonical(choice) for choice in spec.metrics]
+    fields = ((name, metrics if name == "metrics" else document[name]) for name in Spec.model_fields)
+    return copy.deepcopy(dict(fields))
+
+
+def _canonical(choice: MetricChoice) -> str | dict[str, Any]:
+    """Return a metric's entry under its canonical name, with the defaults of its options."""
+    entry = registry[choice.metric]
+    given = dict(choice.options)
+    own = [name for name in entry.option_types if name in given or name not in entry.from_spec]
+    probe = {**dict.fromkeys(entry.from_spec, 0.5), **given}
+    options = entry.options.model_validate(probe).model_dump(mode="json", include=set(own))
+    return {"metric": entry.name, **options} if options else entry.name
+
+
+def spec_sha256(spec: Spec) -> str:
+    """Return the SHA-256 of the resolved spec's canonical JSON: sorted keys, no spaces."""
+    text = json.dumps(resolved(spec), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

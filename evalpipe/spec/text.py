@@ -1,0 +1,98 @@
+"""The text of a file of the spec, with the places of its characters; and the reading of its bytes."""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from evalpipe.errors import Place, Problem
+
+MAX_BYTES = 1_000_000
+"""The size a file of the spec may have."""
+
+MAX_EXCERPT = 300
+"""Lines longer than this are not shown."""
+
+_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text and the name shown for it; ``first_line`` is its line number, ``skip`` where its YAML begins."""
+
+    file: str
+    text: str
+    first_line: int = 1
+    skip: int = 0
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(found.end() for found in _BREAK.finditer(self.text))]
+
+    def place(self, start: int, end: int | None = None) -> Place:
+        """Return the place of the characters from ``start`` to ``end``, counted from where the YAML begins."""
+        start = min(start + self.skip, len(self.text))
+        line = bisect.bisect_right(self._starts, start) - 1
+        begin = self._starts[line]
+        found = _BREAK.search(self.text, begin)
+        shown = self.text[begin : found.start() if found else len(self.text)]
+        last = len(shown.rstrip()) if end is None else min(end + self.skip - begin, len(shown.rstrip()))
+        clean = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in shown)
+        column = start - begin
+        return Place(
+            self.file,
+            self.first_line + line,
+            column + 1,
+            max(1, last - column),
+            clean if len(clean) <= MAX_EXCERPT else None,
+        )
+
+
+def read_text(path: Path, shown: str, asked: Place | None = None) -> Text | Problem:
+    """Read a file of the spec, named ``shown`` to people; ``asked`` is where it was asked for."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return Problem("missing-file", f"there is no file {shown}", asked, _sibling(path))
+    except IsADirectoryError:
+        return Problem("unreadable-file", f"{shown} is a folder, not a file", asked, "give the path of a YAML file")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return Problem("unreadable-file", f"cannot read {shown}: {reason}", asked)
+    if len(content) > MAX_BYTES:
+        return Problem(
+            "too-large",
+            f"the spec is larger than {MAX_BYTES:,} bytes",
+            Place(shown),
+            "is this the data? Give the YAML file, and name the data under 'datasets'",
+        )
+    return _decoded(content, shown)
+
+
+def _decoded(content: bytes, shown: str) -> Text | Problem:
+    try:
+        return Text(shown, content.decode("utf-8-sig").removeprefix("\ufeff"))
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        return Problem(
+            "not-utf8",
+            f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}",
+            Place(shown, line),
+            "save it as UTF-8",
+        )
+
+
+def _sibling(path: Path) -> str:
+    """Name the YAML file of the same folder that is most like the missing one."""
+    try:
+        names = sorted(file.name for file in path.parent.iterdir() if file.suffix in (".yaml", ".yml"))
+    except OSError:
+        return "check the path"
+    stems = {name.rsplit(".", 1)[0]: name for name in names}
+    close = difflib.get_close_matches(path.stem, stems, n=1)
+    return f"did you mean '{stems[close[0]]}'?" if close else "check the path"

@@ -1,0 +1,209 @@
+"""The spec as it was written: plain values, each with its place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from evalpipe.errors import Place, Problem
+from evalpipe.spec.levels import level_text
+from evalpipe.spec.origin import Loc, Origin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Unreadable:
+    """Stands for a value that could not be read; its problem is reported where it was met."""
+
+    def __repr__(self) -> str:
+        """Name it."""
+        return "<unreadable>"
+
+
+UNREADABLE: Final = Unreadable()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value and where it was written.
+
+    ``content`` is a scalar, a tuple of nodes, a mapping from text to nodes, or `UNREADABLE`; ``key`` the place of its
+    key; ``environment`` whether an environment variable took part in it.
+    """
+
+    content: Any
+    place: Place | None = None
+    key: Place | None = None
+    environment: bool = False
+
+
+def from_plain(value: object, origin: Origin, loc: Loc = ()) -> Node:
+    """Make nodes of plain values, with the places that ``origin`` knows."""
+    content: Any = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+    if isinstance(value, Mapping):
+        texts = {key if isinstance(key, str) else level_text(key): item for key, item in value.items()}
+        content = {key: from_plain(item, origin, (*loc, key)) for key, item in texts.items()}
+    elif isinstance(value, list | tuple):
+        content = tuple(from_plain(item, origin, (*loc, index)) for index, item in enumerate(value))
+    elif isinstance(value, PathLike):
+        content = fspath(value)
+    return Node(content, origin.values.get(loc), origin.keys.get(loc), loc in origin.environment)
+
+
+def merge(base: Node, over: Node) -> Node:
+    """Lay ``over`` on ``base``: mappings merge deeply, everything else is replaced."""
+    if not (isinstance(base.content, dict) and isinstance(over.content, dict)):
+        return over
+    content = dict(base.content)
+    for key, item in over.content.items():
+        content[key] = merge(content[key], item) if key in content else item
+    return replace(over, content=content)
+
+
+def path_text(loc: Loc) -> str:
+    """Write a location as people do: ``metrics[0].beta``."""
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def quoted(value: object) -> str:
+    """Quote a value of the spec in a message, shortened where it is long."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value)
+    text = text if len(text) <= 60 else text[:57] + "..."
+    return (
+        "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in repr(text))
+        if isinstance(value, str)
+        else text
+    )
+
+
+def kind(value: object) -> str:
+    """Name the kind of a plain value."""
+    names: dict[type, str] = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        type(None): "nothing",
+    }
+    default = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "another object"
+    return names.get(type(value), default)
+
+
+def spelled(value: object) -> str:
+    """Say what a plain value is: ``the text '0.5'``."""
+    if isinstance(value, str):
+        return f"the text {quoted(value)}" if value else "an empty text"
+    if isinstance(value, float) and not math.isfinite(value):
+        return (
+            ".nan (not a number)" if math.isnan(value) else ".inf (infinity)" if value > 0 else "-.inf (minus infinity)"
+        )
+    if isinstance(value, bool | int | float):
+        return quoted(value)
+    return {"nothing": "nothing (null)"}.get(kind(value), kind(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Plain values with their origin; ``unreadable`` the locations whose value could not be read."""
+
+    data: Any
+    origin: Origin
+    unreadable: frozenset[Loc] = frozenset()
+
+    def get(self, *loc: str | int) -> Any:
+        """Return the value at ``loc``, None where there is none."""
+        value = self.data
+        for part in loc:
+            try:
+                value = value[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return value
+
+    def problem(
+        self,
+        code: str,
+        message: str,
+        *loc: str | int,
+        key: bool = False,
+        hint: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Problem:
+        """Make a problem at ``loc`` (at its key, if so asked); without a place, the message names the path."""
+        place = self.origin.place(*loc, key=key)
+        named = message if place is not None or not loc else f"{path_text(loc)}: {message}"
+        return Problem(code, named, place, hint, notes=notes)
+
+    def secret(self, *loc: str | int) -> bool:
+        """Tell whether an environment variable took part in the value at ``loc``."""
+        return loc in self.origin.environment
+
+    def show(self, *loc: str | int, value: object = None) -> str:
+        """Quote the value at ``loc``; where it came from the environment, the reference instead."""
+        value = self.get(*loc) if value is None else value
+        return self.written(*loc) if self.secret(*loc) else quoted(value)
+
+    def spell(self, *loc: str | int) -> str:
+        """Say what the value at ``loc`` is; where it came from the environment, its kind and the reference."""
+        value = self.get(*loc)
+        return f"{kind(value)} from {self.written(*loc)}" if self.secret(*loc) else spelled(value)
+
+    def written(self, *loc: str | int) -> str:
+        """Return the characters that stand for the value at ``loc``, without quotes."""
+        place = self.origin.values.get(loc)
+        if place is None or place.text is None or place.column is None:
+            return "the environment" if self.secret(*loc) else str(self.get(*loc))
+        start = place.column - 1
+        return place.text[start : start + place.length].strip("\"'")
+
+    def hidden(self, loc: Loc) -> bool:
+        """Tell whether the value at ``loc``, or one that holds it, could not be read."""
+        return any(loc[:depth] in self.unreadable for depth in range(len(loc) + 1))
+
+
+@dataclass(slots=True)
+class _Flat:
+    values: dict[Loc, Place] = field(default_factory=dict)
+    keys: dict[Loc, Place] = field(default_factory=dict)
+    environment: set[Loc] = field(default_factory=set)
+    unreadable: set[Loc] = field(default_factory=set)
+
+    def visit(self, node: Node, loc: Loc) -> Any:
+        """Return the node's plain value and note its places."""
+        if node.place is not None:
+            self.values[loc] = node.place
+        if node.key is not None:
+            self.keys[loc] = node.key
+        if node.environment:
+            self.environment.add(loc)
+        if node.content is UNREADABLE:
+            self.unreadable.add(loc)
+        if isinstance(node.content, dict):
+            return {key: self.visit(item, (*loc, key)) for key, item in node.content.items()}
+        if isinstance(node.content, tuple):
+            return [self.visit(item, (*loc, index)) for index, item in enumerate(node.content)]
+        return node.content
+
+
+def flatten(node: Node, path: Path | None, folders: Mapping[str, Path]) -> Tree:
+    """Turn nodes into plain values and an origin."""
+    flat = _Flat()
+    data = flat.visit(node, ())
+    origin = Origin(
+        path,
+        MappingProxyType(flat.values),
+        MappingProxyType(flat.keys),
+        MappingProxyType(dict(folders)),
+        frozenset(flat.environment),
+    )
+    return Tree(data, origin, frozenset(flat.unreadable))

@@ -1,0 +1,243 @@
+"""Strict YAML: the core schema of YAML 1.2, one document, no duplicate keys, limits, and a place for every value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from yaml.composer import Composer
+from yaml.parser import Parser
+from yaml.reader import Reader
+from yaml.resolver import BaseResolver
+from yaml.scanner import Scanner
+
+from evalpipe.errors import Place, Problem
+from evalpipe.spec.environment import expand
+from evalpipe.spec.scalars import TAGS, resolve, tagged
+from evalpipe.spec.syntax import explained
+from evalpipe.spec.tree import UNREADABLE, Node, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.spec.text import Text
+
+MAX_DEPTH = 50
+"""How deeply values may be nested."""
+
+MAX_ALIASED = 10_000
+"""How many values aliases may add."""
+
+_CORE = "tag:yaml.org,2002:"
+_PLAIN = "plain"
+_KINDS = {"null": "null", "bool": "true or false", "int": "a whole number", "float": "a number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a text says. ``root`` is None where it is empty or no YAML at all."""
+
+    root: Node | None
+    problems: tuple[Problem, ...] = ()
+
+
+class _TooDeepError(Exception):
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
+    """Composes nodes, telling plain scalars from quoted ones, and stops where values are nested too deeply."""
+
+    def __init__(self, text: str) -> None:
+        Reader.__init__(self, text)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+        Composer.__init__(self)
+        BaseResolver.__init__(self)
+        self.depth = 0
+
+    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:  # noqa: ARG002 - the base class sets it
+        if kind is yaml.ScalarNode:
+            return _PLAIN if implicit[0] else f"{_CORE}str"
+        return f"{_CORE}seq" if kind is yaml.SequenceNode else f"{_CORE}map"
+
+    def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
+        bare = self.peek_event().tag == "!"  # type: ignore[no-untyped-call]
+        node = super().compose_scalar_node(anchor)
+        if bare:
+            node.tag = f"{_CORE}str"
+        return node
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.depth > MAX_DEPTH:
+            raise _TooDeepError(self.peek_event().start_mark.index)  # type: ignore[no-untyped-call]
+        self.depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
+
+
+def parse(text: Text, environment: Mapping[str, str]) -> Document:
+    """Read a text; problems are returned, never raised."""
+    try:
+        loader = _Loader(text.text[text.skip :])
+        root = loader.get_single_node()
+    except yaml.YAMLError as error:
+        return Document(None, (explained(error, text),))
+    except _TooDeepError as error:
+        message = f"values are nested more than {MAX_DEPTH} deep"
+        return Document(None, (Problem("too-deep", message, text.place(error.index, error.index + 1)),))
+    except (ValueError, OverflowError):
+        mark = loader.get_mark()
+        problem = Problem(
+            "yaml-syntax", "this escape is not a character", text.place(mark.index), "write the character itself"
+        )
+        return Document(None, (problem,))
+    if root is None:
+        return Document(None)
+    builder = _Builder(text, environment)
+    node = builder.node(root)
+    return Document(node, tuple(builder.problems))
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Turns PyYAML's nodes into ours and gathers problems on the way."""
+
+    text: Text
+    environment: Mapping[str, str]
+    problems: list[Problem] = field(default_factory=list)
+    seen: set[int] = field(default_factory=set)
+    open: set[int] = field(default_factory=set)
+    repeated: int = 0
+
+    def node(self, node: yaml.Node) -> Node:
+        """Build a node and everything it holds."""
+        place = self._place(node)
+        if not self._countable(node, place):
+            return Node(UNREADABLE, place)
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, place)
+        wanted = "seq" if isinstance(node, yaml.SequenceNode) else "map"
+        if node.tag != _CORE + wanted:
+            return self._unknown_tag(node, place)
+        self.open.add(id(node))
+        content = self._mapping(node) if isinstance(node, yaml.MappingNode) else tuple(self.node(n) for n in node.value)
+        self.open.discard(id(node))
+        return Node(content, place)
+
+    def _countable(self, node: yaml.Node, place: Place) -> bool:
+        """Refuse a node that contains itself, and nodes beyond the limit of what aliases may add."""
+        if id(node) in self.open:
+            self._report("too-many-aliases", "this value contains itself through an alias", place)
+            return False
+        self.repeated += id(node) in self.seen
+        self.seen.add(id(node))
+        if self.repeated == MAX_ALIASED + 1:
+            self._report("too-many-aliases", f"the aliases expand to more than {MAX_ALIASED:,} values", place)
+        return self.repeated <= MAX_ALIASED
+
+    def _mapping(self, node: yaml.MappingNode) -> dict[str, Node]:
+        content: dict[str, Node] = {}
+        merged: dict[str, Node] = {}
+        for key_node, value_node in node.value:
+            key = self._key(key_node, content)
+            if key is not None:
+                content[key] = self._valued(key_node, value_node)
+            elif _is_merge(key_node):
+                # Refused, but followed: what the author meant to be here should not be called missing.
+                value = self.node(value_node).content
+                merged.update(value if isinstance(value, dict) else {})
+        return {**{key: value for key, value in merged.items() if key not in content}, **content}
+
+    def _valued(self, key_node: yaml.Node, value_node: yaml.Node) -> Node:
+        """Build the value of a key; one in block style is shown at its key."""
+        place, value = self._place(key_node), self.node(value_node)
+        block = isinstance(value_node, yaml.CollectionNode) and not value_node.flow_style
+        return replace(value, key=place, place=place if block else value.place)
+
+    def _key(self, node: yaml.Node, content: dict[str, Node]) -> str | None:
+        """Return the key's text, or None after reporting why it cannot stand here."""
+        place = self._place(node)
+        if not isinstance(node, yaml.ScalarNode):
+            self._report("bad-key", "a key must be a text, not a list or a mapping", place, "put it in quotes")
+        elif _is_merge(node):
+            self._report(
+                "merge-key",
+                "the merge key '<<' is not part of YAML 1.2",
+                place,
+                "put what is shared in another file and name it under 'extends'",
+            )
+        elif node.tag not in (_PLAIN, f"{_CORE}str"):
+            self._unknown_tag(node, place)
+        elif node.value in content:
+            first = content[node.value].key
+            line = f" in line {first.line}" if first is not None else ""
+            self._report(
+                "duplicate-key", f"the key {quoted(node.value)} stands here and{line}", place, "keep one of them"
+            )
+        elif not _writable(node.value):
+            self._report("bad-text", "the key holds a lone surrogate, which is no character", place)
+        else:
+            return str(node.value)
+        return None
+
+    def _scalar(self, node: yaml.ScalarNode, place: Place) -> Node:
+        expanded = expand(node.value, self.environment)
+        if expanded.fault is not None:
+            fault = expanded.fault
+            self._report(fault.code, fault.message, place, fault.hint)
+            return Node(UNREADABLE, place, environment=True)
+        if not _writable(expanded.text):
+            self._report("bad-text", "the text holds a lone surrogate, which is no character", place)
+            return Node(UNREADABLE, place, environment=expanded.used)
+        try:
+            return Node(self._value(expanded.text, node.tag), place, environment=expanded.used)
+        except OverflowError:
+            self._report("number-too-large", "this number is too large to be held", place, "put a text in quotes")
+        except ValueError:
+            self._report(
+                "wrong-type", f"the tag asks for {_KINDS[node.tag.removeprefix(_CORE)]}", place, "remove the tag"
+            )
+        except KeyError:
+            return self._unknown_tag(node, place)
+        return Node(UNREADABLE, place, environment=expanded.used)
+
+    @staticmethod
+    def _value(text: str, tag: str) -> str | bool | float | None:
+        if tag == _PLAIN:
+            return resolve(text)
+        return text if tag == f"{_CORE}str" else tagged(text, tag)
+
+    def _unknown_tag(self, node: yaml.Node, place: Place) -> Node:
+        short = node.tag.replace(_CORE, "!!")
+        fits = node.tag in TAGS or node.tag in {_CORE + name for name in ("str", "seq", "map")}
+        message = (
+            f"the tag {quoted(short)} does not fit this value" if fits else f"the tag {quoted(short)} is not allowed"
+        )
+        self._report("unknown-tag", message, place, "remove the tag")
+        return Node(UNREADABLE, place)
+
+    def _report(self, code: str, message: str, place: Place, hint: str | None = None) -> None:
+        self.problems.append(Problem(code, message, place, hint))
+
+    def _place(self, node: yaml.Node) -> Place:
+        """Return where a node stands; of a mapping in block style, its first key."""
+        first = node
+        for _ in range(MAX_DEPTH):
+            if not isinstance(first, yaml.CollectionNode) or first.flow_style or not first.value:
+                break
+            first = first.value[0][0] if isinstance(first, yaml.MappingNode) else first.value[0]
+        return self.text.place(node.start_mark.index, first.end_mark.index)
+
+
+def _is_merge(node: yaml.Node) -> bool:
+    return node.tag == _PLAIN and node.value == "<<"
+
+
+def _writable(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)

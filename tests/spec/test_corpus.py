@@ -1,0 +1,108 @@
+"""The corpus of specs in tests/corpus/specs.
+
+Beside each bad spec stands the whole text of its error, NAME.expected. To write those files again after a message has
+changed, run this file with EVALPIPE_REWRITE_EXPECTED=1, then read what changed. A bad spec whose fault a JSON Schema
+cannot express says so in its first line: ``# not in schema: reason``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from evalpipe.errors import SpecError
+from evalpipe.spec.codes import CODES
+from evalpipe.spec.load import load
+from evalpipe.spec.models import Spec
+from evalpipe.spec.schema import json_schema, resolved, spec_sha256
+from evalpipe.spec.text import Text
+from evalpipe.spec.tree import flatten
+from evalpipe.spec.yaml import parse
+
+CORPUS = Path(__file__).parent.parent / "corpus" / "specs"
+GOOD = sorted((CORPUS / "good").glob("*.yaml"))
+BAD = sorted((CORPUS / "bad").glob("*.yaml"))
+ENVIRONMENT = {
+    "EVALPIPE_TEST_NAME": "from-environment",
+    "EVALPIPE_TEST_FOLDER": "data",
+    "EVALPIPE_TEST_NUMBER": "0.25",
+    "EVALPIPE_TEST_SECRET": "hunter 2",
+}
+REWRITE = os.environ.get("EVALPIPE_REWRITE_EXPECTED") == "1"
+
+
+def unread(path: Path) -> Any:
+    """Return a file's values as they stand in it: references kept, nothing extended."""
+    text = re.sub(
+        r"\$\$\{|\$\{", lambda found: "$$" + found[0].removeprefix("$$"), path.read_text(encoding="utf-8-sig")
+    )
+    document = parse(Text(path.name, text), {})
+    assert document.root is not None
+    return flatten(document.root, None, {}).data
+
+
+def first_line(path: Path) -> str:
+    return path.read_bytes().split(b"\n")[0].decode()
+
+
+IN_SCHEMA = [path for path in BAD if not first_line(path).startswith("# not in schema: ")]
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert len(GOOD) >= 15
+    assert len(BAD) >= 50
+    assert len(IN_SCHEMA) >= 20
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)
+def test_good_specs_load(path: Path) -> None:
+    spec = load(path, environment=ENVIRONMENT)
+    again = load(resolved(spec), environment={})
+    assert isinstance(spec, Spec)
+    assert resolved(again) == resolved(spec)
+    assert spec_sha256(again) == spec_sha256(spec)
+
+
+@pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
+def test_bad_specs_give_exactly_the_expected_text(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(SpecError) as caught:
+        load(path.name, environment=ENVIRONMENT)
+    text = f"{caught.value}\n"
+    expected = path.with_suffix(".expected")
+    if REWRITE:
+        expected.write_text(text, encoding="utf-8")
+    assert text == expected.read_text(encoding="utf-8")
+    assert caught.value.exit_code == 2
+    assert "hunter" not in text
+    assert {problem.code for problem in caught.value.problems} <= set(CODES)
+
+
+def test_no_expected_text_is_left_over() -> None:
+    assert {path.stem for path in (CORPUS / "bad").glob("*.expected")} == {path.stem for path in BAD}
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)
+def test_the_schema_accepts_good_specs(path: Path) -> None:
+    errors = [error.message for error in Draft202012Validator(json_schema()).iter_errors(unread(path))]
+    assert errors == []
+
+
+@pytest.mark.parametrize("path", IN_SCHEMA, ids=lambda path: path.stem)
+def test_the_schema_refuses_bad_specs(path: Path) -> None:
+    assert not Draft202012Validator(json_schema()).is_valid(unread(path))
+
+
+def test_every_code_is_shown_by_the_corpus_or_another_test() -> None:
+    shown = {code for path in BAD for code in re.findall(r"^error\[(.+?)\]", expected_of(path), re.MULTILINE)}
+    here = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    assert {code for code in set(CODES) - shown if f"error[{code}]" not in here} == set()
+
+
+def expected_of(path: Path) -> str:
+    return path.with_suffix(".expected").read_text(encoding="utf-8")
