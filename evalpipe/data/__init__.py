@@ -1,0 +1,1 @@
+"""Step 3: the only reader of data."""

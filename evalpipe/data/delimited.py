@@ -1,0 +1,184 @@
+"""Separated text (csv, tsv): its header, its shape, and the types of its columns.
+
+The parser of the data layer fills short lines with nothing and breaks on others with little to say, so the shape is
+checked here first, in one pass over the bytes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.data.errors import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import polars as pl
+
+CHUNK = 1 << 24
+_HEAD = 1 << 20
+_QUOTE, _BREAK, _RETURN = ord('"'), ord("\n"), ord("\r")
+_UTF8 = "save the file as UTF-8"
+_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons"}
+
+
+def header(path: Path, separator: str) -> list[str]:
+    """Return the names in the first line of a file; raises Unreadable."""
+    head = next(_chunks(path, _HEAD), b"")
+    if not head.removeprefix(codecs.BOM_UTF8).strip():
+        raise Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise Unreadable("not-utf8", "it is UTF-16 text", _UTF8)
+    if b"\n" not in head and b"\r" in head:
+        raise Unreadable("corrupt-file", "its lines end with a carriage return alone", "save it with line feeds")
+    try:
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+    except UnicodeDecodeError as error:
+        raise _not_utf8(head.count(b"\n", 0, error.start) + 1) from None
+    except csv.Error as error:
+        raise Unreadable("corrupt-file", f"its first line holds no column names: {error}") from None
+    _check_names(names, separator)
+    return names
+
+
+def _check_names(names: list[str], separator: str) -> None:
+    if not names:
+        raise Unreadable("no-header", "its first line is blank", "the first line must hold the names of the columns", 1)
+    other = next((mark for mark in ";\t," if mark != separator and mark in names[0]), None)
+    if len(names) == 1 and other is not None:
+        hint = {";": "save it with commas", "\t": "name it .tsv", ",": "name it .csv"}[other]
+        reason = f"its columns are separated by {_NAMES[other]}, not by {_NAMES[separator]}"
+        raise Unreadable("wrong-separator", reason, hint, 1)
+    twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
+    if twice is not None:
+        raise Unreadable("duplicate-column", f"two of its columns are called '{twice}'", "rename one of them", 1)
+
+
+def check(path: Path, separator: str, width: int) -> frozenset[int]:
+    """Check that every row has ``width`` cells and is UTF-8 text; return the 0-based places of blank lines.
+
+    Raises Unreadable.
+    """
+    shape = _Shape(separator, width)
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    rest, lines = b"", 0
+    for chunk in _chunks(path, CHUNK):
+        try:
+            decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            held = len(error.object) - len(chunk)
+            raise _not_utf8(lines + chunk.count(b"\n", 0, max(0, error.start - held)) + 1) from None
+        lines += chunk.count(b"\n")
+        whole, mark, rest = (rest + chunk).rpartition(b"\n")
+        shape.feed(whole + mark)
+    if rest:
+        shape.feed(rest + b"\n")
+    if shape.odd or shape.inside:
+        _explain(path, separator, width)
+    return frozenset(shape.blank) if width > 1 else frozenset()
+
+
+class _Shape:
+    """Counts the cells of each record; ``odd`` tells that one has too many or too few.
+
+    A quote opens and closes wherever it stands, which a cell such as 5" contradicts: what seems odd is looked at again.
+    """
+
+    def __init__(self, separator: str, width: int) -> None:
+        self.separator, self.width = ord(separator), width
+        self.inside = self.odd = False
+        self.blank: list[int] = []
+        self._cells, self._begin, self._seen, self._records = 0, 0, 0, 0
+
+    def feed(self, part: bytes) -> None:
+        """Count the records of ``part``, which ends with a line break."""
+        codes = np.frombuffer(part, dtype=np.uint8)
+        marks = (codes == self.separator) | (codes == _BREAK)
+        quotes = codes == _QUOTE
+        if self.inside or quotes.any():
+            within = np.logical_xor.accumulate(quotes) ^ self.inside
+            marks &= ~within
+            self.inside = bool(within[-1]) if len(within) else self.inside
+        places = np.flatnonzero(marks)
+        ends = np.flatnonzero(codes[places] == _BREAK)
+        if len(ends):
+            self._records_of(codes, places, ends)
+            self._cells = len(places) - int(ends[-1]) - 1
+            self._begin = self._seen + int(places[ends[-1]]) + 1
+        else:
+            self._cells += len(places)
+        self._seen += len(codes)
+
+    def _records_of(self, codes: np.ndarray, places: np.ndarray, ends: np.ndarray) -> None:
+        separators = np.diff(ends, prepend=-1) - 1
+        separators[0] += self._cells
+        stops = places[ends]
+        length = np.diff(stops, prepend=self._begin - self._seen - 1) - 1
+        blank = (length == 0) | ((length == 1) & (codes[stops - 1] == _RETURN))
+        self.odd |= bool(((separators != self.width - 1) & ~blank).any())
+        self.blank += (np.flatnonzero(blank) + self._records - 1).tolist()
+        self._records += len(ends)
+
+
+def _explain(path: Path, separator: str, width: int) -> None:
+    """Find the rows with too many or too few cells, or the quote that is not closed; raises Unreadable."""
+    rows: list[tuple[int, str]] = []
+    number = 0
+    text = io.TextIOWrapper(_open(path), encoding="utf-8-sig", newline="")
+    try:
+        for number, cells in enumerate(csv.reader(text, delimiter=separator, strict=True)):
+            if cells and len(cells) != width:
+                rows.append((number, f"{len(cells)} {'cell' if len(cells) == 1 else 'cells'}"))
+    except csv.Error:
+        reason = f"in row {number + 1} a quote is not closed, or stands inside a cell"
+        raise Unreadable("corrupt-file", reason, 'quote the whole cell, and write " inside it as ""') from None
+    finally:
+        text.close()
+    if rows:
+        what = "row has" if len(rows) == 1 else "rows have"
+        reason = f"{len(rows):,} {what} more or fewer cells than the {width} columns of the header"
+        raise Unreadable("ragged-file", reason, "quote each cell that holds a separator or a line break", None, rows)
+
+
+def infer(column: pl.Series) -> pl.Series:
+    """Give text the type that all its values have: integer, number, true/false, or text. An empty cell is null."""
+    import polars as pl
+
+    text = column.set(column == "", None)
+    for kind in (pl.Int64, pl.Float64):
+        typed = text.cast(kind, strict=False)
+        if typed.null_count() == text.null_count():
+            return typed if text.null_count() < len(text) else text
+    flags = text.str.to_lowercase()
+    return flags == "true" if flags.drop_nulls().is_in(["true", "false"]).all() else text
+
+
+def _open(path: Path) -> io.BufferedReader | gzip.GzipFile:
+    return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def _chunks(path: Path, size: int) -> Iterator[bytes]:
+    """Yield the bytes of a file, decompressed; raises Unreadable."""
+    try:
+        with _open(path) as file:
+            while chunk := file.read(size):
+                yield chunk
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        ended = isinstance(error, EOFError)
+        reason = "its gzip data end too early" if ended else "it is not gzip data, or damaged"
+        raise Unreadable("corrupt-file", reason, "write or copy it again") from None
+    except OSError as error:
+        raise Unreadable("unreadable-file", (error.strerror or str(error)).lower()) from None
+
+
+def _not_utf8(line: int) -> Unreadable:
+    return Unreadable("not-utf8", f"line {line} is not UTF-8 text", _UTF8, line)

@@ -1,0 +1,137 @@
+"""Where the data are: the files of a dataset, from the path written in the spec."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalpipe.data.catalog import Format
+    from evalpipe.spec.models import Spec
+
+SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "tsv",
+    ".tsv.gz": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".ipc": "ipc",
+    ".feather": "ipc",
+    ".arrow": "ipc",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+}
+"""The format of a file by the end of its name, in lower case."""
+
+READABLE = "csv, csv.gz, tsv, tsv.gz, parquet, ipc (feather, arrow) and ndjson (jsonl)"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The files of one dataset, each with the path shown to people, and their common format."""
+
+    format: Format
+    files: tuple[tuple[Path, str], ...]
+
+
+def format_of(name: str) -> Format | None:
+    """Return the format that a file's name promises, or None."""
+    ending = next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), None)
+    return None if ending is None else SUFFIXES[ending]
+
+
+def find(spec: Spec, dataset: str) -> Found | Problem:
+    """Find the files of ``dataset``: one file, the data files of a folder, or those that a glob matches."""
+    written = PurePosixPath(spec.datasets[dataset].path.replace("\\", "/") if os.sep == "\\" else spec.datasets[dataset].path)
+    root = spec.origin.folder_of("datasets", dataset, "path")
+    try:
+        return _find(spec, dataset, root, written)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return _problem(spec, dataset, "unreadable-file", f"cannot read {written}: {reason[:1].lower()}{reason[1:]}", None)
+
+
+def _find(spec: Spec, dataset: str, root: Path, written: PurePosixPath) -> Found | Problem:
+    path = root / written
+    if path.is_dir():
+        inside = sorted(entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
+        names = [str(written / name) for name in inside if format_of(name) is not None]
+        if not names:
+            hint = f"put the data into it, or name a file; evalpipe reads {READABLE}"
+            return _problem(spec, dataset, "no-files", f"the folder {written} holds no data files", hint)
+    elif path.is_file():
+        names = [str(written)]
+    elif glob.has_magic(str(written)):
+        matches = (found.replace(os.sep, "/") for found in glob.glob(str(written), root_dir=root or None, recursive=True))
+        names = sorted(name for name in matches if (root / name).is_file())
+        if not names:
+            return _problem(spec, dataset, "no-files", f"no file matches {written}", _nearest(root, written.parent))
+    elif path.exists():
+        return _problem(spec, dataset, "unreadable-file", f"{written} is not a file", "name a file, a folder or a glob")
+    else:
+        return _missing(spec, dataset, root, written)
+    return _one_format(spec, dataset, root, names)
+
+
+def _one_format(spec: Spec, dataset: str, root: Path, names: list[str]) -> Found | Problem:
+    unknown = [name for name in names if format_of(name) is None]
+    if unknown:
+        message = f"evalpipe cannot tell the format of {unknown[0]} by its name"
+        return _problem(spec, dataset, "unknown-format", message, f"it reads {READABLE}")
+    formats = {found: name for name in reversed(names) if (found := format_of(name)) is not None}
+    if len(formats) > 1:
+        listed = " and ".join(sorted(formats.values()))
+        message = f"the files of dataset '{dataset}' have different formats: {listed}"
+        return _problem(spec, dataset, "mixed-formats", message, "name files of one format, as with *.csv")
+    return Found(next(iter(formats)), tuple((root / name, name) for name in names))
+
+
+def _missing(spec: Spec, dataset: str, root: Path, written: PurePosixPath) -> Problem:
+    """Say what is missing, a folder on the way or the file itself, and what is there instead."""
+    if "://" in spec.datasets[dataset].path:
+        hint = "download it first: evalpipe reads files of this machine only"
+        return _problem(spec, dataset, "missing-file", f"there is no file {spec.datasets[dataset].path}", hint)
+    folder = next((above for above in reversed(written.parents) if not (root / above).exists()), None)
+    message = f"there is no file {written}" if folder is None else f"there is no file {written}, and no folder {folder}"
+    notes: tuple[str, ...] = ()
+    if spec.origin.path is not None and not written.is_absolute():
+        notes = (f"relative paths start at the folder of {_file(spec, dataset)}",)
+    return _problem(spec, dataset, "missing-file", message, _nearest(root, folder or written), notes)
+
+
+def _nearest(root: Path, missing: PurePosixPath) -> str:
+    """Suggest the entry most like the last part of a path that does not exist."""
+    if (root / missing).exists() or not (root / missing.parent).is_dir():
+        return "check the path"
+    names = sorted(entry.name for entry in (root / missing.parent).iterdir() if not entry.name.startswith("."))
+    close = close_match(missing.name, names)
+    return f"did you mean '{missing.parent / close}'?" if close else "check the path"
+
+
+def close_match(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word most like ``word``, case and outer spaces set aside; None when none is like it."""
+    folded: dict[str, str] = {}
+    for entry in known:
+        folded.setdefault(entry.strip().casefold(), entry)
+    found = difflib.get_close_matches(word.strip().casefold(), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+def _file(spec: Spec, dataset: str) -> str:
+    place = spec.origin.place("datasets", dataset, "path")
+    return place.file if place is not None else "the spec"
+
+
+def _problem(
+    spec: Spec, dataset: str, code: str, message: str, hint: str | None, notes: tuple[str, ...] = ()
+) -> Problem:
+    return Problem(code, message, spec.origin.place("datasets", dataset, "path"), hint, notes=notes)

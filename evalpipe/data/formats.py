@@ -1,0 +1,155 @@
+"""How a file of each format is read: its columns, its rows, and why it cannot be read."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.data import delimited
+from evalpipe.data.errors import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from evalpipe.data.catalog import Format
+
+SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
+SAMPLED = 1000
+"""The rows of a text file that are looked at to tell the types of its columns."""
+
+
+def schema(path: Path, form: Format) -> dict[str, pl.DataType]:
+    """Return the columns of a file and their types; in text formats the types of the first rows.
+
+    Raises Unreadable.
+    """
+    import polars as pl
+
+    if form in SEPARATORS:
+        names = delimited.header(path, SEPARATORS[form])
+        frame = _guard(path, form, lambda source: _delimited(source, form, n_rows=SAMPLED))
+        typed = [delimited.infer(frame[name]).dtype for name in frame.columns]
+        return dict(zip(names, typed, strict=False))
+    if form == "ndjson":
+        lazy = _guard(path, form, lambda source: pl.scan_ndjson(source, infer_schema_length=SAMPLED).collect_schema())
+        return dict(lazy)
+    if form == "parquet":
+        return dict(_guard(path, form, pl.read_parquet_schema))
+    return dict(_guard(path, form, lambda source: pl.scan_ipc(source).collect_schema()))
+
+
+def rows(path: Path, form: Format) -> int | None:
+    """Return the number of rows of a file as cheaply as its format allows; None when it cannot be told."""
+    import polars as pl
+
+    scans: dict[Format, Any] = {"parquet": pl.scan_parquet, "ipc": pl.scan_ipc, "ndjson": pl.scan_ndjson}
+
+    def count(source: Any) -> int:
+        if form in SEPARATORS:
+            lazy = pl.scan_csv(source, separator=SEPARATORS[form], infer_schema=False)
+        else:
+            lazy = scans[form](source)
+        return int(lazy.select(pl.len()).collect().item())
+
+    try:
+        return _guard(path, form, count)
+    except Unreadable:
+        return None
+
+
+def read(path: Path, form: Format, columns: Sequence[str], text: Sequence[str]) -> tuple[pl.DataFrame, frozenset[int]]:
+    """Read ``columns`` of a file, and the 0-based rows that are blank lines rather than rows.
+
+    Columns of csv and tsv come as text; ``text`` names those to be read as text from ndjson too. Raises Unreadable.
+    """
+    import polars as pl
+
+    wanted = list(dict.fromkeys(columns))
+    if form in SEPARATORS:
+        names = delimited.header(path, SEPARATORS[form])
+        blank = delimited.check(path, SEPARATORS[form], len(names))
+        places = [names.index(name) for name in wanted]
+        frame = _guard(path, form, lambda source: _delimited(source, form, columns=sorted(places)))
+        return frame.rename(dict(zip(frame.columns, (names[at] for at in sorted(places)), strict=True))), blank
+    if form == "ndjson":
+        overrides = dict.fromkeys(text, pl.String())
+        frame = _guard(path, form, lambda source: pl.scan_ndjson(
+            source, infer_schema_length=None, schema_overrides=overrides).select(wanted).collect())
+    elif form == "parquet":
+        frame = _guard(path, form, lambda source: pl.read_parquet(
+            source, columns=wanted, glob=False, hive_partitioning=False))
+    else:
+        frame = _guard(path, form, lambda source: pl.read_ipc(source, columns=wanted, memory_map=False))
+    return frame.select(wanted), frozenset()
+
+
+def _delimited(source: Any, form: Format, **options: Any) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.read_csv(source, separator=SEPARATORS[form], infer_schema=False, **options)
+
+
+def _guard(path: Path, form: Format, action: Any) -> Any:
+    """Run ``action`` on the file and turn whatever it raises into Unreadable."""
+    import polars as pl
+
+    try:
+        # polars expands a glob in a path; a name that looks like one is opened here
+        source: Any = io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path
+        return action(source)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Unreadable("unreadable-file", _lower(reason)) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError) as error:
+        raise _explained(path, form, sentence(error)) from None
+
+
+def _explained(path: Path, form: Format, reason: str) -> Unreadable:
+    reason = reason.replace(str(path), path.name)
+    if path.stat().st_size == 0:
+        return Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
+    if form == "ndjson":
+        return _bad_line(path) or Unreadable("corrupt-file", reason, "each line must hold one JSON object")
+    if form == "parquet":
+        reason = reason.removeprefix("parquet: ").removeprefix("File out of specification: ")
+        return Unreadable("corrupt-file", f"it is not a whole Parquet file: {_lower(reason)}", "write or copy it again")
+    if form == "ipc":
+        hint = "write or copy it again, in the IPC file format (Feather version 2)"
+        return Unreadable("corrupt-file", f"it is not a whole Arrow IPC file: {_lower(reason)}", hint)
+    return Unreadable("corrupt-file", reason, "quote each cell that holds a quote, a separator or a line break")
+
+
+def _bad_line(path: Path) -> Unreadable | None:
+    """Find the first line of a ndjson file that is not a JSON object."""
+    hint = "each line must hold one JSON object, such as {\"id\": 1, \"p\": 0.25}"
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                value = json.loads(line, parse_constant=_refuse) if line.strip() else {}
+            except UnicodeDecodeError:
+                return Unreadable("not-utf8", f"line {number} is not UTF-8 text", "save it as UTF-8", number)
+            except ValueError as error:
+                reason = getattr(error, "msg", None) or str(error)
+                return Unreadable("corrupt-file", f"line {number} is not JSON: {_lower(reason)}", hint, number)
+            if not isinstance(value, dict):
+                return Unreadable("corrupt-file", f"line {number} is JSON but not an object", hint, number)
+    return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def sentence(error: BaseException) -> str:
+    """Return the useful first sentence of a polars error."""
+    first = re.split(r"\n\s*\n|\. |\n", str(error).strip(), maxsplit=1)[0]
+    return first.rstrip(".") or type(error).__name__
+
+
+def _lower(text: str) -> str:
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -1,0 +1,169 @@
+"""The two levels of the outcome: which there are, and the values that are neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from evalpipe.data.errors import SHOWN, more
+from evalpipe.data.files import close_match
+from evalpipe.data.values import shown
+from evalpipe.errors import Problem
+from evalpipe.spec.levels import level_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.data.checks import Columns
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.origin import Loc
+
+_OUTCOME: Loc = ("outcome", "column")
+_EVENT: Loc = ("outcome", "event")
+
+
+def settle(spec: Spec, evaluated: Sequence[Columns]) -> str:
+    """Find the name of the level that is not the event, adding a problem to each dataset that disagrees.
+
+    It is the declared one, else the one found in the outcome, else in the predictions, else "not <event>".
+    """
+    event = level_text(spec.outcome.event)
+    if spec.outcome.levels is not None:
+        declared = [level_text(level) for level in spec.outcome.levels]
+        for columns in evaluated:
+            columns.problems.extend(_undeclared(columns, declared))
+        other = next((level for level in declared if level != event), f"not {event}")
+    else:
+        other = _found(spec, event, evaluated)
+    for columns in evaluated:
+        columns.problems.extend(_predictions(columns, [event, other]))
+    return other
+
+
+def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
+    truth = columns.values.get(columns.rows.spec.outcome.column)
+    if truth is None:
+        return
+    wrong = (~truth.is_in(list(declared))).fill_null(value=False)
+    if wrong.any():
+        column = columns.rows.spec.outcome.column
+        what = _listed(truth.filter(wrong))
+        message = f"{_count(wrong)} of the outcome column '{column}' {_are(wrong)} not among outcome.levels: {what}"
+        hint = _meant(truth.filter(wrong), declared)
+        yield columns.rows.problem("undeclared-level", message, _OUTCOME, hint, mask=wrong, values=truth)
+
+
+def _found(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str:
+    """Tell the other level from the data, when the spec does not declare it."""
+    first: dict[str, str] = {}
+    for columns in evaluated:
+        truth = columns.values.get(spec.outcome.column)
+        if truth is None:
+            continue
+        others = [level for level in truth.drop_nulls().unique().sort() if level != event]
+        problem = _event_absent(columns, event, others) or _too_many(columns, event, others)
+        if problem is not None:
+            columns.problems.append(problem)
+            continue
+        for level in others:
+            if first and level not in first:
+                columns.problems.append(_differ(columns, level, *next(iter(first.items()))))
+            first.setdefault(level, columns.rows.name)
+    return next(iter(first), None) or _predicted(spec, event, evaluated) or f"not {event}"
+
+
+def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
+    """Find an event that never occurs though it should: two other levels, or one that differs in case or spaces only."""
+    truth = columns.values[columns.rows.spec.outcome.column]
+    same = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
+    if (truth == event).any() or (len(others) < 2 and same is None):
+        return None
+    column = columns.rows.spec.outcome.column
+    message = f"the event {shown(event)} never occurs in the outcome column '{column}' of dataset '{columns.rows.name}'"
+    guess = same or close_match(event, others)
+    hint = f"did you mean {shown(guess)}?" if guess else "write the event as it stands in the data"
+    notes = _levels(columns, truth, others)
+    return columns.rows.problem("event-absent", message, _EVENT, hint, notes=notes)
+
+
+def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
+    if len(others) < 2:
+        return None
+    truth, column = columns.values[columns.rows.spec.outcome.column], columns.rows.spec.outcome.column
+    message = f"the outcome column '{column}' of dataset '{columns.rows.name}' has {len(others) + 1:,} levels, not two"
+    like = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
+    hint = f"{shown(like)} and {shown(event)} are different levels: write them alike" if like else (
+        "declare the two under outcome.levels to find the rows that have another, or leave those out with 'where'")
+    return columns.rows.problem("too-many-levels", message, _OUTCOME, hint, notes=_levels(columns, truth, [event, *others]))
+
+
+def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[str, ...]:
+    """Say how often each level occurs, and where first."""
+    from evalpipe.data.rows import POSITION
+
+    notes = []
+    for level in levels[:SHOWN]:
+        mask = (truth == level).fill_null(value=False)
+        row, suffix = columns.rows.cell(int(columns.rows.frame[POSITION][int(mask.arg_max() or 0)]))
+        count = int(mask.sum())
+        notes.append(f"{shown(level)}: {count:,} {'row' if count == 1 else 'rows'}, the first is row {row}{suffix}")
+    return (*notes, *more(len(levels)))
+
+
+def _differ(columns: Columns, level: str, known: str, dataset: str) -> Problem:
+    truth = columns.values[columns.rows.spec.outcome.column]
+    message = (f"the outcome has the level {shown(level)} in dataset '{columns.rows.name}'"
+               f" but {shown(known)} in dataset '{dataset}'")
+    mask = (truth == level).fill_null(value=False)
+    hint = "a binary outcome has the same two levels in all datasets; write them alike"
+    return columns.rows.problem("levels-differ", message, _OUTCOME, hint, mask=mask, values=truth)
+
+
+def _predicted(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str | None:
+    """Return the level that the models predict beside the event, if it is one."""
+    names = [model.prediction for model in spec.models.values() if model.prediction is not None]
+    series = [columns.values[name] for columns in evaluated for name in names if name in columns.values]
+    levels = {level for values in series for level in values.drop_nulls().unique()} - {event}
+    return levels.pop() if len(levels) == 1 else None
+
+
+def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
+    """Find predicted levels that the outcome does not have."""
+    asked: dict[str, Loc] = {}
+    for name, model in columns.rows.spec.models.items():
+        if model.prediction is not None:
+            asked.setdefault(model.prediction, ("models", name, "prediction"))
+    for column, loc in asked.items():
+        values = columns.values.get(column)
+        wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
+        if values is not None and wrong is not None and wrong.any():
+            what = _listed(values.filter(wrong))
+            message = f"{_count(wrong)} of the prediction column '{column}' {_are(wrong)} no level of the outcome: {what}"
+            hint = _meant(values.filter(wrong), levels)
+            yield columns.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values)
+
+
+def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:
+    """Suggest the level that the first strange value comes nearest to."""
+    first = str(wrong[0])
+    guess = close_match(first, levels)
+    if guess is None:
+        return f"the levels are {' and '.join(shown(level) for level in levels)}"
+    if first.strip() == guess.strip():
+        return f"did you mean {shown(guess)}, without the space?" if first != first.strip() else f"did you mean {shown(guess)}?"
+    same = first.strip().casefold() == guess.strip().casefold()
+    return f"did you mean {shown(guess)}?" + (" Capital letters count" if same else "")
+
+
+def _listed(values: pl.Series) -> str:
+    levels = values.unique().sort().to_list()
+    return ", ".join(shown(level) for level in levels[:SHOWN]) + (", …" if len(levels) > SHOWN else "")
+
+
+def _count(mask: pl.Series) -> str:
+    count = int(mask.sum())
+    return f"{count:,} value" if count == 1 else f"{count:,} values"
+
+
+def _are(mask: pl.Series) -> str:
+    return "is" if int(mask.sum()) == 1 else "are"

@@ -1,0 +1,59 @@
+"""Step 3: read every dataset, check it, and put its rows in canonical order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.data import build, checks, leaks, outcome, rows
+from evalpipe.errors import DataError, Problem
+from evalpipe.spec.levels import level_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from evalpipe.data.checks import Columns
+    from evalpipe.data.sample import Sample
+    from evalpipe.plan import Plan
+    from evalpipe.spec.models import Spec
+
+
+def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[Sample, ...]:
+    """Return one sample per dataset, in the plan's order; ``frames`` are datasets held in memory, by name.
+
+    Raises DataError with every problem of every dataset.
+    """
+    spec = plan.spec
+    names, numeric = _texts(spec), _numeric(spec)
+    problems: dict[str, list[Problem]] = {}
+    read_columns: dict[str, Columns] = {}
+    for dataset in plan.datasets:
+        loaded = rows.load(spec, dataset, (frames or {}).get(dataset.name), names)
+        if isinstance(loaded, list):
+            problems[dataset.name] = loaded
+            continue
+        columns = checks.check(loaded) if dataset.role == "evaluate" else checks.loose(loaded, numeric)
+        read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
+    evaluated = [columns for columns in read_columns.values() if columns.rows.plan.role == "evaluate"]
+    references = [columns for columns in read_columns.values() if columns.rows.plan.role == "reference"]
+    other = outcome.settle(spec, evaluated)
+    for columns in evaluated:
+        for reference in references:
+            columns.problems.extend(leaks.shared(columns, reference))
+    found = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
+    if found:
+        raise DataError(*found)
+    levels = level_text(spec.outcome.event), other
+    return tuple(build.sample(read_columns[dataset.name], *levels) for dataset in plan.datasets)
+
+
+def _texts(spec: Spec) -> tuple[str, ...]:
+    """Return the columns whose values are ids, to be read as they are written."""
+    return () if spec.id is None else (spec.id,)
+
+
+def _numeric(spec: Spec) -> frozenset[str]:
+    """Return the columns that hold numbers."""
+    weight = {spec.weight.column} if spec.weight is not None else set()
+    return frozenset(weight | {model.probability for model in spec.models.values() if model.probability is not None})

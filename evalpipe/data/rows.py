@@ -1,0 +1,204 @@
+"""The rows of one dataset as they were read, and the problems that are found in them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.data.errors import SHOWN, Unreadable, more
+from evalpipe.data.values import shown
+from evalpipe.errors import Place, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from evalpipe.plan import DatasetPlan
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.origin import Loc
+
+POSITION = "\0position"
+"""The column that says where a row stands: the number of its file times `FILE`, plus its 1-based row there."""
+
+FILE = 1 << 40
+TEXT_FORMATS = frozenset({"csv", "tsv", "ndjson"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was read: its path as shown (None in memory), sha256, and its number of rows."""
+
+    path: str | None
+    sha256: str | None
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of one dataset that meet its ``where``: the planned columns as they stand in the files, and `POSITION`."""
+
+    spec: Spec
+    plan: DatasetPlan
+    frame: pl.DataFrame
+    sources: tuple[Source, ...]
+
+    @property
+    def name(self) -> str:
+        """The dataset's name."""
+        return self.plan.name
+
+    @property
+    def as_text(self) -> bool:
+        """Whether numbers may be written as text in this format."""
+        return self.plan.table.format in TEXT_FORMATS
+
+    def cell(self, position: int) -> tuple[int, str]:
+        """Return the row and, where the dataset has several files, the words that name its file."""
+        file, row = divmod(position, FILE)
+        return row, f" in {self.sources[file].path}" if len(self.sources) > 1 else ""
+
+    def problem(
+        self, code: str, message: str, loc: Loc, hint: str | None = None,
+        *, mask: pl.Series | None = None, values: pl.Series | None = None, notes: Sequence[str] = (),
+    ) -> Problem:
+        """Make a problem of the rows where ``mask`` is true; ``values`` are shown, ``loc`` names the column in the spec."""
+        rows: list[tuple[int, str]] = []
+        count = 0
+        if mask is not None and values is not None:
+            count = int(mask.sum())
+            places = mask.arg_true().head(SHOWN)
+            for position, value in zip(self.frame[POSITION].gather(places), values.gather(places), strict=True):
+                row, suffix = self.cell(position)
+                rows.append((row, shown(value) + suffix))
+        return Problem(code, message, self.place, hint, tuple(rows), (*more(count), *notes, *self.named(loc)))
+
+    @property
+    def place(self) -> Place:
+        """The file, or the path of several as the spec gives it."""
+        if self.plan.table.format == "memory":
+            return Place(f"{self.name} (in memory)")
+        files = self.sources
+        return Place(str(files[0].path) if len(files) == 1 else self.spec.datasets[self.name].path)
+
+    def named(self, loc: Loc) -> tuple[str, ...]:
+        """Say where in the spec a column is named."""
+        return named(self.spec, loc)
+
+
+def named(spec: Spec, loc: Loc) -> tuple[str, ...]:
+    """Say where in the spec the value at ``loc`` stands."""
+    place = spec.origin.place(*loc)
+    return (f"named at {place or 'the spec, ' + '.'.join(map(str, loc))}",)
+
+
+def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> Rows | list[Problem]:
+    """Read the planned columns of a dataset and keep the rows that meet its ``where``; ``text`` are read as text."""
+    import polars as pl
+
+    asked = spec.origin.place("datasets", plan.name, "path")
+    columns = [*plan.columns, *(name for name in plan.table.where_columns if name not in plan.columns)]
+    parts: list[pl.DataFrame] = []
+    sources: list[Source] = []
+    problems: list[Problem] = []
+    for path, shown_path in plan.table.files:
+        try:
+            part, source = _file(plan, path, shown_path, columns, text, len(sources))
+        except Unreadable as fault:
+            problems.append(fault.problem(shown_path, asked))
+        else:
+            parts.append(part)
+            sources.append(source)
+    if frame is not None:
+        parts.append(_numbered(frame.select(columns), 0))
+        sources.append(Source(None, None, frame.height))
+    if problems:
+        return problems
+    try:
+        whole = _joined(parts, plan)
+    except pl.exceptions.PolarsError:
+        message = f"the files of dataset '{plan.name}' hold different types in the same column"
+        hint = "write each column with one type in all files"
+        return [Problem("types-differ", message, asked, hint, notes=_types(parts))]
+    return _kept(Rows(spec, plan, whole, tuple(sources)))
+
+
+def _file(
+    plan: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
+) -> tuple[pl.DataFrame, Source]:
+    from evalpipe.data.formats import read
+
+    try:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Unreadable("unreadable-file", reason) from None
+    part, blank_lines = read(path, plan.table.format, columns, text)
+    part = _numbered(part, number)
+    if blank_lines:
+        part = part.filter(~(part[POSITION] - number * FILE - 1).is_in(list(blank_lines)))
+    return part, Source(shown_path, sha256, part.height)
+
+
+def _numbered(frame: pl.DataFrame, number: int) -> pl.DataFrame:
+    import polars as pl
+
+    first = number * FILE + 1
+    return frame.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(POSITION))
+
+
+def _joined(parts: Sequence[pl.DataFrame], plan: DatasetPlan) -> pl.DataFrame:
+    """Put the files together; texts and numbers of typed files meet as texts where only the text counts."""
+    import polars as pl
+
+    if len(parts) == 1:
+        return parts[0]
+    return pl.concat(list(_alike(parts, plan)), how="vertical_relaxed")
+
+
+def _alike(parts: Sequence[pl.DataFrame], plan: DatasetPlan) -> list[pl.DataFrame]:
+    """Turn a column that only some files hold as text, a category or true/false into text in all of them."""
+    import polars as pl
+
+    from evalpipe.data.values import texts
+
+    mixed = [
+        name for name in plan.columns
+        if len(kinds := {part[name].dtype for part in parts} - {pl.Null()}) > 1 and not all(k.is_numeric() for k in kinds)
+    ]
+    return [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
+
+
+def _types(parts: Sequence[pl.DataFrame]) -> tuple[str, ...]:
+    kinds = {name: sorted({str(part[name].dtype) for part in parts}) for name in parts[0].columns}
+    return tuple(f"column '{name}': {', '.join(found)}" for name, found in kinds.items() if len(found) > 1)
+
+
+def _kept(rows: Rows) -> Rows | list[Problem]:
+    """Keep the rows that meet ``where``; a problem when there are none."""
+    where = rows.spec.datasets[rows.name].where
+    if rows.frame.height == 0:
+        hint = "was it written to the end?"
+        return [Problem("no-rows", f"dataset '{rows.name}' has no rows", rows.place, hint)]
+    if where is None:
+        return rows
+    from evalpipe.data.delimited import infer
+    from evalpipe.data.where import keep
+
+    frame = rows.frame.select(rows.plan.table.where_columns)
+    if rows.plan.table.format in ("csv", "tsv"):
+        frame = frame.with_columns(infer(column) for column in frame)
+    place = rows.spec.origin.place("datasets", rows.name, "where")
+    try:
+        flags = keep(frame, where) if frame.width else keep(rows.frame, where)
+    except Unreadable as fault:
+        return [Problem(fault.code, f"'where' of dataset '{rows.name}' {fault.reason}", place, fault.hint)]
+    if not flags.any():
+        message = f"no row of dataset '{rows.name}' meets its 'where'"
+        notes = (f"{rows.frame.height:,} {'row was' if rows.frame.height == 1 else 'rows were'} read",)
+        return [Problem("no-rows-left", message, place, "check the values it compares with", notes=notes)]
+    columns = [*rows.plan.columns, POSITION]
+    return Rows(rows.spec, rows.plan, rows.frame.select(columns).filter(flags), rows.sources)

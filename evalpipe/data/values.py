@@ -1,0 +1,81 @@
+"""What a cell means: the text of a level or of an id, the number of a probability or of a weight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.data.errors import Unreadable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_EXACT = 2.0**63
+
+
+def texts(column: pl.Series) -> pl.Series:
+    """Return the text of each value as `evalpipe.spec.levels.level_text` gives it; null for an empty cell or NaN.
+
+    Raises Unreadable for lists, mappings and bytes.
+    """
+    import polars as pl
+
+    kind = column.dtype
+    if kind == pl.Decimal:
+        column, kind = column.cast(pl.Float64), pl.Float64()
+    if kind.is_float():
+        numbers = column.cast(pl.Float64).fill_nan(None)
+        whole = (numbers == numbers.floor()) & (numbers.abs() < _EXACT)
+        return numbers.cast(pl.String).zip_with(~whole, numbers.cast(pl.Int64, strict=False).cast(pl.String))
+    if kind.is_nested() or kind in (pl.Binary, pl.Object):
+        hint = "a level or an id is a text, a whole number, or true or false"
+        raise Unreadable("wrong-type", f"holds {_called(kind)}, not single values", hint)
+    plain = column.cast(pl.String)
+    return plain.set(plain == "", None)
+
+
+def numbers(column: pl.Series, *, as_text: bool) -> pl.Series:
+    """Return the numbers of a column as Float64, shape [n]; null for an empty cell and for what is not a number.
+
+    ``as_text`` allows numbers written as text, as csv has them. Raises Unreadable for other types.
+    """
+    import polars as pl
+
+    kind = column.dtype
+    if kind.is_numeric() or kind == pl.Null:
+        return column.cast(pl.Float64) + 0.0  # -0 becomes 0, so that equal numbers are the same bytes
+    if kind == pl.String and as_text:
+        return column.str.strip_chars().cast(pl.Float64, strict=False) + 0.0
+    raise Unreadable("wrong-type", f"holds {_called(kind)}, not numbers", "write it as a column of numbers")
+
+
+def blank(column: pl.Series) -> pl.Series:
+    """Return which cells are empty, shape [n]."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return column.is_null()
+    return column.is_null() | (column.str.strip_chars() == "").fill_null(value=True)
+
+
+def shown(value: object) -> str:
+    """Return a cell as a message shows it: text in quotes, at most 60 characters."""
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, float) and value != value:  # noqa: PLR0124 - NaN alone differs from itself
+        return "NaN"
+    if not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value)
+    return f"'{clean}'" if len(clean) <= 60 else f"'{clean[:57]}…'"
+
+
+def _called(kind: pl.DataType) -> str:
+    import polars as pl
+
+    if kind.is_nested():
+        return "lists or mappings"
+    if kind.is_temporal():
+        return "dates or times"
+    if kind in (pl.String, pl.Categorical, pl.Enum):
+        return "text"
+    return {"Boolean": "true and false", "Binary": "bytes"}.get(str(kind), f"values of type {kind}")
