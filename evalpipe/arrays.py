@@ -1,0 +1,105 @@
+"""Evaluation of arrays, without files: the same engine behind a function call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.errors import Problem, UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.results import Results
+
+
+def evaluate(
+    truth: Any,
+    probability: Any = None,
+    *,
+    event: str | bool | int,
+    prediction: Any = None,
+    metrics: Sequence[str | Mapping[str, Any]] | None = None,
+    weight: Any = None,
+    weight_kind: str = "importance",
+    threshold: float = 0.5,
+    prevalence: float | None = None,
+    intervals: Mapping[str, Any] | None = None,
+    seed: int = 0,
+) -> Results:
+    """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
+
+    ``probability`` of the event and ``prediction`` (levels) are arrays, or mappings of model name to array. The other
+    arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
+    """
+    columns: dict[str, Any] = {"truth": truth} | ({"weight": weight} if weight is not None else {})
+    models: dict[str, dict[str, str]] = {}
+    for kind, given in (("probability", probability), ("prediction", prediction)):
+        for name, values in _by_model(given).items():
+            columns[f"{name}.{kind}"] = values
+            models.setdefault(name, {})[kind] = f"{name}.{kind}"
+    spec: dict[str, Any] = {
+        "evalpipe": 1,
+        "name": "evaluation",
+        "task": "binary",
+        "seed": seed,
+        "outcome": {"column": "truth", "event": event},
+        "datasets": {"data": {"path": "memory"}},
+        "models": models,
+        "threshold": threshold,
+        "report": {"formats": []},
+    }
+    optional = {"metrics": metrics, "prevalence": prevalence, "intervals": intervals}
+    spec |= {key: value for key, value in optional.items() if value is not None}
+    if weight is not None:
+        spec["weight"] = {"column": "weight", "kind": weight_kind}
+    from evalpipe.run import run
+
+    return run(_plain(spec), frames={"data": _frame(columns)})
+
+
+def _by_model(given: Any) -> dict[str, Any]:
+    if given is None:
+        return {}
+    return dict(given) if isinstance(given, Mapping) else {"model": given}
+
+
+def _plain(value: Any) -> Any:
+    """Turn tuples and other sequences and mappings into the lists and dicts a spec is made of."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    series = [_series(name, values) for name, values in columns.items()]
+    lengths = {column.name: len(column) for column in series}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        message = f"the arrays have different lengths: {listed}"
+        raise UsageError(Problem("lengths", message, hint="give one value a row"))
+    return pl.DataFrame(series)
+
+
+def _series(name: str, values: Any) -> pl.Series:
+    import polars as pl
+
+    if not isinstance(values, pl.Series) and hasattr(values, "to_numpy"):
+        # A pandas column has the Arrow interface only where pyarrow is installed; its numpy form always works.
+        values = values.to_numpy()
+    try:
+        series = pl.Series(name, values).rename(name)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise _not_a_column(name, str(error).split("\n", maxsplit=1)[0]) from None
+    if series.dtype.is_nested():
+        raise _not_a_column(name, f"each of its entries is a {series.dtype.base_type()}".lower())
+    return series
+
+
+def _not_a_column(name: str, reason: str) -> UsageError:
+    hint = "give a one-dimensional array, or a mapping of model name to array"
+    return UsageError(Problem("not-a-column", f"'{name}' is not a column of values: {reason}", hint=hint))

@@ -1,0 +1,49 @@
+"""What a reader should know about a model's numbers, found while they are computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.results import Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.data.sample import Sample
+    from evalpipe.plan import Plan
+    from evalpipe.results import Estimate
+    from evalpipe.statistics import Summary
+
+
+def notes(
+    plan: Plan, sample: Sample, model: str, summary: Summary, estimates: Sequence[Estimate]
+) -> Iterator[Warned]:
+    """Yield the warnings about one model on one dataset."""
+    where = f"{sample.dataset}, {model}"
+    for epsilon in sorted({float(e.params["epsilon"]) for e in plan.metrics if "epsilon" in e.params}):
+        yield from _clipped(where, summary, epsilon)
+    for row in estimates:
+        if row.metric == "roc_auc" and row.value is not None and row.value < 0.5:
+            yield Warned(
+                code="worse-than-chance",
+                message=f"{where}: the ROC AUC is {row.value:.4g}, below one half; is '{sample.event}' the right "
+                "event, and is the column the probability of that event?",
+            )
+        if row.status == "degenerate":
+            yield Warned(code="degenerate", message=f"{where}: {row.metric} is {row.reason}; do not trust its interval")
+
+
+def _clipped(where: str, summary: Summary, epsilon: float) -> Iterator[Warned]:
+    probability, truth = summary.rows.probability, summary.rows.truth
+    if probability is None:
+        return
+    clipped = int(((probability < epsilon) | (probability > 1 - epsilon)).sum())
+    infinite = int(np.where(truth, probability == 0, probability == 1).sum())
+    if clipped:
+        yield Warned(
+            code="clipped",
+            message=f"{where}: {clipped} probabilities were clipped to [{epsilon:g}, 1 - {epsilon:g}] for log_loss; "
+            f"{infinite} of them gave the true class probability 0, where the loss would be infinite",
+        )

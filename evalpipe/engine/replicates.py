@@ -1,0 +1,65 @@
+"""Bootstrap replicates of every metric that needs them; one draw serves all metrics, models and bins of a dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.engine.bins import STRATEGIES, event_rates
+from evalpipe.intervals import replicate_weights
+from evalpipe.statistics import Rows, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evalpipe.data.sample import Sample
+    from evalpipe.plan import MetricPlan, Plan
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicates:
+    """The replicates of one dataset.
+
+    ``metrics[model, i]`` are those [B] of the plan's i-th metric; ``rates[model, strategy]`` those of the event rate in
+    each reliability bin [B, bins], drawn only where binomial limits do not hold.
+    """
+
+    metrics: Mapping[tuple[str, int], Floats] = field(default_factory=lambda: MappingProxyType({}))
+    rates: Mapping[tuple[str, str], Floats] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def draw(
+        cls, plan: Plan, sample: Sample, models: Mapping[str, Rows], advance: Callable[[int], None]
+    ) -> Replicates:
+        """Draw the replicates that the plan asks for."""
+        wanted = [i for i, entry in enumerate(plan.metrics) if entry.method == "percentile"]
+        binned = [name for name, rows in models.items() if rows.probability is not None and plan.bins == "percentile"]
+        if not wanted and not binned:
+            return cls()
+        metrics: dict[tuple[str, int], list[Floats]] = {(name, i): [] for name in models for i in wanted}
+        rates: dict[tuple[str, str], list[Floats]] = {(name, how): [] for name in binned for how in STRATEGIES}
+        weights = replicate_weights(
+            sample.n, sample.weight, sample.weight_kind, plan.spec.intervals.replicates, plan.spec.seed, sample.dataset
+        )
+        for batch in weights:
+            for name, rows in models.items():
+                summary = Summary(rows, batch)
+                for i in wanted:
+                    metrics[name, i].append(_values(summary, plan.metrics[i]))
+                if name in binned:
+                    for how in STRATEGIES:
+                        rates[name, how].append(event_rates(summary, how, sample.weight))
+            advance(len(batch))
+        return cls(
+            {key: np.concatenate(parts) for key, parts in metrics.items()},
+            {key: np.concatenate(parts) for key, parts in rates.items()},
+        )
+
+
+def _values(summary: Summary, entry: MetricPlan) -> Floats:
+    return summary.value(entry.metric, entry.params)
