@@ -1,0 +1,32 @@
+"""Step 6: from results to a card people can read. Nothing is computed here; what `Results` holds is formatted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.results import Results
+
+
+def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
+    """Render the card in each of the formats ("html", "pdf") and return its files by name.
+
+    The same results give the same bytes on every call. Raises UsageError when a format is unknown, or when a library
+    of the operating system that the PDF needs is missing.
+    """
+    from evalpipe.report.html import html_page
+    from evalpipe.report.pdf import pdf_document
+
+    makers = {"html": html_page, "pdf": pdf_document}
+    unknown = [name for name in formats if name not in makers]
+    if unknown:
+        raise _unknown_format(unknown[0], sorted(makers))
+    return {f"card.{name}": makers[name](results) for name in dict.fromkeys(formats)}
+
+
+def _unknown_format(name: str, known: list[str]) -> Exception:
+    from evalpipe.errors import UsageError
+
+    return UsageError.of("unknown-format", f"the card cannot be written as '{name}'", hint=f"use {' or '.join(known)}")

@@ -1,0 +1,33 @@
+"""Figures of the card as inline SVG, drawn from the curves and estimates that `Results` holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.report.figures.canvas import Drawing
+from evalpipe.report.figures.context import Context
+from evalpipe.report.figures.formula import formula_svg
+
+if TYPE_CHECKING:
+    from evalpipe.results import Results
+
+__all__ = ["Drawing", "drawings", "formula_svg"]
+
+
+def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
+    """Draw every figure of a dataset for which the results hold the numbers."""
+    from evalpipe.report.figures import calibration, distribution, ranking
+
+    place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
+    context = Context(results, results.datasets[place], place + 1)
+    found = (
+        distribution.forest(context),
+        ranking.roc(context),
+        ranking.precision_recall(context),
+        ranking.gain(context),
+        ranking.lift(context),
+        calibration.reliability(context, "uniform"),
+        calibration.reliability(context, "quantile"),
+        distribution.histogram(context),
+    )
+    return tuple(drawing for drawing in found if drawing is not None)

@@ -1,0 +1,95 @@
+"""Figures of calibration: reliability diagrams with equal-width and equal-count bins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers, wording
+from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
+from evalpipe.report.figures.context import Context, column
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from evalpipe.results import Curve
+
+BINS = {"uniform": "bins of equal width", "quantile": "bins of equal count"}
+DOTTED = (0, (1, 2))
+
+
+def reliability(context: Context, strategy: str) -> Drawing | None:
+    """Draw the observed share of events against the mean probability of each bin, with intervals."""
+    pairs = list(context.curves(f"calibration_{strategy}"))
+    if not pairs:
+        return None
+    key, title = f"d{context.place}-calibration-{strategy}", f"Reliability, {BINS[strategy]}"
+    caption = _caption(context, pairs)
+    alt = f"Reliability diagram on {context.dataset.name}, {BINS[strategy]}. " + " ".join(
+        f"{series.label}: {_finding(curve)}." for series, curve in pairs
+    )
+    scores = list(context.curves("histogram"))
+    with style(key):
+        entries = [KeyEntry(series.short, series.colour, series.dash, series.marker) for series, _ in pairs]
+        heights = (2.46, 0.48) if scores else (3.1,)
+        figure, panels = paper(len(entries) + 1, heights)
+        unit_axes(panels[0], "Mean predicted probability", "Observed share of events")
+        panels[0].plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+        for series, curve in pairs:
+            _points(panels[0], series, curve)
+        if scores:
+            _scores_beneath(panels[0], panels[1], scores)
+        add_key(figure, [*entries, KeyEntry("Perfect calibration", MUTED, DOTTED)])
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+
+
+def _caption(context: Context, pairs: list[tuple[Series, Curve]]) -> str:
+    methods = dict.fromkeys(str(curve.notes.get("method", "none")) for _, curve in pairs)
+    names = ", ".join(wording.method(name) for name in methods)
+    limits = "" if names == wording.method("none") else (
+        f" Bars are {wording.level(context.results.intervals.level)} intervals ({names})."
+    )
+    return (
+        "Share of events among the rows of each bin against their mean predicted probability; on the dotted diagonal "
+        f"they agree.{limits} Beneath: how the predicted probabilities are spread."
+    )
+
+
+def _points(axes: Axes, series: Series, curve: Curve) -> None:
+    x, y = column(curve, "mean_probability"), column(curve, "event_rate")
+    axes.vlines(x, column(curve, "lower"), column(curve, "upper"), color=series.colour, linewidth=1.1, alpha=0.75)
+    axes.plot(
+        x, y, color=series.colour, linestyle=series.dash, linewidth=1.1, marker=series.marker, markersize=5,
+        markeredgecolor="white", markeredgewidth=0.6,
+    )
+
+
+def _scores_beneath(upper: Axes, lower: Axes, scores: list[tuple[Series, Curve]]) -> None:
+    """Draw the spread of the probabilities under the diagram, on the same scale."""
+    for series, curve in scores:
+        heights = [a + b for a, b in zip(column(curve, "events"), column(curve, "others"), strict=True)]
+        edges, whole = [*column(curve, "low"), column(curve, "high")[-1]], sum(heights)
+        lower.stairs([h / whole for h in heights], edges, color=series.colour, linestyle=series.dash, linewidth=1.1)
+    lower.set(xlim=upper.get_xlim(), xticks=upper.get_xticks(), yticks=(), xlabel=upper.get_xlabel(), ylabel="Rows")
+    lower.set_ylim(bottom=0)
+    lower.grid(visible=False)
+    upper.set_xlabel("")
+    upper.set_xticklabels(())
+
+
+def _finding(curve: Curve) -> str:
+    """Say how many intervals miss the diagonal and where the gap is widest."""
+    points = [
+        (mean, rate, lower, upper)
+        for mean, rate, lower, upper in zip(
+            *(curve.points[name] for name in ("mean_probability", "event_rate", "lower", "upper")), strict=True
+        )
+        if mean is not None and rate is not None
+    ]
+    if not points:
+        return "no bin has rows"
+    mean, rate, *_ = max(points, key=lambda point: abs(point[1] - point[0]))
+    limited = [p for p in points if p[2] is not None and p[3] is not None]
+    missed = sum(1 for m, _, low, high in limited if low is not None and high is not None and not low <= m <= high)
+    at, share = numbers.number(mean), numbers.number(rate)
+    widest = f"widest gap at mean probability {at}, where the share of events is {share}"
+    return f"in {missed} of {len(limited)} bins the interval excludes the diagonal; {widest}" if limited else widest

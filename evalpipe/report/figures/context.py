@@ -1,0 +1,95 @@
+"""What figures know of a dataset: its curves, its models' operating points, and estimates as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers
+from evalpipe.report.figures.canvas import Series, series_of
+from evalpipe.report.tables import is_whole, overall, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.results import Confusion, Curve, DatasetSummary, Results
+
+
+@dataclass(frozen=True, slots=True)
+class Operating:
+    """Where a model's predicted levels lie on its curves; None where a share has no rows."""
+
+    cut: str
+    sensitivity: float | None
+    false_positive_rate: float | None
+    precision: float | None
+    tested: float | None
+    found: tuple[float, float]
+    """Events predicted as events, and all events."""
+    alarmed: tuple[float, float]
+    """Non-events predicted as events, and all non-events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One dataset of the results, with the models as they are drawn."""
+
+    results: Results
+    dataset: DatasetSummary
+    place: int
+    """The dataset's place among all, from 1; keeps the ids of figures apart."""
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """Every model of the run, drawn the same way on every dataset."""
+        return series_of([(model.name, model.label) for model in self.results.models])
+
+    def curves(self, name: str) -> Iterator[tuple[Series, Curve]]:
+        """Yield the models that have this curve, with it."""
+        found = {
+            c.model: c
+            for c in self.results.curves
+            if c.dataset == self.dataset.name and c.curve == name and c.slice is None and c.variant == "original"
+        }
+        return ((series, found[series.name]) for series in self.series if series.name in found)
+
+    def estimate(self, model: str, metric: str) -> str | None:
+        """Write a model's estimate of a metric, if the run has it."""
+        titles = {m.name: m for m in self.results.metrics}
+        for e in overall(self.results, self.dataset.name):
+            if e.model == model and e.metric == metric:
+                return shown(e, whole=is_whole(titles[metric])).text
+        return None
+
+    def operating(self, model: str) -> Operating | None:
+        """Read a model's operating point off its confusion matrix."""
+        for found in self.results.confusion:
+            if (found.dataset, found.model, found.slice, found.variant) == (self.dataset.name, model, None, "original"):
+                return _operating(found, self.results.event)
+        return None
+
+
+def _operating(found: Confusion, event: str) -> Operating:
+    i = found.levels.index(event)
+    tp, fn = found.counts[i][i], found.counts[i][1 - i]
+    fp, tn = found.counts[1 - i][i], found.counts[1 - i][1 - i]
+    cut = "the predicted levels" if found.threshold is None else f"threshold {numbers.exact(found.threshold)}"
+    return Operating(
+        cut=cut, sensitivity=_share(tp, tp + fn), false_positive_rate=_share(fp, fp + tn),
+        precision=_share(tp, tp + fp), tested=_share(tp + fp, tp + fn + fp + tn), found=(tp, tp + fn),
+        alarmed=(fp, fp + tn),
+    )
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def column(curve: Curve, name: str) -> list[float]:
+    """Return a coordinate of a curve for drawing, with NaN where there is no value."""
+    return [float("nan") if x is None else x for x in curve.points[name]]
+
+
+def noted(curve: Curve, name: str) -> float:
+    """Return a number that the results note about a curve; NaN where they do not."""
+    return float(curve.notes.get(name, "nan"))

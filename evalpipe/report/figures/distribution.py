@@ -1,0 +1,137 @@
+"""Figures of distributions: scores by class, and all proportions with their intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers, wording
+from evalpipe.report.figures.canvas import (
+    GRID,
+    INK,
+    MUTED,
+    Drawing,
+    KeyEntry,
+    Series,
+    add_key,
+    clip,
+    paper,
+    style,
+    to_svg,
+)
+from evalpipe.report.figures.context import Context, column
+from evalpipe.report.tables import overall, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from evalpipe.results import Curve, Estimate
+
+EVENTS, OTHERS = "#0b5fa5", "#c3ccd4"
+
+
+def histogram(context: Context) -> Drawing | None:
+    """Draw each model's probabilities: those of events upwards, those of non-events downwards."""
+    pairs = list(context.curves("histogram"))
+    if not pairs:
+        return None
+    key = f"d{context.place}-histogram"
+    caption = (
+        f"Share of the rows of each level by predicted probability: {context.results.event} upwards, "
+        f"{context.results.other} downwards, each summing to 100%. The dashed line is the threshold in use."
+    )
+    alt = f"Histogram of the predicted probabilities on {context.dataset.name}. " + " ".join(
+        f"{series.label}: {_finding(context, series)}." for series, _ in pairs
+    )
+    with style(key):
+        figure, panels = paper(2, [max(3.02 / len(pairs) - 0.1, 0.95)] * len(pairs))
+        for place, (series, curve) in enumerate(pairs):
+            _mirrored(panels[place], series, curve, context, last=place == len(pairs) - 1)
+        add_key(figure, [
+            KeyEntry(clip(f"{context.results.event} (event)", 48), EVENTS, width=7),
+            KeyEntry(clip(context.results.other, 48), OTHERS, width=7),
+        ])
+        return Drawing(key, "Predicted probabilities by level", caption, alt, to_svg(figure, key, alt, caption))
+
+
+def _finding(context: Context, series: Series) -> str:
+    at = context.operating(series.name)
+    if at is None:
+        return "spread drawn"
+    found, alarmed = (f"{numbers.count(a)} of {numbers.count(b)}" for a, b in (at.found, at.alarmed))
+    event, other = context.results.event, context.results.other
+    return f"at {at.cut}, {found} rows that are {event} and {alarmed} that are {other} are predicted as events"
+
+
+def _mirrored(axes: Axes, series: Series, curve: Curve, context: Context, *, last: bool) -> None:
+    low, high = column(curve, "low"), column(curve, "high")
+    edges, tops = [*low, high[-1]], []
+    for name, sign, fill, hatch in (("events", 1, EVENTS, None), ("others", -1, OTHERS, "////")):
+        heights = column(curve, name)
+        shares = [100 * h / sum(heights) if sum(heights) else 0.0 for h in heights]
+        tops.append(max(shares))
+        axes.stairs(
+            [sign * share for share in shares], edges, fill=True, facecolor=fill, hatch=hatch,
+            edgecolor=MUTED if hatch else fill, linewidth=0.5,
+        )
+    room = max(*tops, 1) * 1.4
+    axes.axhline(0, color=INK, linewidth=0.7)
+    threshold = next((m.threshold for m in context.results.models if m.name == series.name), None)
+    if threshold is not None:
+        axes.axvline(threshold, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
+    axes.set(xlim=(-0.015, 1.015), ylim=(-room, room), ylabel="Per cent", xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
+    ticks = [tick for tick in axes.get_yticks() if abs(tick) <= room]
+    axes.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
+    axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
+    if last:
+        axes.set_xlabel("Predicted probability")
+    else:
+        axes.set_xticklabels(())
+
+
+def forest(context: Context) -> Drawing | None:
+    """Draw every estimate that lies between 0 and 1, with its interval."""
+    unit = {metric.name: metric for metric in context.results.metrics if metric.range == (0.0, 1.0)}
+    grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
+    for e in overall(context.results, context.dataset.name):
+        if e.metric in unit:
+            grouped.setdefault((wording.measure(unit[e.metric].title, e.params), e.average, e.class_), {})[e.model] = e
+    if not grouped:
+        return None
+    key, many = f"d{context.place}-forest", len(context.series)
+    level = wording.level(context.results.intervals.level)
+    caption = f"Every measure that lies between 0 and 1, with its {level} interval where it has one."
+    said = " ".join(_sentence(context, group, found) for group, found in grouped.items())
+    alt = f"Estimates with intervals on {context.dataset.name}. {said}"
+    apart = 0.1 if many <= 3 else 0.075
+    left, step = 1.55, apart * many + 0.12
+    with style(key, **{"axes.grid.axis": "x"}):
+        figure, (axes,) = paper(many, (step * len(grouped),), left)
+        for row, (group, found) in enumerate(grouped.items()):
+            _row(axes, context.series, found, row, apart / step)
+            axes.text(-0.04, row, clip(str(group[0]), 26), ha="right", va="center_baseline")
+            axes.axhline(row + 0.5, color=GRID, linewidth=0.6)
+        axes.set(xlim=(-0.015, 1.015), ylim=(len(grouped) - 0.5, -0.5), yticks=(), xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel("Value")
+        entries = [KeyEntry(clip(s.label, 40), s.colour, "solid", s.marker) for s in context.series]
+        add_key(figure, entries, left=0.3)
+        return Drawing(key, "Estimates with intervals", caption, alt, to_svg(figure, key, alt, caption))
+
+
+def _sentence(context: Context, group: tuple[object, ...], found: dict[str, Estimate]) -> str:
+    parts = [f"{series.label} {shown(found[series.name]).text}" for series in context.series if series.name in found]
+    return f"{group[0]}: {', '.join(parts)}."
+
+
+def _row(axes: Axes, models: tuple[Series, ...], found: dict[str, Estimate], row: int, step: float) -> None:
+    for place, series in enumerate(models):
+        y = row + (place - (len(models) - 1) / 2) * step
+        e = found.get(series.name)
+        if e is None:
+            continue
+        if e.value is None:
+            axes.text(0, y, "undefined", color=series.colour, fontsize=7.5, va="center_baseline")
+            continue
+        if e.lower is not None and e.upper is not None:
+            axes.plot([e.lower, e.upper], [y, y], color=series.colour, linewidth=1.4, solid_capstyle="butt")
+        axes.plot([e.value], [y], marker=series.marker, markersize=4.5, color=series.colour, clip_on=False)

@@ -1,0 +1,75 @@
+"""How numbers are written: enough digits for their uncertainty, a true minus sign, commas between thousands."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+MINUS = "−"
+MOST_DECIMALS = 6
+USUAL_DECIMALS = 3
+
+
+def fixed(value: float, decimals: int) -> str:
+    """Write a number with a fixed number of decimals; a value that rounds to zero has no sign."""
+    text = f"{value:,.{decimals}f}"
+    if text.startswith("-") and not text.strip("-0.,"):
+        text = text[1:]
+    return text.replace("-", MINUS)
+
+
+def count(value: float) -> str:
+    """Write a number of rows, or a total of weights with one decimal where it is not whole."""
+    return fixed(value, 0 if float(value).is_integer() else 1)
+
+
+def percent(part: float, whole: float) -> str:
+    """Write a share in per cent with one decimal; a dash where the whole is zero."""
+    return f"{fixed(100 * part / whole, 1)}%" if whole else "–"
+
+
+def exact(value: float) -> str:
+    """Write the shortest decimal text that reads back as the same number."""
+    text = format(Decimal(repr(float(value))), "f") if 1e-6 <= abs(value) < 1e15 or value == 0 else repr(float(value))
+    return (text.removesuffix(".0")).replace("-", MINUS)
+
+
+def decimals(value: float, width: float | None) -> int:
+    """Choose the decimals of a number: two digits of its interval's width, or three of the number itself.
+
+    They are never so few that a value shows as 0 or 1 without being it.
+    """
+    least = USUAL_DECIMALS if abs(value) < 10 else 0
+    wanted = 1 - _magnitude(width) if width else 2 - _magnitude(value)
+    chosen = min(max(wanted, least), MOST_DECIMALS)
+    while chosen < MOST_DECIMALS and value not in {0, 1, -1} and abs(round(value, chosen)) in {0, 1}:
+        chosen += 1
+    return chosen
+
+
+def _magnitude(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0
+
+
+def number(value: float) -> str:
+    """Write a number that has no interval."""
+    return fixed(value, decimals(value, None))
+
+
+def interval(value: float, lower: float, upper: float, *, whole: bool = False) -> tuple[str, str]:
+    """Write a number and its interval, such as ``("0.785", "0.776 to 0.793")``.
+
+    ``whole`` leaves out the decimals where all of them are zero.
+    """
+    counts = whole and all(float(x).is_integer() for x in (value, lower, upper))
+    digits = 0 if counts else decimals(value, upper - lower)
+    return fixed(value, digits), f"{fixed(lower, digits)} to {fixed(upper, digits)}"
+
+
+def bounds(low: float | None, high: float | None) -> str:
+    """Write a range of possible values; an end that does not exist is called unbounded."""
+    if low is None and high is None:
+        return "unbounded"
+    if high is None or low is None:
+        return f"from {exact(low)}, unbounded" if low is not None else f"unbounded, to {exact(high or 0.0)}"
+    return f"{exact(low)} to {exact(high)}"

@@ -1,0 +1,165 @@
+"""Tables of the card as frozen rows of finished text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers, wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.results import Confusion, Estimate, MetricSummary, ModelSummary, Results
+
+MODELS_ABREAST = 3
+"""Models side by side in one table; more continue in a further table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A value as it is shown: ``value``, its ``interval``, what to ``note`` about it, and its ``exact`` digits."""
+
+    value: str
+    interval: str | None = None
+    note: str | None = None
+    exact: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The number on one line, such as ``0.785 (0.776 to 0.793)``."""
+        return f"{self.value} ({self.interval})" if self.interval else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """One metric on one dataset, with a cell for each model."""
+
+    title: str
+    options: str
+    definition: str
+    better: str
+    method: str
+    n: str
+    cells: tuple[Number, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTable:
+    """Metrics by row, models by column."""
+
+    models: tuple[str, ...]
+    rows: tuple[MetricRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionCell:
+    """A count, its share of all rows and its share of its row of the table."""
+
+    count: str
+    of_all: str
+    of_row: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionTable:
+    """A confusion matrix: truth by row, prediction by column."""
+
+    model: str
+    levels: tuple[str, ...]
+    cells: tuple[tuple[ConfusionCell, ...], ...]
+    row_totals: tuple[str, ...]
+    column_totals: tuple[str, ...]
+    total: str
+    rule: str
+
+
+def shown(estimate: Estimate, *, whole: bool = False) -> Number:
+    """Write an estimate; an undefined one says why."""
+    if estimate.value is None:
+        return Number(f"{estimate.status}: {estimate.reason}" if estimate.reason else estimate.status)
+    notes = [f"{estimate.status}: {estimate.reason}" if estimate.status != "ok" else ""]
+    if estimate.undefined_replicates and estimate.status == "ok":
+        notes.append(f"undefined in {numbers.count(estimate.undefined_replicates)} replicates")
+    note = "; ".join(filter(None, notes)) or None
+    exact = numbers.exact(estimate.value)
+    if estimate.lower is None or estimate.upper is None:
+        single = whole and estimate.value.is_integer()
+        return Number(numbers.count(estimate.value) if single else numbers.number(estimate.value), None, note, exact)
+    value, interval = numbers.interval(estimate.value, estimate.lower, estimate.upper, whole=whole)
+    return Number(value, interval, note, exact)
+
+
+def overall(results: Results, dataset: str) -> list[Estimate]:
+    """Return a dataset's estimates over all rows with the models' original predictions."""
+    return [e for e in results.rows if e.dataset == dataset and e.slice is None and e.variant == "original"]
+
+
+def is_whole(metric: MetricSummary) -> bool:
+    """Tell whether a metric may be a number of rows, which is shown without decimals."""
+    return metric.range[1] is None
+
+
+def metric_tables(results: Results, dataset: str, only: Sequence[str] | None = None) -> tuple[MetricTable, ...]:
+    """Make the tables of a dataset's metrics, at most `MODELS_ABREAST` models each; ``only`` keeps some metrics."""
+    rows = [e for e in overall(results, dataset) if only is None or e.metric in only]
+    groups = _chunks([m for m in results.models if any(e.model == m.name for e in rows)], MODELS_ABREAST)
+    return tuple(_metric_table(results, rows, models) for models in groups)
+
+
+def _chunks(items: list[ModelSummary], size: int) -> Iterator[list[ModelSummary]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _metric_table(results: Results, estimates: list[Estimate], models: list[ModelSummary]) -> MetricTable:
+    described = {metric.name: metric for metric in results.metrics}
+    grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
+    for e in estimates:
+        grouped.setdefault((e.metric, e.average, e.class_, *e.params.items()), {})[e.model] = e
+    rows = (_metric_row(described[str(key[0])], found, models) for key, found in grouped.items())
+    return MetricTable(tuple(model.label for model in models), tuple(rows))
+
+
+def _metric_row(metric: MetricSummary, found: dict[str, Estimate], models: list[ModelSummary]) -> MetricRow:
+    shown_models = [found[model.name] for model in models if model.name in found]
+    sample = next(iter(found.values()))
+    methods = dict.fromkeys(wording.SHORT_METHODS.get(e.method, e.method) for e in shown_models if e.value is not None)
+    return MetricRow(
+        title=metric.title,
+        options=wording.options(sample.params),
+        definition=metric.definition,
+        better=wording.BETTER[metric.direction],
+        method=", ".join(methods) or "–",
+        n=" / ".join(dict.fromkeys(numbers.count(e.n) for e in shown_models)) or "–",
+        cells=tuple(
+            shown(found[m.name], whole=is_whole(metric)) if m.name in found else Number("not evaluated") for m in models
+        ),
+    )
+
+
+def confusion_tables(results: Results, dataset: str) -> tuple[ConfusionTable, ...]:
+    """Make the confusion matrices of a dataset, one a model."""
+    labels = {model.name: model.label for model in results.models}
+    return tuple(
+        _confusion_table(found, labels[found.model])
+        for found in results.confusion
+        if found.dataset == dataset and found.slice is None and found.variant == "original"
+    )
+
+
+def _confusion_table(found: Confusion, label: str) -> ConfusionTable:
+    row_totals = [sum(row) for row in found.counts]
+    column_totals = [sum(column) for column in zip(*found.counts, strict=True)]
+    total = sum(row_totals)
+    return ConfusionTable(
+        model=label,
+        levels=tuple(found.levels),
+        cells=tuple(
+            tuple(ConfusionCell(numbers.count(x), numbers.percent(x, total), numbers.percent(x, whole)) for x in row)
+            for row, whole in zip(found.counts, row_totals, strict=True)
+        ),
+        row_totals=tuple(map(numbers.count, row_totals)),
+        column_totals=tuple(map(numbers.count, column_totals)),
+        total=numbers.count(total),
+        rule=wording.rule(found),
+    )

@@ -1,0 +1,107 @@
+"""The words of the card: names of methods, directions, references and facts, each written once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.results import Confusion, MetricSummary, Scalar
+
+METHODS = {
+    "exact": "Clopper-Pearson",
+    "wilson": "Wilson score",
+    "percentile": "percentile bootstrap",
+    "none": "no interval",
+}
+"""The names of interval methods in `Estimate.method`."""
+
+SHORT_METHODS = {**METHODS, "wilson": "Wilson", "percentile": "bootstrap", "none": "none"}
+"""The same, where there is little room."""
+
+METHOD_TEXTS = {
+    "exact": "Exact limits of a binomial proportion, by inverting two one-sided tests. Coverage is never below the "
+    "level.",
+    "wilson": "Limits of a binomial proportion, by inverting the score test. Coverage is near the level on average.",
+    "percentile": "Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
+    "dataset sees the same replicates.",
+    "none": "The value is given without limits.",
+}
+
+METHOD_REFERENCES = {
+    "exact": "Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case "
+    "of the binomial. Biometrika 26(4), 404–413.",
+    "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
+    "the American Statistical Association 22(158), 209–212.",
+    "percentile": "Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), "
+    "1–26.",
+}
+
+BETTER = {"maximize": "higher", "minimize": "lower", "none": "neither"}
+"""Which values of a metric are better."""
+
+BETTER_SENTENCES = {
+    "maximize": "Higher is better.",
+    "minimize": "Lower is better.",
+    "none": "Neither higher nor lower is better.",
+}
+
+KEY_MEASURES = (
+    "roc_auc", "brier", "log_loss", "accuracy", "sensitivity", "specificity", "precision", "ppv", "npv", "mcc",
+)
+"""The measures shown in the summary, where the run has them."""
+
+
+def method(name: str) -> str:
+    """Name an interval method."""
+    return METHODS.get(name, name)
+
+
+def level(value: float) -> str:
+    """Write a confidence level in per cent."""
+    return f"{100 * value:.10g}%"
+
+
+def scalar(value: Scalar) -> str:
+    """Write a value of the spec as people do."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else numbers.exact(value)
+
+
+def options(params: Mapping[str, Scalar]) -> str:
+    """List a metric's options, such as ``beta = 2``."""
+    return ", ".join(f"{name} = {scalar(value)}" for name, value in params.items())
+
+
+def measure(title: str, params: Mapping[str, Scalar]) -> str:
+    """Name a metric with its options, such as ``F-beta (beta = 2)``."""
+    return f"{title} ({options(params)})" if params else title
+
+
+def reason(text: str) -> str:
+    """Write a method and the reason for it, given as ``exact: a proportion``, with the method's proper name."""
+    name, _, why = text.rstrip(".").partition(": ")
+    return f"{METHODS[name]} ({why})" if name in METHODS and why else text.rstrip(".")
+
+
+def undefined(metric: MetricSummary) -> str:
+    """Say when a metric has no value."""
+    return f"Undefined when there are {metric.undefined}." if metric.undefined.startswith("no ") else (
+        f"Undefined when {metric.undefined}." if metric.undefined else "Always defined."
+    )
+
+
+def rule(confusion: Confusion) -> str:
+    """Say how rows were predicted as events."""
+    if confusion.threshold is None:
+        return "Predicted levels as given by the model."
+    rows = confusion.at_threshold
+    many = {0: "no row lies", 1: "1 row lies"}.get(rows, f"{numbers.count(rows)} rows lie")
+    return (
+        f"Predicted as {confusion.levels[0]} when the probability is at least {numbers.exact(confusion.threshold)}; "
+        f"{many} exactly at this threshold."
+    )

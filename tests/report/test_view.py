@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalpipe.report.tables import MODELS_ABREAST, Number, metric_tables, shown
+from evalpipe.report.view import card_view
+from evalpipe.results import Estimate, Results
+
+ESTIMATE: dict[str, Any] = {
+    "dataset": "d", "model": "m", "metric": "precision", "params": {}, "value": 0.78461, "lower": 0.77611,
+    "upper": 0.79312, "level": 0.95, "method": "exact", "n": 100, "events": 40, "status": "ok",
+}
+
+
+def test_an_estimate_is_its_value_with_its_interval() -> None:
+    assert shown(Estimate(**ESTIMATE)).text == "0.785 (0.776 to 0.793)"
+
+
+def test_an_undefined_estimate_says_why() -> None:
+    missing = {"value": None, "lower": None, "upper": None, "status": "undefined", "reason": "no predicted events"}
+    assert shown(Estimate(**{**ESTIMATE, **missing})).text == "undefined: no predicted events"
+
+
+def test_a_degenerate_estimate_keeps_its_value_and_says_what_is_wrong() -> None:
+    estimate = Estimate(**{**ESTIMATE, "status": "degenerate", "reason": "undefined in 9 of 100 replicates: no events"})
+    assert shown(estimate).text == "0.785 (0.776 to 0.793)"
+    assert shown(estimate).note == "degenerate: undefined in 9 of 100 replicates: no events"
+
+
+def test_a_few_undefined_replicates_are_noted() -> None:
+    assert shown(Estimate(**{**ESTIMATE, "undefined_replicates": 1200})).note == "undefined in 1,200 replicates"
+
+
+def test_a_value_without_interval_stands_alone() -> None:
+    alone = Estimate(**{**ESTIMATE, "lower": None, "upper": None, "method": "none"})
+    assert shown(alone) == Number("0.785", None, None, "0.78461")
+
+
+def test_rows_are_metrics_and_columns_are_models(results: Results) -> None:
+    (table,) = metric_tables(results, "validation")
+    assert table.models == tuple(model.label for model in results.models)
+    titles = [(row.title, row.options) for row in table.rows]
+    assert titles[3:5] == [("Precision", ""), ("F-beta", "beta = 2")]
+    row = table.rows[0]
+    assert (row.better, row.method, row.n) == ("higher", "Clopper-Pearson", "6,107")
+
+
+def test_models_beyond_the_third_continue_in_another_table(build: Any) -> None:
+    tables = metric_tables(build(datasets=1, models=5), "validation")
+    assert [len(table.models) for table in tables] == [MODELS_ABREAST, 2]
+    assert {len(row.cells) for row in tables[1].rows} == {2}
+
+
+def test_the_confusion_matrix_has_shares_of_all_and_of_the_row(results: Results) -> None:
+    found = next(c for c in results.confusion if c.dataset == "validation")
+    table = card_view(results).datasets[0].confusions[0]
+    (tp, fn), (fp, tn) = found.counts
+    assert table.cells[0][1].count == f"{int(fn):,}"
+    assert table.cells[0][1].of_all == f"{100 * fn / (tp + fn + fp + tn):.1f}%"
+    assert table.cells[0][1].of_row == f"{100 * fn / (tp + fn):.1f}%"
+    assert table.rule == (
+        "Predicted as poisonous when the probability is at least 0.5; 55 rows lie exactly at this threshold."
+    )
+
+
+def test_predicted_levels_without_threshold_say_so(results: Results) -> None:
+    bare = [found.model_copy(update={"threshold": None}) for found in results.confusion]
+    table = card_view(results.model_copy(update={"confusion": bare})).datasets[0].confusions[0]
+    assert table.rule == "Predicted levels as given by the model."
+
+
+@pytest.mark.parametrize(("rows", "said"), [(0, "no row lies"), (1, "1 row lies"), (1200, "1,200 rows lie")])
+def test_the_rows_at_the_threshold_are_counted(results: Results, rows: int, said: str) -> None:
+    tied = [found.model_copy(update={"at_threshold": rows}) for found in results.confusion]
+    table = card_view(results.model_copy(update={"confusion": tied})).datasets[0].confusions[0]
+    assert table.rule.endswith(f"; {said} exactly at this threshold.")
+
+
+def test_only_interval_methods_that_were_used_are_described(results: Results) -> None:
+    names = [method.name for method in card_view(results).intervals]
+    assert names == ["Clopper-Pearson", "Percentile bootstrap"]
+
+
+def test_measures_say_when_they_are_undefined(results: Results) -> None:
+    measures = {measure.name: measure for measure in card_view(results).measures}
+    assert measures["precision"].undefined == "Undefined when there are no predicted events."
+    assert measures["mcc"].undefined == "Undefined when a class is absent from the truth or from the predictions."
+    assert measures["precision"].reason == "Clopper-Pearson (a proportion of counts)"
+    assert measures["log_loss"].range == "from 0, unbounded"
+
+
+def test_weights_are_explained(build: Any) -> None:
+    facts = dict(card_view(build(datasets=1, weight="frequency")).facts)
+    assert facts["Case weights"] == "column case_weight, frequency weights: a row stands for that many identical rows"
+    assert dict(card_view(build(datasets=1)).facts)["Case weights"] == "none; every row counts once"
+
+
+def test_a_reference_dataset_is_described_but_not_evaluated(results: Results) -> None:
+    extra = results.datasets[0].model_copy(update={"name": "training", "role": "reference"})
+    view = card_view(results.model_copy(update={"datasets": [*results.datasets, extra]}))
+    assert [dataset.evaluated for dataset in view.datasets] == [True, True, False]
+    assert view.datasets[2].metrics == ()
+
+
+def test_the_declared_prevalence_names_its_source(results: Results) -> None:
+    assert dict(card_view(results).facts)["Declared prevalence"] == "0.555 (source: training set)"
+    bare = results.model_copy(update={"prevalence": None})
+    assert dict(card_view(bare).facts)["Declared prevalence"] == "not declared"
