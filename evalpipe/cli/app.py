@@ -1,0 +1,182 @@
+"""The commands, and the boundary at which every error becomes a message and an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from evalpipe.errors import EvalpipeError, InternalError, Problem
+from evalpipe.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+TEXT_OR_JSON = click.Choice(["text", "json"])
+
+set_option = click.option(
+    "--set", "overrides", metavar="A.B=C", multiple=True, help="Set a key of the spec; may be repeated."
+)
+
+
+@click.group(context_settings=HELP)
+@click.version_option(VERSION, prog_name="evalpipe")
+def app() -> None:
+    """Evaluate a model's predictions and write a model card.
+
+    \b
+    evalpipe run configs/titanic.yaml        the whole pipeline
+    evalpipe validate configs/titanic.yaml   every fault of the spec and the data's columns
+    evalpipe metrics brier                   what a number means
+
+    Exit codes: 0 done; 2 the spec or the command line is wrong; 3 the data are wrong; 4 a fault of evalpipe itself;
+    130 interrupted.
+    """
+
+
+@app.command(short_help="Run the whole pipeline.")
+@click.argument("spec", type=click.Path())
+@click.option("--out", type=click.Path(), help="Output folder.  [default: reports/NAME]")
+@set_option
+@click.option("--no-progress", is_flag=True, help="Print no progress on stderr.")
+def run(spec: str, out: str | None, overrides: Sequence[str], no_progress: bool) -> None:
+    """Run the whole pipeline; print a summary and where the card is."""
+    from evalpipe.cli.running import run_spec
+
+    run_spec(spec, out, overrides, show_progress=not no_progress)
+
+
+@app.command(short_help="Check the spec and the data's columns.")
+@click.argument("spec", type=click.Path())
+@set_option
+@click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
+def validate(spec: str, overrides: Sequence[str], form: str) -> None:
+    """Check the spec and the data's columns; print every fault at once."""
+    from evalpipe.cli.planning import validate_spec
+
+    validate_spec(spec, overrides, form)
+
+
+@app.command(short_help="Print what would run, and why.")
+@click.argument("spec", type=click.Path())
+@set_option
+@click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
+def plan(spec: str, overrides: Sequence[str], form: str) -> None:
+    """Print what would run: the columns read, each measure with its interval method and why, the expected cost."""
+    from evalpipe.cli.planning import print_plan
+
+    print_plan(spec, overrides, form)
+
+
+@app.command(short_help="Render the card again.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option(
+    "--format", "forms", type=click.Choice(["html", "pdf"]), multiple=True,
+    help="Format of the card; may be repeated.  [default: those of the spec]",
+)
+def render(folder: str, forms: Sequence[str]) -> None:
+    """Render the card again from DIR/results.json; no data are needed."""
+    from evalpipe.cli.running import render_folder
+
+    render_folder(folder, forms)
+
+
+@app.command(short_help="List or explain the measures.")
+@click.argument("name", required=False)
+@click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
+def metrics(name: str | None, form: str) -> None:
+    """List the measures, or explain one: definition, formula, range, edge cases, options, reference."""
+    from evalpipe.cli.catalogue import print_metrics
+
+    print_metrics(name, form)
+
+
+@app.command(short_help="Print a JSON Schema.")
+@click.option("--of", "kind", type=click.Choice(["spec", "results"]), default="spec", show_default=True)
+def schema(kind: str) -> None:
+    """Print the JSON Schema of the spec, or of results.json."""
+    from evalpipe.cli.catalogue import print_schema
+
+    print_schema(kind)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with the documented code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    code = 0
+    try:
+        code = app(args=arguments, prog_name="evalpipe", standalone_mode=False) or 0
+    except click.ClickException as error:
+        message = error.format_message().replace("\n", " ").rstrip(".")
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        hint = f"see: {context.command_path} --help" if context else None
+        code = tell(Problem("usage", message, hint=hint), code=2, form=asked_format(arguments))
+    except click.exceptions.Abort:
+        code = _interrupted()
+    except EvalpipeError as error:
+        code = tell(*error.problems, code=error.exit_code, form=asked_format(arguments))
+    except KeyboardInterrupt:
+        code = _interrupted()
+    except BrokenPipeError:
+        # The reader of stdout has gone; nothing more can be told it, and the flush at exit must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:  # The last boundary: a fault of ours is told without a traceback.
+        if os.environ.get("EVALPIPE_DEBUG"):
+            raise
+        code = tell(_fault(error), code=InternalError.exit_code, form=asked_format(arguments))
+    sys.exit(code)
+
+
+def asked_format(arguments: Sequence[str]) -> str:
+    """Return the value of ``--format`` on a command line that may not parse."""
+    for i, argument in enumerate(arguments):
+        if argument == "--format":
+            return arguments[i + 1] if i + 1 < len(arguments) else "text"
+        if argument.startswith("--format="):
+            return argument.partition("=")[2]
+    return "text"
+
+
+def tell(*problems: Problem, code: int, form: str) -> int:
+    """Print problems where they belong: on stderr for people; as JSON or annotations on stdout. Returns ``code``."""
+    if form == "json":
+        document = {"ok": False, "exit_code": code, "problems": [problem.as_dict() for problem in problems]}
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        return code
+    if form == "github":
+        for problem in problems:
+            click.echo(annotation(problem))
+    click.echo("\n\n".join(str(problem) for problem in problems), err=True)
+    if len(problems) > 1:
+        click.echo(f"\n{len(problems)} errors", err=True)
+    return code
+
+
+def annotation(problem: Problem) -> str:
+    """Return a problem as a GitHub workflow command."""
+    place = problem.place
+    parts = [("file", place.file), ("line", place.line), ("col", place.column)] if place else []
+    where = ",".join(f"{key}={value}" for key, value in [*parts, ("title", problem.code)] if value is not None)
+    text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
+    return f"::error {where}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _interrupted() -> int:
+    click.echo("interrupted; earlier output is as it was", err=True)
+    return 130
+
+
+def _fault(error: Exception) -> Problem:
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    place = f"{last.tb_frame.f_globals.get('__name__', '?')}, line {last.tb_lineno}" if last else "unknown place"
+    return Problem(
+        "internal", f"a fault of evalpipe itself: {type(error).__name__}: {error}", notes=(f"raised in {place}",),
+        hint="please report it with the spec; EVALPIPE_DEBUG=1 shows the traceback",
+    )

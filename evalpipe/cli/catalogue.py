@@ -1,0 +1,101 @@
+"""`evalpipe metrics` and `evalpipe schema`."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalpipe.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalpipe.metrics import Metric
+
+
+def print_schema(kind: str) -> None:
+    """Print a JSON Schema."""
+    if kind == "spec":
+        from evalpipe.spec.schema import json_schema
+
+        document = json_schema()
+    else:
+        from evalpipe.results import Results
+
+        document = Results.model_json_schema(by_alias=True, mode="serialization")
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def print_metrics(name: str | None, form: str) -> None:
+    """Print the catalogue, or one metric found by name or alias."""
+    from evalpipe.metrics import registry
+
+    if name is None:
+        found = [describe(metric) for metric in registry]
+        click.echo(json.dumps(found, indent=1, ensure_ascii=False) if form == "json" else _list(found))
+        return
+    if name not in registry:
+        close = registry.closest(name)
+        raise UsageError.of(
+            "unknown-metric", f"unknown metric '{name}'",
+            hint=f"did you mean '{close}'?" if close else "`evalpipe metrics` lists them all",
+        )
+    one = describe(registry[name])
+    click.echo(json.dumps(one, indent=1, ensure_ascii=False) if form == "json" else _page(one))
+
+
+def describe(metric: Metric) -> dict[str, Any]:
+    """Return what people should know of a metric, as plain JSON values."""
+    properties = metric.options.model_json_schema().get("properties", {})
+    for option, key in metric.from_spec.items():
+        properties[option]["default"] = f"the spec's {key}"
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "aliases": list(metric.aliases),
+        "definition": metric.definition,
+        "formula": metric.formula,
+        "needs": metric.needs,
+        "range": [bound if math.isfinite(bound) else None for bound in metric.range],
+        "direction": metric.direction,
+        "undefined": metric.undefined,
+        "options": properties,
+        "interval": "Clopper-Pearson or Wilson; percentile bootstrap under importance weights"
+        if metric.interval == "proportion"
+        else "percentile bootstrap",
+        "standard": metric.standard,
+        "reference": metric.ref,
+    }
+
+
+def _list(found: list[dict[str, Any]]) -> str:
+    width = max(len(metric["name"]) for metric in found)
+    lines = [f"{metric['name']:<{width}}  {metric['definition'].split('. ')[0].rstrip('.')}" for metric in found]
+    return "\n".join(lines)
+
+
+def _page(metric: dict[str, Any]) -> str:
+    low, high = ("unbounded" if bound is None else f"{bound:g}" for bound in metric["range"])
+    better = {"maximize": "higher is better", "minimize": "lower is better", "none": "neither end is better"}
+    rows = [
+        ("aliases", ", ".join(metric["aliases"]) or "none"),
+        ("formula", metric["formula"]),
+        ("needs", metric["needs"]),
+        ("range", f"{low} to {high}; {better[metric['direction']]}"),
+        ("undefined", ("when there are " if metric["undefined"].startswith("no ") else "when ") + metric["undefined"]),
+        ("interval", metric["interval"]),
+        ("reference", metric["reference"]),
+    ]
+    rows += [(f"option {name}", _option(option)) for name, option in metric["options"].items()]
+    width = max(len(label) for label, _ in rows)
+    lines = [f"{metric['name']} ({metric['title']})", metric["definition"], ""]
+    return "\n".join(lines + [f"{label:<{width}}  {text}" for label, text in rows])
+
+
+def _option(option: dict[str, Any]) -> str:
+    kind = " or ".join(map(str, option["enum"])) if "enum" in option else option.get("type", "")
+    words = {"exclusiveMinimum": "above", "exclusiveMaximum": "below", "minimum": "from", "maximum": "to"}
+    bounds = [f"{word} {option[key]:g}" for key, word in words.items() if key in option]
+    default = [f"default {option['default']}"] if "default" in option else []
+    return ", ".join([kind, *bounds, *default])

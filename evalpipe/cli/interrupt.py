@@ -1,0 +1,55 @@
+"""Ctrl-C that cannot be lost.
+
+A KeyboardInterrupt raised while a C extension is being imported may be swallowed by the extension. So it is remembered
+too, and raised again when the run next tells its progress.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from evalpipe.run import Progress
+
+_seen: list[int] = []
+
+
+def watch() -> None:
+    """Remember interrupts from now on, unless this process was started to ignore them."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _remember)
+
+
+def _remember(number: int, _: FrameType | None) -> NoReturn:
+    _seen.append(number)
+    raise KeyboardInterrupt
+
+
+class Interruptible:
+    """Progress that raises a remembered interrupt before it passes on what it is told."""
+
+    def __init__(self, progress: Progress) -> None:
+        """Pass on to ``progress``."""
+        self._progress = progress
+
+    def step(self, number: int, title: str) -> None:
+        """Begin a step."""
+        self._check()
+        self._progress.step(number, title)
+
+    def expect(self, replicates: int) -> None:
+        """Announce replicates."""
+        self._progress.expect(replicates)
+
+    def advance(self, replicates: int) -> None:
+        """Count replicates."""
+        self._check()
+        self._progress.advance(replicates)
+
+    @staticmethod
+    def _check() -> None:
+        if _seen:
+            raise KeyboardInterrupt

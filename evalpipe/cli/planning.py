@@ -1,0 +1,108 @@
+"""`evalpipe validate` and `evalpipe plan`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.plan import Plan
+
+
+def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
+    """Run steps 1 and 2; print that all is well, or raise every fault."""
+    from evalpipe.run import plan
+
+    made = plan(path, overrides)
+    if form == "json":
+        click.echo(json.dumps({"ok": True, "exit_code": 0, "problems": []}, indent=1))
+        return
+    evaluated = sum(dataset.role == "evaluate" for dataset in made.datasets)
+    click.echo(
+        f"ok: {path}: {count(len(made.spec.models), 'model')}, {count(len(made.metrics), 'measure')}, "
+        f"{count(evaluated, 'dataset')} to evaluate"
+    )
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun, in the plural where due."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def print_plan(path: str, overrides: Sequence[str], form: str) -> None:
+    """Print the plan as text or JSON."""
+    from evalpipe.run import plan
+
+    made = plan(path, overrides)
+    click.echo(json.dumps(plan_document(made), indent=1, ensure_ascii=False) if form == "json" else _text(made))
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """Return a plan as plain JSON values."""
+    from evalpipe.spec.schema import spec_sha256
+
+    spec = plan.spec
+    return {
+        "name": spec.name,
+        "task": spec.task,
+        "spec_sha256": spec_sha256(spec),
+        "seed": spec.seed,
+        "datasets": [
+            {
+                "name": dataset.name,
+                "role": dataset.role,
+                "files": [shown for _, shown in dataset.table.files],
+                "rows": dataset.table.rows,
+                "where": spec.datasets[dataset.name].where,
+                "columns": list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))),
+            }
+            for dataset in plan.datasets
+        ],
+        "estimates": [
+            {
+                "dataset": dataset.name,
+                "model": model,
+                "metric": entry.metric.name,
+                "params": dict(entry.params),
+                "method": entry.method,
+                "reason": entry.reason,
+            }
+            for dataset in plan.datasets
+            if dataset.role == "evaluate"
+            for model in spec.models
+            for entry in plan.metrics
+        ],
+        "replicates": spec.intervals.replicates,
+        "level": spec.intervals.level,
+        "cost": plan.cost,
+    }
+
+
+def _text(plan: Plan) -> str:
+    document = plan_document(plan)
+    lines = [f"plan of {document['name']} ({document['task']}), seed {document['seed']}", ""]
+    for dataset in document["datasets"]:
+        rows = "rows unknown" if dataset["rows"] is None else count(dataset["rows"], "row")
+        lines.append(f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}")
+        lines += [f"  where {dataset['where']}"] if dataset["where"] else []
+        lines.append(f"  reads {', '.join(dataset['columns'])}")
+    evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
+    measures = count(len(plan.metrics), "measure")
+    lines += ["", f"{measures} for each of {', '.join(plan.spec.models)} on {', '.join(evaluated)}:"]
+    labels = [_label(entry.metric.name, entry.params) for entry in plan.metrics]
+    width = max(map(len, labels))
+    lines += [
+        f"  {label:<{width}}  {entry.method:<10}  {entry.reason}"
+        for label, entry in zip(labels, plan.metrics, strict=True)
+    ]
+    cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
+    lines += ["", f"intervals at level {document['level']:g}; {document['replicates']:,} replicates where bootstrapped"]
+    return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
+
+
+def _label(name: str, params: Any) -> str:
+    return f"{name}({', '.join(f'{key}={value}' for key, value in params.items())})" if params else name

@@ -1,0 +1,110 @@
+"""`evalpipe run` and `evalpipe render`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evalpipe.cli.interrupt import Interruptible, watch
+from evalpipe.cli.progress import Bar, Lines
+from evalpipe.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.table import Table
+
+    from evalpipe.results import Estimate, Results
+
+
+def run_spec(path: str, out: str | None, overrides: Sequence[str], *, show_progress: bool) -> None:
+    """Run a spec file, then print the summary and the paths of what was written."""
+    from evalpipe.run import Silence, load, run
+
+    watch()
+    shown = nullcontext(Silence()) if not show_progress else Bar() if sys.stderr.isatty() else Lines()
+    with shown as progress:
+        spec = load(path, overrides)
+        folder = Path(out) if out is not None else Path("reports") / spec.name
+        results = run(spec, out=folder, progress=Interruptible(progress))
+    print_summary(results)
+    click.echo("")
+    for name in (*(f"card.{form}" for form in spec.report.formats), "results.json"):
+        click.echo(str(folder / name))
+
+
+def render_folder(folder: str, forms: Sequence[str]) -> None:
+    """Render the card again beside its results, each file replaced whole."""
+    from evalpipe.run import render
+
+    card = render(folder, forms or None)
+    try:
+        _replace(Path(folder), card)
+    except OSError as error:
+        raise UsageError.of(
+            "output-folder", f"cannot write to '{folder}': {error.strerror or error}",
+            hint="render a copy of the folder that can be written",
+        ) from None
+    for name in card:
+        click.echo(str(Path(folder) / name))
+
+
+def _replace(folder: Path, card: Mapping[str, bytes]) -> None:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".render-") as fresh:
+        for name, content in card.items():
+            (Path(fresh) / name).write_bytes(content)
+        for name in card:
+            (Path(fresh) / name).replace(folder / name)
+
+
+def print_summary(results: Results) -> None:
+    """Print one table a dataset: measures down, models across."""
+    from rich.console import Console
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    for dataset in (d.name for d in results.datasets if d.role == "evaluate"):
+        console.print(_table(results, dataset))
+    for warning in results.warnings:
+        console.print(f"warning: {warning.message}", style="yellow", markup=False)
+
+
+def _table(results: Results, dataset: str) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    summary = next(d for d in results.datasets if d.name == dataset)
+    title = f"{results.title}: {dataset}, n = {summary.n}, {summary.events} events ('{results.event}')"
+    table = Table(title=Text(title), title_justify="left", caption=_caption(results), caption_justify="left")
+    table.add_column("measure")
+    for model in results.models:
+        table.add_column(Text(model.label), justify="right")
+    rows = [row for row in results.rows if row.dataset == dataset]
+    for row in (row for row in rows if row.model == results.models[0].name):
+        same = [other for other in rows if (other.metric, other.params) == (row.metric, row.params)]
+        table.add_row(_name(results, row), *(_cell(other) for other in same))
+    return table
+
+
+def _caption(results: Results) -> str | None:
+    if all(row.lower is None for row in results.rows):
+        return None
+    return f"with {results.intervals.level * 100:g} % intervals"
+
+
+def _name(results: Results, row: Estimate) -> str:
+    title = next(metric.title for metric in results.metrics if metric.name == row.metric)
+    params = {key: value for key, value in row.params.items() if key != "epsilon" and (key, value) != ("base", "e")}
+    return f"{title} ({', '.join(f'{key} {value:g}' for key, value in params.items())})" if params else title
+
+
+def _cell(row: Estimate) -> str:
+    if row.value is None:
+        return f"undefined: {row.reason}"
+    if row.lower is None or row.upper is None:
+        return f"{row.value:.4g}"
+    return f"{row.value:.4g} ({row.lower:.4g}, {row.upper:.4g})"

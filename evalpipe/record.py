@@ -1,0 +1,161 @@
+"""Step 7: the output folder, written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+import shutil
+import tempfile
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from evalpipe.errors import UsageError
+from evalpipe.results import Estimate
+from evalpipe.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from evalpipe.results import Results
+
+WRITTEN = ("card.html", "card.pdf", "results.json", "estimates.csv", "run.json")
+"""Every file that a run may write; those of an earlier run are replaced or removed."""
+
+LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2")
+
+
+class Recorder:
+    """Holds an output folder for one run, so that two runs cannot write to it at once.
+
+    Entering checks that the folder can be written, before anything is computed, and raises UsageError otherwise.
+    Files go to a folder beside it, which takes its name when all are written; a run that fails or is killed leaves
+    the earlier files as they were. Files that evalpipe did not write stay.
+    """
+
+    def __init__(self, out: str | os.PathLike[str]) -> None:
+        """Choose the folder ``out``."""
+        self.out = Path(out).absolute()
+        self.shown = str(out)
+        self.began = datetime.now(UTC)
+        self._lock = self.out.parent / f".{self.out.name}.lock"
+        self._old = self.out.parent / f".{self.out.name}.previous"
+        self._handle: io.TextIOWrapper | None = None
+
+    def __enter__(self) -> Self:
+        """Lock the folder and mend what a killed run left behind."""
+        if self.out == Path.cwd() or self.out in Path.cwd().parents:
+            raise UsageError.of(
+                "output-folder", f"the output folder '{self.shown}' is the working folder or above it",
+                hint="choose a folder of its own with --out",
+            )
+        try:
+            self.out.parent.mkdir(parents=True, exist_ok=True)
+            if self.out.exists() and not self.out.is_dir():
+                raise NotADirectoryError(20, "a file is in the way")
+            self._handle = self._lock.open("w")
+            self._take_lock()
+            self._mend()
+            tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.try-").cleanup()
+        except OSError as error:
+            self._release()
+            raise UsageError.of(
+                "output-folder", f"cannot write to the output folder '{self.shown}': {error.strerror or error}",
+                hint="choose a folder that can be written with --out",
+            ) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the folder back."""
+        self._release()
+
+    def write(self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float]) -> None:
+        """Write every file, then let the new folder take the place of the old."""
+        files = {
+            **card,
+            "results.json": results.to_json().encode(),
+            "estimates.csv": estimates_csv(results).encode(),
+            "run.json": _run_json(self.began, durations).encode(),
+        }
+        fresh = Path(tempfile.mkdtemp(dir=self.out.parent, prefix=f".{self.out.name}.new-"))
+        try:
+            for name, content in files.items():
+                (fresh / name).write_bytes(content)
+            fresh.chmod(0o755)
+            self._exchange(fresh)
+        except OSError as error:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise UsageError.of(
+                "output-folder", f"cannot write to the output folder '{self.shown}': {error.strerror or error}",
+                hint="free space or choose another folder with --out; the earlier output is as it was",
+            ) from None
+
+    def _exchange(self, fresh: Path) -> None:
+        if self.out.exists():
+            for kept in sorted(self.out.iterdir()):
+                if kept.name not in WRITTEN:
+                    copy = shutil.copytree if kept.is_dir() else shutil.copy2
+                    copy(kept, fresh / kept.name)
+            self.out.rename(self._old)
+        fresh.rename(self.out)
+        shutil.rmtree(self._old, ignore_errors=True)
+
+    def _mend(self) -> None:
+        """Undo what a run that was killed while it exchanged the folders left."""
+        if self._old.exists() and not self.out.exists():
+            self._old.rename(self.out)
+        for left in (self._old, *self.out.parent.glob(f".{self.out.name}.new-*")):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def _take_lock(self) -> None:
+        if os.name != "posix" or self._handle is None:
+            return
+        import fcntl
+
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BlockingIOError(11, "another run is writing to it") from None
+
+    def _release(self) -> None:
+        if self._handle is not None:
+            self._handle.close()
+            self._handle = None
+
+
+def estimates_csv(results: Results) -> str:
+    """Return the estimates as CSV; numbers in full precision, ``params`` and ``slice`` as JSON, empty for null."""
+    out = io.StringIO()
+    names = [field.alias or name for name, field in Estimate.model_fields.items()]
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    for row in results.rows:
+        values: dict[str, Any] = row.model_dump(by_alias=True)
+        for name in ("params", "slice"):
+            values[name] = None if values[name] is None else json.dumps(values[name], ensure_ascii=False)
+        writer.writerow(values)
+    return out.getvalue()
+
+
+def _run_json(began: datetime, durations: Mapping[str, float]) -> str:
+    """Return what differs from run to run: times, host and versions."""
+    ended = datetime.now(UTC)
+    document = {
+        "evalpipe_version": VERSION,
+        "began": began.isoformat(timespec="seconds"),
+        "ended": ended.isoformat(timespec="seconds"),
+        "seconds": round((ended - began).total_seconds(), 3),
+        "seconds_by_step": dict(durations),
+        "host": platform.node(),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "libraries": {name: metadata.version(name) for name in LIBRARIES},
+    }
+    return json.dumps(document, indent=1) + "\n"

@@ -1,0 +1,159 @@
+"""The seven steps of a run, in one direction: each takes what the step before it returned."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from evalpipe.errors import UsageError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from evalpipe.plan import Plan
+    from evalpipe.record import Recorder
+    from evalpipe.results import Results
+    from evalpipe.spec.models import Spec
+
+    Source = str | os.PathLike[str] | Mapping[str, Any] | Spec
+
+STEPS = ("read the spec", "plan", "read the data", "evaluate", "results", "report", "record")
+
+
+class Progress(Protocol):
+    """Told how a run goes on."""
+
+    def step(self, number: int, title: str) -> None:
+        """Begin step ``number`` (1 to 7)."""
+
+    def expect(self, replicates: int) -> None:
+        """Announce how many replicates step 4 will draw."""
+
+    def advance(self, replicates: int) -> None:
+        """Count replicates as done."""
+
+
+class Silence:
+    """Progress that says nothing."""
+
+    def step(self, number: int, title: str) -> None:
+        """Ignore it."""
+
+    def expect(self, replicates: int) -> None:
+        """Ignore it."""
+
+    def advance(self, replicates: int) -> None:
+        """Ignore it."""
+
+
+class _Clock:
+    """Announces each step and keeps its duration in seconds."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.durations: dict[str, float] = {}
+        self._begun = time.perf_counter()
+
+    def __call__(self, number: int) -> None:
+        self.finish()
+        self.progress.step(number, STEPS[number - 1])
+        self.durations[STEPS[number - 1]] = 0.0
+
+    def finish(self) -> None:
+        now = time.perf_counter()
+        if self.durations:
+            self.durations[next(reversed(self.durations))] = round(now - self._begun, 4)
+        self._begun = now
+
+
+def load(source: Source, overrides: Sequence[str] = ()) -> Spec:
+    """Read and check a spec (step 1).
+
+    ``source`` is a path, a mapping or a `Spec`; ``overrides`` are ``"a.b=c"`` texts. Raises SpecError with every fault.
+    """
+    from evalpipe.spec.load import load as load_spec
+
+    return load_spec(source, overrides)
+
+
+def plan(source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.DataFrame] | None = None) -> Plan:
+    """Plan an evaluation (steps 1 and 2) from the spec and the columns of the data.
+
+    ``frames`` are datasets held in memory, by name. Raises SpecError or DataError with every fault.
+    """
+    from evalpipe.data.catalog import look
+    from evalpipe.plan import plan as make_plan
+
+    spec = load(source, overrides)
+    return make_plan(spec, look(spec, frames))
+
+
+def run(
+    source: Source,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    overrides: Sequence[str] = (),
+    frames: Mapping[str, pl.DataFrame] | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Run the whole evaluation and return its results; with ``out``, also write the output folder.
+
+    Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
+    ``out`` is replaced only when everything is done.
+    """
+    from evalpipe.data.catalog import look
+    from evalpipe.data.read import read
+    from evalpipe.engine import evaluate as evaluate_plan
+    from evalpipe.engine.gather import gather
+    from evalpipe.plan import plan as make_plan
+    from evalpipe.spec.schema import resolved, spec_sha256
+
+    progress = progress or Silence()
+    clock = _Clock(progress)
+    clock(1)
+    spec = load(source, overrides)
+    with _recorder(out) as folder:
+        clock(2)
+        planned = make_plan(spec, look(spec, frames))
+        clock(3)
+        samples = read(planned, frames)
+        clock(4)
+        progress.expect(spec.intervals.replicates * sum(sample.role == "evaluate" for sample in samples))
+        evaluation = evaluate_plan(planned, samples, progress.advance)
+        clock(5)
+        results = gather(planned, samples, evaluation, resolved(spec), spec_sha256(spec))
+        if folder is not None:
+            clock(6)
+            from evalpipe.report import render as render_card
+
+            card = render_card(results, spec.report.formats)
+            clock(7)
+            folder.write(results, card, clock.durations)
+    return results
+
+
+def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Recorder | None]:
+    from evalpipe.record import Recorder
+
+    return nullcontext() if out is None else Recorder(out)
+
+
+def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | None = None) -> dict[str, bytes]:
+    """Render the card of ``results`` (or of an output folder) again: file names and their bytes.
+
+    ``formats`` are "html" and "pdf"; by default those of the spec. Raises DataError for a folder without results.
+    """
+    from evalpipe.report import render as render_card
+    from evalpipe.results import Results
+
+    found = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
+    wanted = found.spec.get("report", {}).get("formats", ()) if formats is None else formats
+    unknown = sorted(set(wanted) - {"html", "pdf"})
+    if unknown:
+        raise UsageError.of("unknown-format", f"unknown format '{unknown[0]}'", hint="the formats are html and pdf")
+    return render_card(found, wanted)

@@ -1,0 +1,282 @@
+"""The commands as users run them: what they print, where, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+WRITTEN = {"card.html", "results.json", "estimates.csv", "run.json"}
+
+
+def test_run_writes_the_folder_and_says_where(command: Command, folder: Path) -> None:
+    done = command("run", "small.yaml")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (folder / "reports" / "small").iterdir()} == WRITTEN
+    assert "reports/small/card.html" in done.stdout
+    assert "ROC AUC" in done.stdout
+    assert done.stderr.splitlines() == [
+        "1/7 read the spec", "2/7 plan", "3/7 read the data", "4/7 evaluate", "5/7 results", "6/7 report", "7/7 record",
+    ]
+
+
+def test_no_progress_is_silent(command: Command) -> None:
+    assert command("run", "small.yaml", "--no-progress").stderr == ""
+
+
+def test_results_fit_their_published_schema(command: Command, folder: Path) -> None:
+    command("run", "small.yaml", "--out", "out")
+    results = json.loads((folder / "out" / "results.json").read_text())
+    jsonschema.validate(results, json.loads(command("schema", "--of", "results").stdout))
+    assert results["estimates"][0]["metric"] == "accuracy"
+    assert results["spec"]["threshold"] == 0.5
+    assert str(folder) not in json.dumps(results)
+
+
+def test_estimates_are_a_table(command: Command, folder: Path) -> None:
+    command("run", "small.yaml", "--out", "out")
+    lines = (folder / "out" / "estimates.csv").read_text().splitlines()
+    assert lines[0] == (
+        "dataset,model,variant,slice,metric,params,average,class,value,lower,upper,level,method,n,events,status,reason,"
+        "no_information,undefined_replicates,error_bound"
+    )
+    assert len(lines) == 4
+    assert lines[1].startswith("test,a,original,,accuracy,{},,,0.")
+
+
+def test_run_json_holds_times_and_versions(command: Command, folder: Path) -> None:
+    command("run", "small.yaml", "--out", "out")
+    run = json.loads((folder / "out" / "run.json").read_text())
+    assert set(run["seconds_by_step"]) >= {"plan", "evaluate", "report"}
+    assert set(run["libraries"]) >= {"numpy", "polars"}
+
+
+def test_files_of_others_stay_and_stale_cards_go(command: Command, folder: Path) -> None:
+    out = folder / "out"
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+    (out / "card.pdf").write_text("of an earlier run")
+    assert command("run", "small.yaml", "--out", "out").returncode == 0
+    assert {path.name for path in out.iterdir()} == WRITTEN | {"notes.txt"}
+    assert [path.name for path in folder.glob(".out.*")] == [".out.lock"]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "code"),
+    [
+        (lambda folder: (folder / "small.yaml").write_text("evalpipe: 2\n"), 2),
+        (lambda folder: (folder / "test.csv").write_text("y,pa\nyes,7\n"), 3),
+        (lambda folder: (folder / "test.csv").unlink(), 3),
+    ],
+)
+def test_a_failed_run_leaves_earlier_output_untouched(
+    command: Command, folder: Path, break_it: Callable[[Path], object], code: int
+) -> None:
+    command("run", "small.yaml", "--out", "out")
+    before = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    break_it(folder)
+    done = command("run", "small.yaml", "--out", "out", "--no-progress")
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert done.stderr.startswith("error[")
+    assert "Traceback" not in done.stderr
+    assert {path.name: path.read_bytes() for path in (folder / "out").iterdir()} == before
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(command: Command, folder: Path) -> None:
+    (folder / "in_the_way").write_text("")
+    done = command("run", "small.yaml", "--out", "in_the_way", "--no-progress")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error[output-folder]: cannot write to the output folder 'in_the_way': a file is in the way\n"
+        "  = help: choose a folder that can be written with --out\n"
+    )
+
+
+def test_the_working_folder_is_no_output_folder(command: Command) -> None:
+    done = command("run", "small.yaml", "--out", ".", "--no-progress")
+    assert done.returncode == 2
+    assert "error[output-folder]: the output folder '.' is the working folder or above it" in done.stderr
+
+
+def test_two_runs_do_not_share_a_folder(command: Command, folder: Path) -> None:
+    import fcntl
+
+    with (folder / ".out.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = command("run", "small.yaml", "--out", "out", "--no-progress")
+    assert done.returncode == 2
+    assert "cannot write to the output folder 'out': another run is writing to it" in done.stderr
+
+
+def test_a_killed_exchange_is_mended(command: Command, folder: Path) -> None:
+    command("run", "small.yaml", "--out", "out")
+    (folder / "out").rename(folder / ".out.previous")  # where a kill between the two renames leaves it
+    (folder / "test.csv").write_text("y,pa\nyes,7\n")
+    assert command("run", "small.yaml", "--out", "out").returncode == 3
+    assert {path.name for path in (folder / "out").iterdir()} == WRITTEN
+
+
+def test_an_interrupted_run_exits_130(folder: Path) -> None:
+    slow = ["--set", "intervals.replicates=1000000"]
+    line = [sys.executable, "-m", "evalpipe.cli", "run", "small.yaml", *slow]
+    process = subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    while "4/7" not in process.stderr.readline():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip() == "interrupted; earlier output is as it was"
+    assert not (folder / "reports" / "small").exists()
+
+
+def test_render_needs_no_data(command: Command, folder: Path) -> None:
+    command("run", "small.yaml", "--out", "out")
+    card = (folder / "out" / "card.html").read_bytes()
+    (folder / "test.csv").unlink()
+    (folder / "out" / "card.html").unlink()
+    done = command("render", "out")
+    assert (done.returncode, done.stdout) == (0, "out/card.html\n")
+    assert (folder / "out" / "card.html").read_bytes() == card
+
+
+def test_render_of_no_results(command: Command) -> None:
+    done = command("render", "nowhere")
+    assert done.returncode == 3
+    assert done.stderr == (
+        "error[unreadable-file]: cannot read nowhere/results.json: No such file or directory\n"
+        "  = help: give the output folder of `evalpipe run`\n"
+    )
+
+
+def test_render_of_other_json(command: Command, folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "results.json").write_text("{}")
+    done = command("render", "out")
+    assert done.returncode == 3
+    assert done.stderr.startswith("error[not-results]: out/results.json does not hold results of evalpipe: ")
+
+
+def test_validate_says_ok(command: Command) -> None:
+    done = command("validate", "small.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "ok: small.yaml: 1 model, 3 measures, 1 dataset to evaluate\n"
+
+
+def test_validate_speaks_json_and_github(command: Command, folder: Path) -> None:
+    (folder / "small.yaml").write_text((folder / "small.yaml").read_text().replace("name:", "nmae:"))
+    done = command("validate", "small.yaml", "--format", "json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, document["ok"]) == (2, "", False)
+    assert {problem["code"] for problem in document["problems"]} == {"unknown-key"}
+    annotations = command("validate", "small.yaml", "--format", "github").stdout.splitlines()
+    assert annotations[0].startswith("::error file=small.yaml,line=")
+
+
+def test_validate_sees_the_columns(command: Command, folder: Path) -> None:
+    (folder / "test.csv").write_text("y,p_a\nyes,0.5\n")
+    done = command("validate", "small.yaml")
+    assert done.returncode == 3
+    assert done.stderr == (
+        "error[missing-column]: dataset 'test' (test.csv) has no column 'pa'\n"
+        " --> small.yaml:8:20\n"
+        "  |\n"
+        "8 |   a: {probability: pa}\n"
+        "  |                    ^^ did you mean 'p_a'?\n"
+        "  = its columns: y, p_a\n"
+    )
+
+
+def test_plan_lists_every_estimate_with_its_reason(command: Command) -> None:
+    document = json.loads(command("plan", "small.yaml", "--format", "json").stdout)
+    assert [(row["metric"], row["method"]) for row in document["estimates"]] == [
+        ("accuracy", "exact"), ("brier", "percentile"), ("roc_auc", "percentile"),
+    ]
+    assert document["datasets"][0]["columns"] == ["y", "pa"]
+    assert document["cost"] == 80 * 101
+    assert "Clopper-Pearson" in command("plan", "small.yaml").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("validate", "--format", "json"), ("plan", "absent.yaml", "--format", "json"), ("metrics", "--format", "json"),
+        ("metrics", "brier", "--format=json"), ("metrics", "brie", "--format", "json"), ("schema",),
+        ("plan", "small.yaml", "--format", "json", "--set", "x"),
+    ],
+)
+def test_json_is_json_on_every_path(command: Command, arguments: tuple[str, ...]) -> None:
+    json.loads(command(*arguments).stdout)
+
+
+def test_set_overrides_a_key(command: Command, folder: Path) -> None:
+    command("run", "small.yaml", "--out", "out", "--set", "threshold=0.25", "--set", "metrics=[f1]")
+    results = json.loads((folder / "out" / "results.json").read_text())
+    assert results["models"][0]["threshold"] == 0.25
+    assert [row["metric"] for row in results["estimates"]] == ["f1"]
+
+
+def test_a_fault_of_ours_is_told_without_a_traceback(folder: Path) -> None:
+    code = (
+        "import evalpipe.run, evalpipe.cli\n"
+        "def broken(*a, **k): raise ZeroDivisionError('x')\n"
+        "import sys; sys.modules['evalpipe.run'].plan = broken\n"
+        "evalpipe.cli.main(['validate', 'small.yaml'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 4
+    assert done.stderr.startswith("error[internal]: a fault of evalpipe itself: ZeroDivisionError: x\n")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_fault(folder: Path) -> None:
+    line = f"{sys.executable} -m evalpipe.cli schema --of results | head -n 1"
+    done = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S602
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+def test_help_imports_nothing_heavy(folder: Path) -> None:
+    for arguments in (["--help"], ["metrics", "--help"], ["run", "--help"]):
+        line = [sys.executable, "-X", "importtime", "-m", "evalpipe.cli", *arguments]
+        done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=folder)
+        loaded = {row.rpartition("|")[2].strip().partition(".")[0] for row in done.stderr.splitlines()}
+        assert not loaded & {"matplotlib", "weasyprint", "polars", "scipy", "numpy", "pydantic", "rich", "jinja2"}
+
+
+def test_validate_imports_no_plotting(folder: Path) -> None:
+    line = [sys.executable, "-X", "importtime", "-m", "evalpipe.cli", "validate", "small.yaml"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=folder)
+    loaded = {row.rpartition("|")[2].strip().partition(".")[0] for row in done.stderr.splitlines()}
+    assert not loaded & {"matplotlib", "weasyprint", "scipy", "rich", "jinja2"}
+
+
+def test_a_bar_is_drawn_on_a_terminal(folder: Path) -> None:
+    import pty
+
+    parent, child = pty.openpty()
+    line = [sys.executable, "-m", "evalpipe.cli", "run", "small.yaml"]
+    terminal = os.environ | {"TERM": "xterm"}
+    process = subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=child, env=terminal)
+    os.close(child)
+    seen = b""
+    try:
+        while block := os.read(parent, 65536):
+            seen += block
+    except OSError:  # the terminal is gone when the process ends
+        pass
+    assert process.wait(timeout=60) == 0
+    os.close(parent)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert b"evaluate" in seen
+    assert b"\x1b[" in seen
