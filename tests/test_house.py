@@ -1,0 +1,221 @@
+"""The house around the package: what the documents promise is so, and what must not be in the tree is not."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SPECS = sorted((ROOT / "configs").glob("*.yaml"))
+BINARY = {".parquet", ".png", ".pdf", ".woff2", ".ttf", ".gz"}
+# Written in two parts, so that this file does not hold what it looks for.
+HOSTS = ["py" + r"pi\.org", "python" + r"hosted\.", "npm" + r"js\.", "deb" + r"ian\.org", "conda" + r"\.(org|io)"]
+FOLDERS = ["/ro" + "ot/", "/ho" + "me/", "/Us" + "ers/", "/op" + "t/", re.escape(f"{ROOT}/")]
+OUTSIDE = re.compile("|".join([*HOSTS, *FOLDERS]))
+
+
+def texts() -> dict[str, str]:
+    """Return the text files that git tracks, or would track, by path."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    files = {name: ROOT / name for name in names if name and Path(name).suffix not in BINARY}
+    return {name: file.read_text(encoding="utf-8") for name, file in files.items() if file.is_file()}
+
+
+def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command], cwd=ROOT, check=False, capture_output=True, text=True,
+        env=os.environ | environment,
+    )
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_every_make_target_that_a_document_shows_exists(document: str) -> None:
+    shown = set(re.findall(r"\bmake ([a-z-]+)", "\n".join(code(document))))
+
+    assert {"demo", "test"} <= shown <= targets()
+
+
+def test_make_help_lists_the_targets() -> None:
+    listed = re.findall(r"^  make ([a-z-]+)", run("make", "help").stdout, re.MULTILINE)
+
+    assert listed == ["help", "demo", "test", "lint", "bench", "docs", "docs-check", "clean"]
+
+
+def code(document: str) -> list[str]:
+    """Return the code of a Markdown file: fenced blocks and code in a line."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return blocks + re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
+
+
+def test_the_readme_shows_how_to_run_it() -> None:
+    shown = "\n".join(code("README.md"))
+
+    assert [line for line in ("make demo", "make test", "evalpipe run ", "evalpipe.run(") if line not in shown] == []
+
+
+def test_every_file_that_a_document_links_to_exists() -> None:
+    links = [
+        (name, link)
+        for name, text in texts().items() if name.endswith(".md")
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    ]
+
+    assert len(links) > 5
+    assert [(name, link) for name, link in links if not (ROOT / name).parent.joinpath(link).exists()] == []
+
+
+def test_the_metric_of_the_contributing_guide_works() -> None:
+    from evalpipe.metrics import Proportion, metric, registry
+
+    example = next(block for block in code("CONTRIBUTING.md") if block.startswith("@metric"))
+    before = {entry.name for entry in registry}
+    names: dict[str, Any] = {"Any": Any, "Proportion": Proportion, "metric": metric}
+    exec(example, names)  # noqa: S102 - the guide's own example
+    try:
+        assert {entry.name for entry in registry} - before == {"false_discovery_rate"}
+        assert registry["fdr"](30.0, 10.0) == 0.25
+        assert registry["fdr"].formula == r"\frac{FP}{TP+FP}"
+    finally:
+        registry.remove("false_discovery_rate")
+
+
+def test_the_version_is_written_once() -> None:
+    from evalpipe.version import VERSION
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    written = re.compile(rf"""version\w*['"]?\s*[:=]\s*['"]{re.escape(VERSION)}['"]""", re.IGNORECASE)
+    sources = {name: text for name, text in texts().items() if re.match(r"(evalpipe|docs|benchmarks)/|\w+\.toml", name)}
+    holders = [name for name, text in sources.items() if written.search(text)]
+
+    assert project["project"]["dynamic"] == ["version"]
+    assert holders == ["evalpipe/version.py"]
+
+
+def test_the_tree_names_no_registry_and_no_machine() -> None:
+    found = [
+        f"{name}:{number}"
+        for name, text in texts().items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if OUTSIDE.search(line)
+    ]
+
+    assert found == []
+
+
+def test_the_wheel_holds_the_package_and_its_templates(tmp_path: Path) -> None:
+    copy = tmp_path / "source"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__", "reports", "build", "dist"))
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=copy, check=False, capture_output=True, text=True,
+    )
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    held = set(zipfile.ZipFile(wheel).namelist())
+    expected = {
+        f"{inside}/{file.relative_to(ROOT / folder).as_posix()}"
+        for folder, inside in (("evalpipe", "evalpipe"), ("templates", "evalpipe/templates"))
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file() and file.suffix != ".pyc"
+    }
+
+    assert {name for name in held if ".dist-info/" not in name} == expected
+    assert any(name.startswith("evalpipe/templates/") for name in held)
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in held)
+
+
+def test_the_generated_pages_are_fresh() -> None:
+    checked = run(sys.executable, "docs/build.py", "--check")
+
+    assert (checked.returncode, checked.stdout) == (0, "the generated pages are fresh\n"), checked.stderr
+
+
+def test_a_stale_page_is_named(tmp_path: Path) -> None:
+    build = shutil.copy(ROOT / "docs" / "build.py", tmp_path / "build.py")
+    written = run(sys.executable, build)
+    with (tmp_path / "metrics.md").open("a", encoding="utf-8") as page:
+        page.write("by hand\n")
+    checked = run(sys.executable, build, "--check")
+
+    stale = "stale: docs/metrics.md; run `make docs` and commit the result\n"
+    assert (written.returncode, written.stdout[:22]) == (0, "wrote docs/metrics.md,"), written.stderr
+    assert (checked.returncode, checked.stdout) == (1, stale)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.stem)
+def test_every_example_spec_runs(spec: Path, tmp_path: Path) -> None:
+    import evalpipe
+
+    results = evalpipe.run(spec, out=tmp_path / "out")
+
+    assert results.name == spec.stem
+    assert not [row for row in results.rows if row.status == "undefined"]
+    written = {file.name for file in (tmp_path / "out").iterdir()}
+    assert written >= {"results.json", "estimates.csv", "run.json", "card.html", "card.pdf"}
+
+
+def test_every_example_spec_is_explained() -> None:
+    listed = re.findall(r"^\| \[(\S+)\]", (ROOT / "configs" / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert sorted(listed) == [spec.name for spec in SPECS]
+
+
+def test_the_titanic_script_makes_the_committed_rows_and_predictions(tmp_path: Path) -> None:
+    import numpy as np
+    import polars as pl
+
+    made = run(sys.executable, "configs/data/make_titanic.py", tmp_path)
+    assert made.returncode == 0, made.stderr
+    fresh, kept = (
+        {name: pl.read_parquet(folder / f"titanic_{name}.parquet") for name in ("training", "evaluation")}
+        for folder in (tmp_path, ROOT / "configs" / "data")
+    )
+    models = ["logistic_regression", "random_forest"]
+    difference = np.abs(fresh["evaluation"].select(models).to_numpy() - kept["evaluation"].select(models).to_numpy())
+
+    assert fresh["training"].equals(kept["training"])
+    assert fresh["evaluation"].drop(models).equals(kept["evaluation"].drop(models))
+    # The forest may differ a little with another version of scikit-learn; the regression has one optimum.
+    assert difference[:, 0].max() < 1e-5
+    assert difference[:, 1].mean() < 0.02
+
+
+SKIPPING = """
+import pytest
+
+def test_runs():
+    assert True
+
+def test_waits():
+    pytest.skip("no such thing here")
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize(("ci", "code", "named"), [("true", 1, True), ("", 0, False)])
+def test_a_skipped_test_fails_in_ci_only(tmp_path: Path, ci: str, code: int, named: bool, workers: str) -> None:
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_one.py").write_text(SKIPPING)
+    (tmp_path / "test_two.py").write_text('import pytest\npytest.importorskip("no_such_module_at_all")\n')
+    options = ["-q", "-p", "no:cacheprovider", "-n", workers, "--rootdir", str(tmp_path), str(tmp_path)]
+    ran = run(sys.executable, "-m", "pytest", *options, CI=ci)
+
+    assert ran.returncode == code, ran.stdout
+    assert ("skipped in CI, where every test must run" in ran.stdout) is named
+    assert ("test_one.py::test_waits: no such thing here" in ran.stdout) is named
+    assert ("test_two.py: could not import 'no_such_module_at_all'" in ran.stdout) is named

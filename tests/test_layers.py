@@ -1,0 +1,130 @@
+"""The import direction of docs/design.md: rooms import the rooms below them only; heavy libraries wait until needed."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HEAVY = {"matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
+BELOW = {
+    "errors": set(),
+    "version": set(),
+    "results": {"errors"},
+    "metrics": {"errors"},
+    "statistics": {"metrics.declare", "errors"},
+    "intervals": {"errors"},
+    "spec": {"metrics", "errors"},
+    "plan": {"spec", "data.catalog", "metrics", "errors"},
+    "data": {"spec", "plan", "results", "errors"},
+    "engine": {"plan", "statistics", "metrics", "intervals", "data.sample", "results", "version", "errors"},
+    "report": {"results", "errors"},
+    "record": {"spec", "results", "version", "errors"},
+    "run": {"spec", "plan", "data", "engine", "results", "report", "record", "errors"},
+    "arrays": {"run", "results", "errors"},
+    "cli": {"run", "spec", "plan", "results", "metrics", "version", "errors"},
+}
+
+
+class Import(NamedTuple):
+    """One import: the module, where it stands, and whether it happens on import, later, or only for types."""
+
+    module: str
+    line: int
+    when: str
+
+
+def imports(node: ast.AST, when: str = "on import") -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        inner = "later" if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) else when
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            inner = "for types"
+        if isinstance(child, ast.Import):
+            yield from (Import(alias.name, child.lineno, when) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            module = "." * child.level + (child.module or "")
+            names = [f"{module}.{alias.name}" for alias in child.names] if module == "evalpipe" else [module]
+            yield from (Import(name, child.lineno, when) for name in names)
+        else:
+            yield from imports(child, inner)
+
+
+def within(module: str, room: str) -> bool:
+    return module == room or module.startswith(f"{room}.")
+
+
+def faults(name: str, source: str) -> list[str]:
+    """Return what is wrong with the imports of the module ``name``, such as "evalpipe.report.view"."""
+    room, found = name.partition(".")[2].partition(".")[0], []
+    for module, line, when in imports(ast.parse(source)):
+        where = f"{name}:{line}: imports {module}"
+        inner = module.removeprefix("evalpipe.")
+        if module.startswith("."):
+            found.append(f"{where} relatively")
+        elif module.split(".")[0] in HEAVY and when == "on import":
+            found.append(f"{where} on import")
+        elif inner != module and room and not any(within(inner, below) for below in BELOW[room] | {room}):
+            found.append(f"{where}, which is not below {room}")
+    return found
+
+
+def modules(root: Path) -> dict[str, str]:
+    files = sorted((root / "evalpipe").rglob("*.py"))
+    names = [".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__") for file in files]
+    return dict(zip(names, (file.read_text(encoding="utf-8") for file in files), strict=True))
+
+
+def test_rooms_import_only_the_rooms_below_them(root: Path) -> None:
+    assert [fault for name, source in modules(root).items() for fault in faults(name, source)] == []
+
+
+def test_every_room_has_a_place(root: Path) -> None:
+    rooms = {name.split(".")[1] for name in modules(root) if "." in name}
+
+    assert rooms <= set(BELOW), "add the new room to BELOW, where the design says it belongs"
+
+
+def test_rooms_do_not_need_each_other_in_a_circle(root: Path) -> None:
+    graph: dict[str, set[str]] = {}
+    for name, source in modules(root).items():
+        for module, _, when in imports(ast.parse(source)):
+            if module.startswith("evalpipe.") and "." in name and when != "for types":
+                here, there = name.split(".")[1], module.split(".")[1]
+                graph.setdefault(here, set()).update({there} - {here})
+
+    assert list(TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "fault"),
+    [
+        ("evalpipe.report.view", "from evalpipe.engine import bins", "evalpipe.engine, which is not below report"),
+        ("evalpipe.metrics.labels", "import evalpipe.results", "evalpipe.results, which is not below metrics"),
+        ("evalpipe.engine.rows", "from evalpipe.data.read import f", "evalpipe.data.read, which is not below engine"),
+        ("evalpipe.spec.load", "def f():\n  from evalpipe import plan", "evalpipe.plan, which is not below spec"),
+        ("evalpipe.data.read", "import polars as pl", "polars on import"),
+        ("evalpipe.data.read", "try:\n  from scipy.stats import beta\nfinally: pass", "scipy.stats on import"),
+        ("evalpipe.cli.main", "class A:\n  import rich.table", "rich.table on import"),
+        ("evalpipe.spec.load", "from .models import Spec", ".models relatively"),
+    ],
+)
+def test_a_wrong_import_is_found(name: str, source: str, fault: str) -> None:
+    assert faults(name, source) == [f"{name}:{source.count(chr(10), 0, source.index('import')) + 1}: imports {fault}"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n  import polars",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  import polars",
+        "import evalpipe.data.sample\nfrom evalpipe import errors\nimport numpy",
+    ],
+)
+def test_a_right_import_is_left_alone(source: str) -> None:
+    assert faults("evalpipe.engine.run", source) == []

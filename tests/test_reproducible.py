@@ -1,0 +1,48 @@
+"""The same spec and data give the same bytes, whatever the folder, hash seed, threads and clock."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONFIG = "configs/titanic.yaml"
+SAME = ("results.json", "estimates.csv", "card.html", "card.pdf")
+
+
+def run(root: Path, folder: Path, **environment: str) -> dict[str, bytes]:
+    """Run the Titanic config from a copy in ``folder``."""
+    folder.mkdir(parents=True)
+    shutil.copytree(root / "configs", folder / "configs")
+    line = [sys.executable, "-m", "evalpipe.cli", "run", CONFIG, "--no-progress"]
+    subprocess.run(line, cwd=folder, env=os.environ | environment, check=True, capture_output=True)
+    return {name: (folder / "reports" / "titanic" / name).read_bytes() for name in SAME}
+
+
+@pytest.fixture(scope="module")
+def first(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("one") / "a"
+    return run(root, folder, PYTHONHASHSEED="1", POLARS_MAX_THREADS="1", OMP_NUM_THREADS="1")
+
+
+@pytest.fixture(scope="module")
+def second(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return run(
+        root, tmp_path_factory.mktemp("two") / "deeper" / "still", PYTHONHASHSEED="77", POLARS_MAX_THREADS="4",
+        OMP_NUM_THREADS="4", OPENBLAS_NUM_THREADS="4", SOURCE_DATE_EPOCH="1234567890", TZ="Asia/Tokyo", LC_ALL="C",
+    )
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_bytes_are_the_same(name: str, first: dict[str, bytes], second: dict[str, bytes]) -> None:
+    assert first[name] == second[name]
+
+
+def test_nothing_of_the_machine_is_in_them(first: dict[str, bytes]) -> None:
+    text = first["results.json"] + first["card.html"]
+    for word in (f'"{os.uname().nodename}"', "/tmp/", str(Path.home()) + "/", sys.prefix):  # noqa: S108 - looked for
+        assert word.encode() not in text
