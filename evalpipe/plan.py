@@ -11,7 +11,7 @@ from evalpipe.errors import DataError, Problem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.data.catalog import Table
+    from evalpipe.data.table import Table
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Model, Spec

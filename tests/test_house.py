@@ -28,7 +28,7 @@ def texts() -> dict[str, str]:
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
     files = {name: ROOT / name for name in names if name and Path(name).suffix not in BINARY}
-    return {name: file.read_text(encoding="utf-8") for name, file in files.items() if file.is_file()}
+    return {name: file.read_text(encoding="utf-8", errors="replace") for name, file in files.items() if file.is_file()}
 
 
 def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -21,7 +21,7 @@ BELOW = {
     "statistics": {"metrics.declare", "errors"},
     "intervals": {"errors"},
     "spec": {"metrics", "errors"},
-    "plan": {"spec", "data.catalog", "metrics", "errors"},
+    "plan": {"spec", "data.table", "metrics", "errors"},
     "data": {"spec", "plan", "results", "errors"},
     "engine": {"plan", "statistics", "metrics", "intervals", "data.sample", "results", "version", "errors"},
     "report": {"results", "errors"},

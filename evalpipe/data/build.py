@@ -36,7 +36,7 @@ def sample(columns: Columns, event: str, other: str) -> Sample:
             models[name] = _predictions(frame, number, model, _threshold(columns, model))
     return Sample(
         rows.name, rows.plan.role, event, other, truth, weight, kind, summary, _files(columns),
-        MappingProxyType(models), _one_class(columns, summary, truth, event) if evaluated else (),
+        MappingProxyType(models), _one_class(summary, truth, event) if evaluated else (),
     )
 
 
@@ -121,7 +121,7 @@ def _summary(columns: Columns, frame: pl.DataFrame, levels: tuple[str, str], *, 
     total = float(height) if weights is None else float(weights.sum())
     events = float(truth.sum()) if weights is None else float(weights[truth].sum())
     counts = [
-        LevelCount(level=level, rows=int(mask.sum()), weight=float(mask.sum() if weights is None else weights[mask].sum()))
+        LevelCount(level=level, rows=int(mask.sum()), weight=float((mask if weights is None else weights[mask]).sum()))
         for level, mask in zip(levels, (truth, ~truth), strict=True)
     ]
     before = sum(source.rows for source in rows.sources)
@@ -146,7 +146,7 @@ def _declared(columns: Columns, counts: list[LevelCount]) -> list[LevelCount]:
     return sorted(counts, key=lambda count: order.index(count.level))
 
 
-def _one_class(columns: Columns, summary: DatasetSummary, truth: Flags, event: str) -> tuple[Warned, ...]:
+def _one_class(summary: DatasetSummary, truth: Flags, event: str) -> tuple[Warned, ...]:
     if truth.any() and not truth.all():
         return ()
     what = "every row is an event" if truth.all() else "no row is an event"

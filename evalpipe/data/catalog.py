@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import Unreadable
+from evalpipe.data.table import Table
 from evalpipe.errors import DataError, Problem, SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     import polars as pl
 
@@ -19,26 +18,6 @@ if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
 
     Schema = dict[str, pl.DataType]
-
-Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One dataset's files and columns.
-
-    ``files`` are the files in the order they are read, with the path shown to people (as the spec gives it, relative to
-    the spec); ``columns`` the names and polars type names, such as ``String``; ``where_columns`` the columns that the
-    dataset's ``where`` mentions; ``rows`` the rows before ``where``, None where it is costly to know.
-    """
-
-    dataset: str
-    format: Format
-    files: tuple[tuple[Path, str], ...]
-    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    where_columns: tuple[str, ...] = ()
-    rows: int | None = None
-
 
 def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None, count_rows: bool = True) -> dict[str, Table]:  # noqa: FBT001, FBT002 - a switch, named by its callers
     """Look at every dataset: its files, columns, ``where`` and (``count_rows``) number of rows, in the spec's order.
@@ -115,8 +94,10 @@ def _where(spec: Spec, name: str, schema: Schema) -> tuple[list[Problem], tuple[
     from evalpipe.data.where import faults, mentioned
 
     place = spec.origin.place("datasets", name, "where")
-    found = faults(text, schema)
-    problems = [Problem(fault.code, f"'where' of dataset '{name}' {fault.message}", place, fault.hint) for fault in found]
+    problems = [
+        Problem(fault.code, f"'where' of dataset '{name}' {fault.message}", place, fault.hint)
+        for fault in faults(text, schema)
+    ]
     return problems, mentioned(text, schema)
 
 

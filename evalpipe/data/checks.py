@@ -38,7 +38,8 @@ def check(rows: Rows) -> Columns:
         if model.probability is not None:
             _probability(found, model.probability, ("models", name, "probability"))
         if model.prediction is not None:
-            _text(found, model.prediction, ("models", name, "prediction"), "missing-prediction", "the prediction column")
+            loc = ("models", name, "prediction")
+            _text(found, model.prediction, loc, "missing-prediction", "the prediction column")
     if spec.weight is not None:
         _weight(found, spec.weight.column, whole=spec.weight.kind == "frequency")
     if spec.id is not None:
@@ -125,7 +126,7 @@ def _scale_hint(values: pl.Series, outside: pl.Series) -> str:
     known = values.filter(values.is_finite().fill_null(value=False))
     share = int(outside.sum()) / max(1, len(values))
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)  # type: ignore[arg-type]
-    if share >= 0.2 and low >= 0 and 1 < high <= 100:
+    if share >= 0.5 and low >= 0 and 1 < high <= 100:
         return "they look like percents: divide them by 100"
     if share >= 0.2 and low < 0:
         return "they look like scores on the logit scale: give 1 / (1 + exp(-score))"

@@ -14,7 +14,7 @@ from evalpipe.errors import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evalpipe.data.catalog import Format
+    from evalpipe.data.table import Format
     from evalpipe.spec.models import Spec
 
 SUFFIXES: dict[str, Format] = {
@@ -51,13 +51,15 @@ def format_of(name: str) -> Format | None:
 
 def find(spec: Spec, dataset: str) -> Found | Problem:
     """Find the files of ``dataset``: one file, the data files of a folder, or those that a glob matches."""
-    written = PurePosixPath(spec.datasets[dataset].path.replace("\\", "/") if os.sep == "\\" else spec.datasets[dataset].path)
+    path = spec.datasets[dataset].path
+    written = PurePosixPath(path.replace("\\", "/") if os.sep == "\\" else path)
     root = spec.origin.folder_of("datasets", dataset, "path")
     try:
         return _find(spec, dataset, root, written)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return _problem(spec, dataset, "unreadable-file", f"cannot read {written}: {reason[:1].lower()}{reason[1:]}", None)
+        message = f"cannot read {written}: {reason[:1].lower()}{reason[1:]}"
+        return _problem(spec, dataset, "unreadable-file", message, None)
 
 
 def _find(spec: Spec, dataset: str, root: Path, written: PurePosixPath) -> Found | Problem:
@@ -71,8 +73,8 @@ def _find(spec: Spec, dataset: str, root: Path, written: PurePosixPath) -> Found
     elif path.is_file():
         names = [str(written)]
     elif glob.has_magic(str(written)):
-        matches = (found.replace(os.sep, "/") for found in glob.glob(str(written), root_dir=root or None, recursive=True))
-        names = sorted(name for name in matches if (root / name).is_file())
+        matches = glob.glob(str(written), root_dir=root or None, recursive=True)  # noqa: PTH207 - keeps absolute patterns
+        names = sorted(name.replace(os.sep, "/") for name in matches if (root / name).is_file())
         if not names:
             return _problem(spec, dataset, "no-files", f"no file matches {written}", _nearest(root, written.parent))
     elif path.exists():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.data.catalog import Format
+    from evalpipe.data.table import Format
 
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 SAMPLED = 1000
@@ -49,7 +49,7 @@ def rows(path: Path, form: Format) -> int | None:
 
     scans: dict[Format, Any] = {"parquet": pl.scan_parquet, "ipc": pl.scan_ipc, "ndjson": pl.scan_ndjson}
 
-    def count(source: Any) -> int:
+    def counted(source: Any) -> int:
         if form in SEPARATORS:
             lazy = pl.scan_csv(source, separator=SEPARATORS[form], infer_schema=False)
         else:
@@ -57,9 +57,10 @@ def rows(path: Path, form: Format) -> int | None:
         return int(lazy.select(pl.len()).collect().item())
 
     try:
-        return _guard(path, form, count)
+        count: int = _guard(path, form, counted)
     except Unreadable:
         return None
+    return count
 
 
 def read(path: Path, form: Format, columns: Sequence[str], text: Sequence[str]) -> tuple[pl.DataFrame, frozenset[int]]:
@@ -84,7 +85,7 @@ def read(path: Path, form: Format, columns: Sequence[str], text: Sequence[str]) 
         frame = _guard(path, form, lambda source: pl.read_parquet(
             source, columns=wanted, glob=False, hive_partitioning=False))
     else:
-        frame = _guard(path, form, lambda source: pl.read_ipc(source, columns=wanted, memory_map=False))
+        frame = _guard(path, form, lambda source: pl.read_ipc(source, columns=wanted))
     return frame.select(wanted), frozenset()
 
 
@@ -103,6 +104,8 @@ def _guard(path: Path, form: Format, action: Any) -> Any:
         source: Any = io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path
         return action(source)
     except OSError as error:
+        if "(os error 22)" in str(error):  # polars' word for a file that does not begin as its format does
+            raise _explained(path, form, "its first bytes are not those of the format") from None
         reason = error.strerror or str(error)
         raise Unreadable("unreadable-file", _lower(reason)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError) as error:
@@ -121,12 +124,13 @@ def _explained(path: Path, form: Format, reason: str) -> Unreadable:
     if form == "ipc":
         hint = "write or copy it again, in the IPC file format (Feather version 2)"
         return Unreadable("corrupt-file", f"it is not a whole Arrow IPC file: {_lower(reason)}", hint)
+    delimited.check(path, SEPARATORS[form], len(delimited.header(path, SEPARATORS[form])))  # says which row, if it can
     return Unreadable("corrupt-file", reason, "quote each cell that holds a quote, a separator or a line break")
 
 
 def _bad_line(path: Path) -> Unreadable | None:
     """Find the first line of a ndjson file that is not a JSON object."""
-    hint = "each line must hold one JSON object, such as {\"id\": 1, \"p\": 0.25}"
+    hint = """each line must hold one JSON object, such as {"id": 1, "p": 0.25}"""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:

@@ -55,7 +55,10 @@ def _problem(evaluated: Columns, reference: Columns, both: pl.DataFrame, keys: l
     hint = "remove them from the evaluated data: a model must not be judged on what it has seen"
     notes = more(count)
     if spec.id is None:
-        hint = "declare 'id': without it rows count as the same when all columns read are equal, and different cases can look alike"
+        hint = (
+            "declare 'id': without it rows count as the same when all columns read are equal, and different cases can "
+            "look alike"
+        )
         notes += (f"compared by {', '.join(keys)}",)
     place = spec.origin.place("datasets", evaluated.rows.name)
     notes += (f"named at {place}",) if place is not None else ()

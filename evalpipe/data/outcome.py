@@ -73,7 +73,7 @@ def _found(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str:
 
 
 def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
-    """Find an event that never occurs though it should: two other levels, or one that differs in case or spaces only."""
+    """Find an event that never occurs though it should: two other levels, or one that differs in case or spaces."""
     truth = columns.values[columns.rows.spec.outcome.column]
     same = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
     if (truth == event).any() or (len(others) < 2 and same is None):
@@ -94,7 +94,8 @@ def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | 
     like = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
     hint = f"{shown(like)} and {shown(event)} are different levels: write them alike" if like else (
         "declare the two under outcome.levels to find the rows that have another, or leave those out with 'where'")
-    return columns.rows.problem("too-many-levels", message, _OUTCOME, hint, notes=_levels(columns, truth, [event, *others]))
+    levels = _levels(columns, truth, [event, *others])
+    return columns.rows.problem("too-many-levels", message, _OUTCOME, hint, notes=levels)
 
 
 def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[str, ...]:
@@ -138,7 +139,8 @@ def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
         if values is not None and wrong is not None and wrong.any():
             what = _listed(values.filter(wrong))
-            message = f"{_count(wrong)} of the prediction column '{column}' {_are(wrong)} no level of the outcome: {what}"
+            are = _are(wrong)
+            message = f"{_count(wrong)} of the prediction column '{column}' {are} no level of the outcome: {what}"
             hint = _meant(values.filter(wrong), levels)
             yield columns.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values)
 
@@ -150,7 +152,7 @@ def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:
     if guess is None:
         return f"the levels are {' and '.join(shown(level) for level in levels)}"
     if first.strip() == guess.strip():
-        return f"did you mean {shown(guess)}, without the space?" if first != first.strip() else f"did you mean {shown(guess)}?"
+        return f"did you mean {shown(guess)}" + (", without the space?" if first != first.strip() else "?")
     same = first.strip().casefold() == guess.strip().casefold()
     return f"did you mean {shown(guess)}?" + (" Capital letters count" if same else "")
 

@@ -38,7 +38,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one dataset that meet its ``where``: the planned columns as they stand in the files, and `POSITION`."""
+    """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`."""
 
     spec: Spec
     plan: DatasetPlan
@@ -64,7 +64,7 @@ class Rows:
         self, code: str, message: str, loc: Loc, hint: str | None = None,
         *, mask: pl.Series | None = None, values: pl.Series | None = None, notes: Sequence[str] = (),
     ) -> Problem:
-        """Make a problem of the rows where ``mask`` is true; ``values`` are shown, ``loc`` names the column in the spec."""
+        """Make a problem of the rows where ``mask`` is true, with their ``values``; ``loc`` names the column."""
         rows: list[tuple[int, str]] = []
         count = 0
         if mask is not None and values is not None:
@@ -165,10 +165,8 @@ def _alike(parts: Sequence[pl.DataFrame], plan: DatasetPlan) -> list[pl.DataFram
 
     from evalpipe.data.values import texts
 
-    mixed = [
-        name for name in plan.columns
-        if len(kinds := {part[name].dtype for part in parts} - {pl.Null()}) > 1 and not all(k.is_numeric() for k in kinds)
-    ]
+    kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in plan.columns}
+    mixed = [name for name, found in kinds.items() if len(found) > 1 and not all(kind.is_numeric() for kind in found)]
     return [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
 
 

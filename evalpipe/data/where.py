@@ -19,18 +19,27 @@ _TOKEN = re.compile(
     r"""(?P<skip>'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/)|(?P<quoted>"(?:[^"]|"")*"|`[^`]*`)|(?P<word>[^\W\d]\w*)(?P<call>\s*\()?""",
     re.DOTALL,
 )
-_ROWWISE = frozenset(
-    "abs acos acosd asin asind atan atan2 atan2d atand cbrt ceil ceiling cos cosd cot cotd degrees div exp floor ln log "
-    "log10 log1p log2 mod pi pow power radians round sign sin sind sqrt tan tand trunc greatest least coalesce if ifnull "
-    "nullif bit_and bit_or bit_xor bit_not bitand bitor bitxor bitnot bit_count bit_length char_length character_length "
-    "length len octet_length concat concat_ws contains starts_with ends_with initcap left right lower upper ltrim rtrim "
-    "trim lpad rpad normalize position strpos regexp_like replace replace_regexp reverse split_part string_to_array "
-    "substr substring translate extract date_part date datetime time timestamp strftime strptime date_trunc cast "
-    "try_cast to_char to_date to_timestamp overlay chr ascii array_contains array_length list_contains".split()
-)
+_ROWWISE = frozenset({
+    "abs", "acos", "acosd", "asin", "asind", "atan", "atan2", "atan2d", "atand", "cbrt", "ceil", "ceiling",
+    "cos", "cosd", "cot", "cotd", "degrees", "div", "exp", "floor", "ln", "log", "log10", "log1p", "log2",
+    "mod", "pi", "pow", "power", "radians", "round", "sign", "sin", "sind", "sqrt", "tan", "tand", "trunc",
+    "greatest", "least", "coalesce", "if", "ifnull", "nullif", "bit_and", "bit_or", "bit_xor", "bit_not",
+    "bitand", "bitor", "bitxor", "bitnot", "bit_count", "bit_length", "char_length", "character_length",
+    "length", "len", "octet_length", "concat", "concat_ws", "contains", "starts_with", "ends_with", "initcap",
+    "left", "right", "lower", "upper", "ltrim", "rtrim", "trim", "lpad", "rpad", "normalize", "position",
+    "strpos", "regexp_like", "replace", "replace_regexp", "reverse", "split_part", "string_to_array", "substr",
+    "substring", "translate", "extract", "date_part", "date", "datetime", "time", "timestamp", "strftime",
+    "strptime", "date_trunc", "cast", "try_cast", "to_char", "to_date", "to_timestamp", "overlay", "chr",
+    "ascii", "array_contains", "array_length", "list_contains",
+})
 """Functions whose value depends on the row's own cells alone."""
-_SYNTAX = frozenset("and or not in like ilike rlike regexp between when then else case is as on any all where".split())
-_CLOCK = frozenset("current_date current_time current_timestamp localtime localtimestamp now today".split())
+_SYNTAX = frozenset({
+    "and", "or", "not", "in", "like", "ilike", "rlike", "regexp", "between", "when", "then", "else", "case",
+    "is", "as", "on", "any", "all", "where",
+})
+_CLOCK = frozenset({
+    "current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "now", "today",
+})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,8 @@ def faults(text: str, schema: Mapping[str, pl.DataType]) -> list[Fault]:
     except pl.exceptions.ColumnNotFoundError:
         pass  # the parser looks for the columns of `x IN (…)`; they are checked below
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as error:
-        return [Fault("bad-sql", f"is not a condition in SQL: {sentence(error)}", "write it as in \"age >= 18 AND sex = 'f'\"")]
+        hint = """write it as in "age >= 18 AND sex = 'f'\""""
+        return [Fault("bad-sql", f"is not a condition in SQL: {sentence(error)}", hint)]
     return _typed(text, schema)
 
 
@@ -104,7 +114,7 @@ def _typed(text: str, schema: Mapping[str, pl.DataType]) -> list[Fault]:
     if unknown:
         return [_unknown(name, text, schema) for name in unknown]
     if kind != pl.Boolean:
-        hint = "compare it with something, as in \"age >= 18\""
+        hint = 'compare it with something, as in "age >= 18"'
         return [Fault("bad-where", f"is not a condition: its value is {_kind(kind)}, not true or false", hint)]
     return []
 

@@ -1,0 +1,65 @@
+"""Every broken spec and data file of the corpus through the command line: exit code, the whole message, no traceback.
+
+Beside each spec stands what it makes evalpipe say, NAME.expected. To write those of the broken data again after a
+message has changed, run this file with EVALPIPE_REWRITE_EXPECTED=1, then read what changed.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from evalpipe.cli import main
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+SPECS = sorted((CORPUS / "specs" / "bad").glob("*.yaml"))
+DATA = sorted((CORPUS / "data").glob("*.yaml"))
+FAULTS_OF_THE_SPEC = {"where-unknown-column", "where-not-sql", "where-no-condition"}
+"""Conditions that are wrong whatever the rows are."""
+ENVIRONMENT = {
+    "EVALPIPE_TEST_NAME": "from-environment",
+    "EVALPIPE_TEST_FOLDER": "data",
+    "EVALPIPE_TEST_NUMBER": "0.25",
+    "EVALPIPE_TEST_SECRET": "hunter 2",
+}
+
+
+def outcome(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
+    """Run the command line; return its exit code, stdout and stderr without the closing count of errors."""
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    told = capsys.readouterr()
+    body, _, last = told.err.rstrip("\n").rpartition("\n\n")
+    return ended.value.code, told.out, (body if last.endswith(" errors") else told.err.rstrip("\n")) + "\n"
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert len(SPECS) >= 50
+    assert len(DATA) >= 30
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_a_broken_spec_exits_2(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(path.parent)
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    code, out, told = outcome(["validate", path.name], capsys)
+    assert (code, out) == (2, "")
+    assert told == path.with_suffix(".expected").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", DATA, ids=lambda path: path.stem)
+def test_broken_data_exit_3(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(path.parent)
+    code, out, told = outcome(["run", path.name, "--out", str(tmp_path / "out"), "--no-progress"], capsys)
+    if os.environ.get("EVALPIPE_REWRITE_EXPECTED") == "1":
+        path.with_suffix(".expected").write_text(told, encoding="utf-8")
+    assert (code, out) == (2 if path.stem in FAULTS_OF_THE_SPEC else 3, "")
+    assert told == path.with_suffix(".expected").read_text(encoding="utf-8")
+    assert not (tmp_path / "out").exists()
