@@ -1,0 +1,87 @@
+"""The card in a real browser, at desktop and phone width, and its PDF as pictures."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import evalpipe
+
+PROBE = """\
+<!doctype html><body style="margin:0"><iframe id="card" style="width:{width}px;height:900px;border:0"></iframe>
+<script>
+const bytes = Uint8Array.from(atob("{card}"), c => c.charCodeAt(0));
+const frame = document.getElementById("card");
+frame.onload = () => {{
+  const page = frame.contentDocument, root = page.documentElement;
+  const wide = [...page.querySelectorAll("p, h1, h2, h3, h4, figure, dd, pre, caption, .warnings")]
+    .filter(e => !e.closest(".scroll"))
+    .filter(e => e.getBoundingClientRect().right > root.clientWidth + 1).map(e => e.tagName);
+  const blank = [...page.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height < 40).length;
+  document.body.innerHTML = "<pre>" + JSON.stringify({{
+    width: root.clientWidth, scroll: root.scrollWidth, height: root.scrollHeight, wide: wide, blank: blank,
+    figures: page.querySelectorAll("figure svg").length,
+    loaded: frame.contentWindow.performance.getEntriesByType("resource").map(e => e.name)
+      .filter(name => !name.startsWith("data:")),
+  }}) + "</pre>";
+}};
+frame.srcdoc = new TextDecoder().decode(bytes);
+</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def card(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("card") / "out"
+    evalpipe.run(root / "configs" / "titanic.yaml", out=folder, overrides=["intervals.replicates=100"])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("there is no Chromium here; make test installs it where it may")
+    return found
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_the_page_fits_its_width_and_loads_nothing(card: Path, chromium: str, width: int, tmp_path: Path) -> None:
+    encoded = base64.b64encode((card / "card.html").read_bytes()).decode()
+    (tmp_path / "probe.html").write_text(PROBE.format(width=width, card=encoded))
+    quiet = [
+        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+        "--disable-background-networking", "--disable-component-update", f"--user-data-dir={tmp_path / 'profile'}",
+    ]
+    line = [chromium, *quiet, "--virtual-time-budget=5000", "--window-size=1400,1000", "--dump-dom"]
+    line.append((tmp_path / "probe.html").as_uri())
+    done = subprocess.run(line, capture_output=True, text=True, timeout=90, check=True)
+    found = re.search(r"<pre>(\{.*?\})</pre>", done.stdout, re.DOTALL)
+    assert found is not None, done.stdout[:500]
+    seen = json.loads(found.group(1))
+    assert seen["scroll"] <= seen["width"] <= width
+    assert seen["wide"] == []
+    assert seen["figures"] == 8
+    assert seen["blank"] == 0
+    assert seen["loaded"] == []
+
+
+def test_every_page_of_the_pdf_shows_something(card: Path, tmp_path: Path) -> None:
+    if shutil.which("pdftoppm") is None:
+        pytest.skip("there is no pdftoppm here; make test installs it where it may")
+    subprocess.run(["pdftoppm", "-r", "40", "-png", str(card / "card.pdf"), str(tmp_path / "page")], check=True)
+    pages = sorted(tmp_path.glob("page*.png"))
+    assert len(pages) >= 8
+    for page in pages:
+        with Image.open(page) as picture:
+            grey = picture.convert("L")
+            assert picture.width < picture.height  # portrait
+            dark = sum(count for value, count in enumerate(grey.histogram()) if value < 192)
+            assert dark > 100, page.name
