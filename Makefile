@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 TESTS ?=
 
-.PHONY: help demo test lint ruff types bench docs docs-check clean
+.PHONY: help demo test lint ruff types bench docs docs-check example clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
@@ -44,6 +44,10 @@ docs: $(VENV)/.run ## write the generated pages of docs/ again
 
 docs-check: $(VENV)/.run ## fail when a generated page of docs/ is stale
 	@$(BIN)/python docs/build.py --check
+
+example: $(VENV)/.run ## write reports/example again, the committed card
+	@$(BIN)/evalpipe run configs/titanic.yaml --out reports/example --no-progress
+	@rm reports/example/run.json
 
 clean: ## remove .venv, caches and build products; reports stay
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
