@@ -11,7 +11,7 @@ from evalpipe.errors import DataError, Problem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.data.table import Table
+    from evalpipe.data.table import Catalog, Table
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Model, Spec
@@ -65,16 +65,16 @@ class Plan:
         return sum(rows or 0 for rows in evaluated) * (replicates + 1) * len(self.spec.models)
 
 
-def plan(spec: Spec, tables: Mapping[str, Table]) -> Plan:
-    """Plan the evaluation; raises DataError naming every column that the data lack."""
-    named = columns_named(spec)
+def plan(spec: Spec, catalog: Catalog) -> Plan:
+    """Plan the evaluation; raises DataError with every problem of the catalog and every column that the data lack."""
+    named, tables = columns_named(spec), catalog.tables
     missing = [
         problem
-        for name, dataset in spec.datasets.items()
-        for problem in _missing(spec, name, tables[name], _needed(spec, dataset.role, named, tables[name]))
+        for name, table in tables.items()
+        for problem in _missing(spec, name, table, _needed(spec, spec.datasets[name].role, named, table))
     ]
-    if missing:
-        raise DataError(*missing)
+    if missing or catalog.problems:
+        raise DataError(*catalog.problems, *missing)
     datasets = tuple(
         DatasetPlan(name, dataset.role, tables[name], tuple(_needed(spec, dataset.role, named, tables[name])))
         for name, dataset in spec.datasets.items()

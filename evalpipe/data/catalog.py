@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.table import Table
-from evalpipe.errors import DataError, Problem, SpecError
+from evalpipe.data.table import Catalog, Table
+from evalpipe.errors import Problem, SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
     Schema = dict[str, pl.DataType]
 
-def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None, count_rows: bool = True) -> dict[str, Table]:  # noqa: FBT001, FBT002 - a switch, named by its callers
-    """Look at every dataset: its files, columns, ``where`` and (``count_rows``) number of rows, in the spec's order.
+def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalog:
+    """Look at every dataset: its files, columns, ``where`` and number of rows, in the spec's order.
 
-    ``frames`` are datasets held in memory, by name. Raises SpecError with every fault of the spec, else DataError with
-    every file that is missing or cannot be read.
+    ``frames`` are datasets held in memory, by name. Files that are missing or cannot be read are among the catalog's
+    problems. Raises SpecError with every fault of the spec.
     """
     tables: dict[str, Table] = {}
     wrong_spec: list[Problem] = []
     wrong_data: list[Problem] = []
     for name in spec.datasets:
         frame = (frames or {}).get(name)
-        seen = _held(name, frame) if frame is not None else _stored(spec, name, count_rows=count_rows)
+        seen = _held(name, frame) if frame is not None else _stored(spec, name)
         if isinstance(seen, list):
             wrong_data += seen
             continue
@@ -40,16 +40,14 @@ def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None, count_row
         tables[name] = Table(name, table.format, table.files, table.columns, columns, table.rows)
     if wrong_spec:
         raise SpecError(*wrong_spec)
-    if wrong_data:
-        raise DataError(*wrong_data)
-    return tables
+    return Catalog(MappingProxyType(tables), tuple(wrong_data))
 
 
 def _held(name: str, frame: pl.DataFrame) -> tuple[Table, Schema]:
     return Table(name, "memory", (), _names(frame.schema), (), frame.height), dict(frame.schema)
 
 
-def _stored(spec: Spec, name: str, *, count_rows: bool) -> tuple[Table, Schema] | list[Problem]:
+def _stored(spec: Spec, name: str) -> tuple[Table, Schema] | list[Problem]:
     from evalpipe.data.files import find
     from evalpipe.data.formats import rows
 
@@ -59,7 +57,7 @@ def _stored(spec: Spec, name: str, *, count_rows: bool) -> tuple[Table, Schema] 
     schemas, problems = _schemas(spec, name, found)
     if problems:
         return problems
-    counts = [rows(path, found.format) for path, _ in found.files] if count_rows else [None]
+    counts = [rows(path, found.format) for path, _ in found.files]
     total = None if None in counts else sum(count or 0 for count in counts)
     schema = next(iter(schemas.values()))
     return Table(name, found.format, found.files, _names(schema), (), total), schema

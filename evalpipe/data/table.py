@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from evalpipe.errors import Problem
+
 Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]
 
 
@@ -28,3 +30,11 @@ class Table:
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     where_columns: tuple[str, ...] = ()
     rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The datasets of a spec: the tables that could be looked at, by name, and what is wrong with the others."""
+
+    tables: Mapping[str, Table]
+    problems: tuple[Problem, ...] = ()
