@@ -216,7 +216,7 @@ def test_plan_lists_every_estimate_with_its_reason(command: Command) -> None:
     ],
 )
 def test_json_is_json_on_every_path(command: Command, arguments: tuple[str, ...]) -> None:
-    json.loads(command(*arguments).stdout)
+    assert json.loads(command(*arguments).stdout)
 
 
 def test_set_overrides_a_key(command: Command, folder: Path) -> None:

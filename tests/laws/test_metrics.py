@@ -51,7 +51,7 @@ SWAP = {
 """What each metric becomes when events and non-events change places; None where no named metric is meant."""
 
 
-def close(left: Any, right: Any) -> None:
+def assert_close(left: Any, right: Any) -> None:
     np.testing.assert_allclose(left, right, rtol=CLOSE, atol=CLOSE)
 
 
@@ -61,7 +61,7 @@ def test_integer_weights_are_replication(name: str, options: dict[str, Any], tie
     data = samples.rows(ties=ties)
     weight = np.random.default_rng(3).integers(0, 4, len(data.truth))
     repeated = samples.take(data, np.repeat(np.arange(len(weight)), weight))
-    close(samples.value(name, options, data, weight), samples.value(name, options, repeated, np.ones(weight.sum())))
+    assert_close(samples.value(name, options, data, weight), samples.value(name, options, repeated, np.ones(weight.sum())))
 
 
 @every_metric
@@ -69,7 +69,7 @@ def test_the_order_of_rows_changes_nothing(name: str, options: dict[str, Any]) -
     data, weight = samples.rows(), samples.weights(97)
     order = np.random.default_rng(5).permutation(97)
     moved = samples.value(name, options, samples.take(data, order), weight[order])
-    close(moved, samples.value(name, options, data, weight))
+    assert_close(moved, samples.value(name, options, data, weight))
 
 
 @every_metric
@@ -78,14 +78,14 @@ def test_a_row_of_weight_zero_is_no_row(name: str, options: dict[str, Any]) -> N
     weight[::3] = 0
     kept = np.flatnonzero(weight)
     dropped = samples.value(name, options, samples.take(data, kept), weight[kept])
-    close(dropped, samples.value(name, options, data, weight))
+    assert_close(dropped, samples.value(name, options, data, weight))
 
 
 @every_metric
 def test_the_scale_of_weights_changes_nothing_unless_declared(name: str, options: dict[str, Any]) -> None:
     data, weight = samples.rows(), samples.weights(97)
     factor = 7 if registry[name].extensive else 1
-    close(samples.value(name, options, data, 7 * weight), factor * samples.value(name, options, data, weight))
+    assert_close(samples.value(name, options, data, 7 * weight), factor * samples.value(name, options, data, weight))
 
 
 @every_metric
@@ -148,7 +148,7 @@ def test_events_and_non_events_change_places(name: str, options: dict[str, Any])
         assert mine != pytest.approx(samples.value(name, options, data, weight), rel=1e-6)
         return
     other = {key: 1 - value if key == "prevalence" else value for key, value in options.items()}
-    close(mine, samples.value(partner, other, data, weight))
+    assert_close(mine, samples.value(partner, other, data, weight))
 
 
 def test_no_metric_escapes_the_law_of_swapping() -> None:
@@ -160,7 +160,7 @@ def test_a_statistic_adds(name: str) -> None:
     data = samples.rows()
     one, two = samples.weights(97, 1), samples.weights(97, 2)
     left, right, both = (Summary(data, weight)(name, OPTIONS) for weight in (one, two, one + two))
-    close(left + right, both)
+    assert_close(left + right, both)
 
 
 @every_statistic
