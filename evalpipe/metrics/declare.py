@@ -17,7 +17,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, create_model, model_validator
+from pydantic_core import PydanticCustomError
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Needs = Literal["labels", "probabilities", "scores"]
@@ -61,6 +62,7 @@ class Metric:
     interval: Literal["proportion"] | None = None
     standard: bool = False
     extensive: bool = False
+    check: Callable[[Any], str | None] | None = None
     statistics: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -96,7 +98,8 @@ class Metric:
             name: (hints[name], ... if p.default is required else p.default) for name, p in self.option_types.items()
         }
         config = ConfigDict(extra="forbid", frozen=True, strict=True)
-        return create_model(f"{self.name}_options", __config__=config, **fields)
+        agree: dict[str, Any] = {"agree": model_validator(mode="after")(_agreement(self.check))} if self.check else {}
+        return create_model(f"{self.name}_options", __config__=config, __validators__=agree, **fields)
 
     @cached_property
     def from_spec(self) -> dict[str, str]:
@@ -125,6 +128,18 @@ class Metric:
         """The LaTeX formula of the docstring, without dollar signs."""
         found = re.search(r"\$([^$]*)\$", inspect.getdoc(self.function) or "")
         return " ".join(found.group(1).split()) if found else ""
+
+
+def _agreement(check: Callable[[Any], str | None]) -> Callable[[Any], Any]:
+    """Make a pydantic validator that refuses options which do not fit each other."""
+
+    def agree(options: Any) -> Any:
+        fault = check(options)
+        if fault is not None:
+            raise PydanticCustomError("options_disagree", "{fault}", {"fault": fault})
+        return options
+
+    return agree
 
 
 class Registry:
@@ -163,7 +178,8 @@ class Registry:
 
     def closest(self, name: str) -> str | None:
         """Return the known name or alias most like ``name``, if any is close."""
-        found = difflib.get_close_matches(name, self._aliases, n=1, cutoff=0.6)
+        plain = name.strip().lower().replace(" ", "_").replace("-", "_")
+        found = difflib.get_close_matches(plain, self._aliases, n=1, cutoff=0.6)
         return found[0] if found else None
 
     def json_schema(self) -> dict[str, Any]:
@@ -205,13 +221,15 @@ def metric(
     title: str | None = None,
     standard: bool = False,
     extensive: bool = False,
+    check: Callable[[Any], str | None] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare the decorated function as a metric under its own name.
 
     ``needs`` says what a model must provide; ``direction`` which way is better; ``range`` the possible values;
     ``undefined`` when there is no value; ``ref`` the source (author, year); ``interval="proportion"`` that the
     function returns a `Proportion`; ``standard`` that the metric belongs to the task's default set; ``extensive``
-    that its value grows with the number of rows. Raises ValueError when a name is taken.
+    that its value grows with the number of rows; ``check`` returns what is wrong with options that do not fit each
+    other. Raises ValueError when a name is taken.
     """
 
     def declare(function: Callable[..., Any]) -> Metric:
@@ -219,7 +237,7 @@ def metric(
         entry = Metric(
             name=name, function=function, needs=needs, direction=direction, range=range, undefined=undefined, ref=ref,
             title=title or name.replace("_", " ").capitalize(), aliases=aliases, interval=interval, standard=standard,
-            extensive=extensive,
+            extensive=extensive, check=check,
         )
         registry.add(entry)
         return entry

@@ -147,3 +147,65 @@ def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 def detection_prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
     r"""Share of the rows that were predicted as events, $\frac{TP+FP}{n}$."""
     return Proportion(tp + fp, tp + fp + fn + tn)
+
+
+@metric(needs="labels", direction="maximize", range=CORRELATION, aliases=("delta_p",),
+        undefined="no predicted events or no predicted non-events", ref="Powers (2011)")
+def markedness(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Precision plus sample NPV less one, $\frac{TP}{TP+FP}+\frac{TN}{TN+FN}-1$."""
+    return ratio(tp, tp + fp) + ratio(tn, tn + fn) - 1
+
+
+@metric(needs="labels", direction="minimize", range=(0.0, np.sqrt(2)), title="ROC corner distance",
+        aliases=("roc_dist",), undefined="no events or no non-events", ref="Perkins & Schisterman (2006)")
+def roc_distance(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Distance in the ROC plane from the corner where nothing is wrong,
+    $\sqrt{\left(\frac{FN}{TP+FN}\right)^2+\left(\frac{FP}{TN+FP}\right)^2}$."""
+    return np.hypot(ratio(fn, tp + fn), ratio(fp, fp + tn))
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion",
+        aliases=("threat_score", "jaccard_score", "csi"), undefined="no events and none predicted",
+        ref="Gilbert (1884)")
+def critical_success_index(tp: Any, fp: Any, fn: Any) -> Proportion:
+    r"""Share of events among the rows that are events or predicted as such, found ones alone,
+    $\frac{TP}{TP+FN+FP}$."""
+    return Proportion(tp, tp + fn + fp)
+
+
+@metric(needs="labels", direction="maximize", range=(0.0, np.inf), title="Positive likelihood ratio",
+        aliases=("lr_plus",), undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
+def positive_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""How many times as often an event is predicted as an event as a non-event is,
+    $\frac{TP}{TP+FN}\Big/\frac{FP}{FP+TN}$."""
+    return ratio(ratio(tp, tp + fn), ratio(fp, fp + tn))
+
+
+@metric(needs="labels", direction="minimize", range=(0.0, np.inf), title="Negative likelihood ratio",
+        aliases=("lr_minus",), undefined="no events, no non-events, or no true negatives",
+        ref="Altman & Bland (1994)")
+def negative_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""How many times as often an event is predicted as a non-event as a non-event is,
+    $\frac{FN}{TP+FN}\Big/\frac{TN}{FP+TN}$."""
+    return ratio(ratio(fn, tp + fn), ratio(tn, fp + tn))
+
+
+@metric(needs="labels", direction="maximize", range=(0.0, np.inf), title="Odds ratio",
+        aliases=("diagnostic_odds_ratio",), undefined="no false positives or no false negatives",
+        ref="Glas et al. (2003)")
+def odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Odds of being predicted as an event among the events over those among the non-events,
+    $\frac{TP\cdot TN}{FP\cdot FN}$."""
+    return ratio(tp * tn, fp * fn)
+
+
+@metric(needs="labels", direction="maximize", range=CORRELATION, title="SEDI",
+        aliases=("symmetric_extremal_dependence_index",), undefined="no events or no non-events",
+        ref="Ferro & Stephenson (2011)")
+def sedi(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Association of truth and prediction that stays informative for rare events, from sensitivity H and false
+    positive rate F clipped to [1e-9, 1 - 1e-9],
+    $\frac{\ln F-\ln H-\ln(1-F)+\ln(1-H)}{\ln F+\ln H+\ln(1-F)+\ln(1-H)}$."""
+    h, f = (np.clip(ratio(found, whole), 1e-9, 1 - 1e-9) for found, whole in ((tp, tp + fn), (fp, fp + tn)))
+    ups, downs = np.log(f) + np.log1p(-h), np.log(h) + np.log1p(-f)
+    return ratio(ups - downs, ups + downs)

@@ -104,9 +104,22 @@ def _options(tree: Tree, entry: _Entry) -> list[Problem]:
         entry.metric.options.model_validate(given)
     except ValidationError as error:
         found = explain(error, tree, entry.metric.options.model_json_schema(), entry.loc)
-        elsewhere = [f"missing key '{option}'" for option in entry.metric.from_spec]
-        problems += [problem for problem in found if not problem.message.endswith(tuple(elsewhere))]
-    return problems
+        problems += [problem for problem in found if problem.code != "missing-key"]
+    return problems + _absent(tree, entry)
+
+
+def _absent(tree: Tree, entry: _Entry) -> list[Problem]:
+    """Report the options that a metric needs and that no key of the spec can give."""
+    name = entry.metric.name
+    needed = [o for o, field in entry.metric.options.model_fields.items() if field.is_required()]
+    return [
+        tree.problem(
+            "missing-option", f"{name} needs the option '{option}'", *entry.named,
+            hint=f"write {{metric: {name}, {option}: …}}",
+        )
+        for option in needed
+        if option not in entry.options and option not in entry.metric.from_spec
+    ]  # fmt: skip
 
 
 def _from_spec(tree: Tree, entry: _Entry) -> list[Problem]:

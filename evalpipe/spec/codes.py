@@ -31,6 +31,7 @@ CODES = {
     "empty-value": "a text, list or mapping is empty but must not be",
     "unknown-metric": "no metric has this name",
     "missing-option": "a metric needs an option that neither its entry nor the spec gives",
+    "options-disagree": "two options of a metric contradict each other",
     "duplicate-metric": "a metric is asked for twice with the same options",
     "metric-needs-probability": "a metric needs probabilities that a model does not give",
     "duplicate-level": "a level of the outcome is listed twice",

@@ -46,7 +46,10 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
         loc = _existing(raw, tree)
         if tree.hidden(loc) or (loc[:1] == ("metrics",) and len(loc) > 1 and not prefix):
             continue
-        found = explainer.one(detail["type"], loc, raw[-1] if raw else "")
+        if detail["type"] == "options_disagree":
+            found: Problem | None = tree.problem("options-disagree", detail["msg"], *loc, hint="change one of them")
+        else:
+            found = explainer.one(detail["type"], loc, raw[-1] if raw else "")
         if found is not None:
             problems.setdefault((loc, str(raw[-1]) if detail["type"] == "missing" else ""), found)
     return list(problems.values())

@@ -19,6 +19,12 @@ def total(rows: Rows) -> Any:
 
 
 @column
+def events(rows: Rows) -> Any:
+    """Events."""
+    return rows.truth
+
+
+@column
 def tp(rows: Rows) -> Any:
     """Events predicted as events."""
     return rows.truth & rows.predicted

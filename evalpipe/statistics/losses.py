@@ -23,3 +23,15 @@ def negative_log(rows: Rows, *, epsilon: float) -> Any:
     """Negative natural logarithm of the probability of the true class, clipped to [epsilon, 1 - epsilon]."""
     clipped = np.clip(rows.scored, epsilon, 1 - epsilon)
     return -np.where(rows.truth, np.log(clipped), np.log1p(-clipped))
+
+
+@column
+def probability_total(rows: Rows) -> Any:
+    """Probability of the event, of all rows."""
+    return rows.scored
+
+
+@column
+def probability_of_events(rows: Rows) -> Any:
+    """Probability of the event, of the events alone."""
+    return rows.scored * rows.truth

@@ -36,5 +36,30 @@ def others_from(summary: Summary) -> Any:
     return _from_above(summary("others_at"))
 
 
+@table
+def rounded_events(summary: Summary, *, digits: int) -> Any:
+    """Events at each distinct score after rounding to ``digits`` decimals."""
+    return _rounded(summary, summary("events_at"), digits)
+
+
+@table
+def rounded_others(summary: Summary, *, digits: int) -> Any:
+    """Non-events at each distinct score after rounding."""
+    return _rounded(summary, summary("others_at"), digits)
+
+
+@table
+def rounded_sum(summary: Summary, *, digits: int) -> Any:
+    """Total of the rounded scores at each of them."""
+    at = summary("events_at") + summary("others_at")
+    return _rounded(summary, at * np.round(summary.rows.distinct, digits), digits)
+
+
+def _rounded(summary: Summary, values: Any, digits: int) -> Any:
+    rounded = np.round(summary.rows.distinct, digits)
+    starts = np.flatnonzero(np.r_[True, rounded[1:] != rounded[:-1]])
+    return np.add.reduceat(values, starts, axis=-1)
+
+
 def _from_above(values: Any) -> Any:
     return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]

@@ -13,6 +13,21 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "ppv": ({"prevalence": 0.2}, {"prevalence": 0.7}),
     "npv": ({"prevalence": 0.2}, {"prevalence": 0.7}),
     "f_beta": ({"beta": 0.5}, {"beta": 2.0}),
+    "deviance": ({"scale": "sum"}, {"scale": "mean"}),
+    "brier_reliability": ({"digits": 1}, {"digits": 2}),
+    "brier_refinement": ({"digits": 1},),
+    "brier_resolution": ({"digits": 1},),
+    "brier_residual": ({"digits": 1},),
+    "precision_at_k": ({"k": 7}, {"k": 30}),
+    "recall_at_k": ({"k": 7}, {"k": 30}),
+    "gain": ({"at": 0.1}, {"at": 0.33}),
+    "lift": ({"at": 0.1}, {"at": 0.33}),
+    "partial_roc_auc": (
+        {"high": 0.2},
+        {"low": 0.1, "high": 0.4, "standardize": False},
+        {"over": "sensitivity", "low": 0.8},
+        {"over": "sensitivity", "low": 0.6, "high": 0.9, "standardize": False},
+    ),
     "log_loss": ({"base": "e"}, {"base": 2}, {"base": 10}, {"epsilon": 0.01}),
 }
 """Every option value that the laws and references cover; a metric without an entry is tested with its defaults."""

@@ -19,7 +19,7 @@ from laws import samples
 CLOSE = 1e-12
 every_metric = pytest.mark.parametrize(("name", "options"), samples.CASES, ids=samples.IDS)
 every_statistic = pytest.mark.parametrize("name", list(statistics))
-OPTIONS = {"epsilon": 1e-15}
+OPTIONS = {"epsilon": 1e-15, "digits": 2}
 
 SWAP = {
     "accuracy": "accuracy",
@@ -47,8 +47,41 @@ SWAP = {
     "average_precision": None,
     "ks": "ks",
     "gain_capture": "gain_capture",
+    "markedness": "markedness",
+    "roc_distance": "roc_distance",
+    "critical_success_index": None,
+    "positive_likelihood_ratio": None,
+    "negative_likelihood_ratio": None,
+    "odds_ratio": "odds_ratio",
+    "sedi": "sedi",
+    "log_likelihood": "log_likelihood",
+    "deviance": "deviance",
+    "nagelkerke_r2": "nagelkerke_r2",
+    "mcfadden_r2": "mcfadden_r2",
+    "tjur_r2": "tjur_r2",
+    "brier_skill": "brier_skill",
+    "brier_reliability": "brier_reliability",
+    "brier_refinement": "brier_refinement",
+    "brier_resolution": "brier_resolution",
+    "brier_uncertainty": "brier_uncertainty",
+    "brier_residual": "brier_residual",
+    "precision_at_k": None,
+    "recall_at_k": None,
+    "gain": None,
+    "lift": None,
+    "partial_roc_auc": None,
 }
 """What each metric becomes when events and non-events change places; None where no named metric is meant."""
+
+
+SHORT_OF_THE_BOUND = {
+    "positive_likelihood_ratio", "odds_ratio", "sedi", "brier_resolution", "precision_at_k", "recall_at_k", "gain",
+    "lift",
+}
+"""Metrics whose bound a perfect forecast reaches only in a limit, or only for some prevalences."""
+
+BLIND_TO_SIGN = {"ks", "brier_refinement", "negative_likelihood_ratio"}
+"""Metrics to which an inverted forecast is as good as a perfect one, or undefined; a constant one is their worst."""
 
 
 def assert_close(left: Any, right: Any) -> None:
@@ -61,7 +94,8 @@ def test_integer_weights_are_replication(name: str, options: dict[str, Any], tie
     data = samples.rows(ties=ties)
     weight = np.random.default_rng(3).integers(0, 4, len(data.truth))
     repeated = samples.take(data, np.repeat(np.arange(len(weight)), weight))
-    assert_close(samples.value(name, options, data, weight), samples.value(name, options, repeated, np.ones(weight.sum())))
+    replicated = samples.value(name, options, repeated, np.ones(weight.sum()))
+    assert_close(samples.value(name, options, data, weight), replicated)
 
 
 @every_metric
@@ -84,8 +118,9 @@ def test_a_row_of_weight_zero_is_no_row(name: str, options: dict[str, Any]) -> N
 @every_metric
 def test_the_scale_of_weights_changes_nothing_unless_declared(name: str, options: dict[str, Any]) -> None:
     data, weight = samples.rows(), samples.weights(97)
-    factor = 7 if registry[name].extensive else 1
-    assert_close(samples.value(name, options, data, 7 * weight), factor * samples.value(name, options, data, weight))
+    factor = 7 if registry[name].extensive and options.get("scale") != "mean" else 1
+    scaled = options | {key: 7 * rows for key, rows in options.items() if key == "k"}  # k counts rows, so it grows too
+    assert_close(samples.value(name, scaled, data, 7 * weight), factor * samples.value(name, options, data, weight))
 
 
 @every_metric
@@ -119,22 +154,26 @@ def test_a_perfect_forecast_reaches_the_best_value(name: str, options: dict[str,
     entry = registry[name]
     best = samples.value(name, options, perfect, np.ones(5))
     if entry.direction == "none":
-        assert best == truth.mean()
+        constant = {"brier_uncertainty": 0.24, "brier_residual": 0.0}
+        assert best == pytest.approx(constant.get(name, truth.mean()))
+        return
+    if name in SHORT_OF_THE_BOUND or options.get("standardize") is False:
+        assert math.isnan(best) or best >= samples.value(name, options, inverted, np.ones(5))
         return
     expected = entry.best if "epsilon" not in options else -math.log(1 - options["epsilon"])
     assert best == pytest.approx(expected, abs=1e-14)
-    blind = Rows(truth, ~truth, np.full(5, 0.5))  # for distances, which an inverted forecast makes largest too
-    for poor in (blind, *([inverted] if entry.range[0] < 0 or entry.direction == "minimize" else [])):
-        worst = samples.value(name, options, poor, np.ones(5))
-        assert worst > best if entry.direction == "minimize" else worst < best
+    blind = Rows(truth, np.ones(5, bool), np.full(5, 0.5))
+    worst = samples.value(name, options, blind if name in BLIND_TO_SIGN else inverted, np.ones(5))
+    assert math.isnan(worst) or (worst > best if entry.direction == "minimize" else worst < best)
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in registry if entry.needs == "scores"])
-def test_a_ranked_measure_sees_ranks_alone(name: str) -> None:
+@every_metric
+def test_a_ranked_measure_sees_ranks_alone(name: str, options: dict[str, Any]) -> None:
     data, weight = samples.rows(), samples.weights(97)
     assert data.probability is not None
     bent = Rows(data.truth, data.predicted, data.probability**3)
-    assert samples.value(name, {}, bent, weight) == samples.value(name, {}, data, weight)
+    same = samples.value(name, options, bent, weight) == samples.value(name, options, data, weight)
+    assert same == (registry[name].needs != "probabilities" or name == "brier_uncertainty")
 
 
 @every_metric

@@ -60,7 +60,35 @@ R = {
     "balanced_accuracy": "bal_accuracy", "j_index": "j_index", "f1": "f1", "kappa": "kappa", "mcc": "mcc",
     "detection_prevalence": "detection_prevalence", "roc_auc": "roc_auc", "brier": "brier", "log_loss": "log_loss",
     "ks": "ks", "gini": "somers_dxy", "gain_capture": "somers_dxy",
+    "positive_likelihood_ratio": "lr_pos", "negative_likelihood_ratio": "lr_neg",
 }
+PARTIAL = [
+    ({"over": "false_positive_rate", "standardize": False}, "pauc_fpr_0_0.1"),
+    ({"over": "false_positive_rate", "standardize": True}, "pauc_fpr_0_0.1_mcclish"),
+    ({"over": "sensitivity", "standardize": False}, "pauc_sens_0.9_1"),
+    ({"over": "sensitivity", "standardize": True}, "pauc_sens_0.9_1_mcclish"),
+]
+PARTS = {
+    "brier_reliability": "reliability", "brier_refinement": "refinement", "brier_resolution": "murphy_resolution",
+    "brier_uncertainty": "uncertainty",
+}
+
+
+@pytest.mark.parametrize(("params", "name"), PARTIAL, ids=[name for _, name in PARTIAL])
+def test_proc_agrees_on_partial_areas(
+    results: Results, reference: dict[str, Any], params: dict[str, Any], name: str
+) -> None:
+    assert row(results, "partial_roc_auc", **params).value == pytest.approx(reference["mushroom_val"][name], rel=1e-9)
+
+
+@pytest.mark.parametrize(("metric", "name"), PARTS.items())
+def test_r_agrees_on_the_parts_of_brier(results: Results, reference: dict[str, Any], metric: str, name: str) -> None:
+    assert row(results, metric).value == pytest.approx(reference["mushroom_val"]["sanders_round2"][name], rel=1e-9)
+
+
+def test_rms_agrees_on_nagelkerke(results: Results, reference: dict[str, Any]) -> None:
+    assert row(results, "nagelkerke_r2").value == pytest.approx(reference["mushroom_val"]["val_prob"]["R2"], rel=1e-9)
+
 
 
 @pytest.mark.parametrize(("metric", "name"), R.items())

@@ -58,6 +58,16 @@ PEERS: dict[str, tuple[dict[str, Any], Any]] = {
     "pr_auc": ({}, lambda y, d, p, w: pr_trapezoid(y, p, w)),
     "average_precision": ({}, lambda y, d, p, w: sk.average_precision_score(y, p, sample_weight=w)),
     "ks": ({}, lambda y, d, p, w: ks(y, p, w)),
+    "markedness": ({}, lambda y, d, p, w: sk.precision_score(y, d, sample_weight=w, zero_division=np.nan)
+                   + sk.precision_score(~y, ~d, sample_weight=w, zero_division=np.nan) - 1),
+    "critical_success_index": ({}, lambda y, d, p, w: sk.jaccard_score(y, d, sample_weight=w)),
+    "positive_likelihood_ratio": ({}, lambda y, d, p, w: sk.class_likelihood_ratios(y, d, sample_weight=w)[0]),
+    "negative_likelihood_ratio": ({}, lambda y, d, p, w: sk.class_likelihood_ratios(y, d, sample_weight=w)[1]),
+    "log_likelihood": ({"epsilon": EPSILON}, lambda y, d, p, w: -sk.log_loss(y, p, sample_weight=w, normalize=False)),
+    "deviance": ({"epsilon": EPSILON}, lambda y, d, p, w: 2 * sk.log_loss(y, p, sample_weight=w, normalize=False)),
+    "mcfadden_r2": ({"epsilon": EPSILON}, lambda y, d, p, w: sk.d2_log_loss_score(y, p, sample_weight=w)),
+    "brier_skill": ({}, lambda y, d, p, w: sk.d2_brier_score(y, p, sample_weight=w)),
+    "partial_roc_auc": ({"high": 0.3}, lambda y, d, p, w: sk.roc_auc_score(y, p, sample_weight=w, max_fpr=0.3)),
 }
 
 
@@ -89,5 +99,13 @@ def test_scikit_learn_agrees(name: str) -> None:
     assert compared >= 190
 
 
+LACKING = {
+    "ppv", "npv", "detection_prevalence", "roc_distance", "odds_ratio", "sedi", "nagelkerke_r2", "tjur_r2",
+    "brier_reliability", "brier_refinement", "brier_resolution", "brier_uncertainty", "brier_residual",
+    "precision_at_k", "recall_at_k", "gain", "lift",
+}
+"""What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py` and `test_plain.py` check these."""
+
+
 def test_what_scikit_learn_lacks_is_named() -> None:
-    assert {entry.name for entry in registry} - set(PEERS) == {"ppv", "npv", "detection_prevalence"}
+    assert {entry.name for entry in registry} - set(PEERS) == LACKING
