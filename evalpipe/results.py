@@ -145,7 +145,9 @@ class Curve(Record):
 
     roc: threshold, false_positive_rate, sensitivity. pr: threshold, recall, precision. gain: tested, found.
     lift: tested, lift. calibration_uniform and calibration_quantile: mean_probability, event_rate, lower, upper,
-    weight, rows. histogram: low, high, events, others.
+    weight, rows. histogram: low, high, events, others. ks: score, events_below, others_below (shares of the rows scored
+    below it). gain_table: group, population, captured, random, wizard, lift, cumulative_population,
+    cumulative_captured, cumulative_wizard, cumulative_lift, separation.
     """
 
     dataset: str
@@ -156,8 +158,8 @@ class Curve(Record):
     points: dict[str, list[float | None]]
     notes: dict[str, Scalar] = Field(default_factory=dict)
     """Facts about the curve: bins_requested, bins_used and method of a reliability diagram; found_in_first_10_percent,
-    found_in_first_50_percent and tested_for_half_of_events of gain; lift_in_first_10_percent of lift; points_of, the
-    number of points, where not all are stored."""
+    found_in_first_50_percent and tested_for_half_of_events of gain; lift_in_first_10_percent of lift; statistic and
+    score of ks, where the distance is largest; points_of, the number of points, where not all are stored."""
 
 
 class Threshold(Record):

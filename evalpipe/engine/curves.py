@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.bins import BINS, STRATEGIES, assign, totals
+from evalpipe.engine.groups import gain_table
 from evalpipe.intervals import LIMITS, percentile_limits
 from evalpipe.metrics.declare import ratio
 from evalpipe.results import Curve, Scalar
@@ -42,6 +43,7 @@ def model_curves(
         *threshold_curves(summary),
         *(_reliability(plan, sample, model, summary, replicates, strategy) for strategy in STRATEGIES),
         ("histogram", _histogram(summary), {}),
+        *_ranked_groups(sample, summary),
     ):
         yield Curve(dataset=sample.dataset, model=model, curve=name, points=points, notes=notes)
 
@@ -104,6 +106,21 @@ def _reliability(
         mean_probability=mean, event_rate=events / weight, lower=lower, upper=upper, weight=weight, rows=count
     )
     return f"calibration_{strategy}", points, {"bins_requested": BINS, "bins_used": len(weight), "method": plan.bins}
+
+
+def _ranked_groups(sample: Sample, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:
+    """Yield the gain table and the distributions that the K-S statistic compares; they need both classes."""
+    events, others = summary("events_from"), summary("others_from")
+    if not (events[0] > 0 and others[0] > 0):
+        return
+    yield "gain_table", _listed(**gain_table(summary, whole=sample.weight_kind != "importance")), {}
+    below = [np.r_[0.0, 1 - values[1:] / values[0], 1.0] for values in (events, others)]
+    score = np.r_[summary.rows.distinct, summary.rows.distinct[-1]]
+    gap = np.abs(below[0] - below[1])
+    widest = int(gap.argmax())
+    keep = np.unique(np.r_[shown(len(score)), widest])
+    points = _listed(score=score[keep], events_below=below[0][keep], others_below=below[1][keep])
+    yield "ks", points, {"statistic": float(gap[widest]), "score": float(score[widest])}
 
 
 def _histogram(summary: Summary) -> Points:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from evalpipe.report import numbers, wording
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.results import Confusion, Estimate, MetricSummary, ModelSummary, Results
+    from evalpipe.results import Confusion, Curve, Estimate, MetricSummary, ModelSummary, Results
 
 MODELS_ABREAST = 3
 """Models side by side in one table; more continue in a further table."""
@@ -72,6 +73,15 @@ class ConfusionTable:
     column_totals: tuple[str, ...]
     total: str
     rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class GainTable:
+    """A model's gain table: the head of each column, and its rows as text."""
+
+    model: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 def shown(estimate: Estimate, *, whole: bool = False) -> Number:
@@ -163,3 +173,33 @@ def _confusion_table(found: Confusion, label: str) -> ConfusionTable:
         total=numbers.count(total),
         rule=wording.rule(found),
     )
+
+
+GAIN_COLUMNS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("Group", "group", numbers.count),
+    ("Rows", "population", numbers.count),
+    ("Events found", "captured", numbers.count),
+    ("At random", "random", numbers.count),
+    ("Perfect", "wizard", numbers.count),
+    ("Lift", "lift", lambda value: numbers.fixed(value, 2)),
+    ("Rows so far", "cumulative_population", lambda value: numbers.percent(value, 1)),
+    ("Found so far", "cumulative_captured", lambda value: numbers.percent(value, 1)),
+    ("Perfect so far", "cumulative_wizard", lambda value: numbers.percent(value, 1)),
+    ("Lift so far", "cumulative_lift", lambda value: numbers.fixed(value, 2)),
+    ("Separation", "separation", lambda value: numbers.percent(value, 1)),
+)
+"""The columns of a gain table: head, coordinate, and how its numbers are written."""
+
+
+def gain_tables(results: Results, dataset: str) -> tuple[GainTable, ...]:
+    """Make the gain tables of a dataset, one for each model that has one."""
+    labels = {model.name: model.label for model in results.models}
+    found = (c for c in results.curves if (c.dataset, c.curve, c.slice) == (dataset, "gain_table", None))
+    return tuple(_gain_table(curve, labels[curve.model]) for curve in found if curve.variant == "original")
+
+
+def _gain_table(curve: Curve, label: str) -> GainTable:
+    columns = [
+        ["–" if value is None else write(value) for value in curve.points[name]] for _, name, write in GAIN_COLUMNS
+    ]
+    return GainTable(label, tuple(head for head, *_ in GAIN_COLUMNS), tuple(zip(*columns, strict=True)))

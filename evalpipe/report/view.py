@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers, wording
 from evalpipe.report.spec_text import spec_text
-from evalpipe.report.tables import ConfusionTable, MetricTable, confusion_tables, metric_tables, overall
+from evalpipe.report.tables import (
+    ConfusionTable,
+    GainTable,
+    MetricTable,
+    confusion_tables,
+    gain_tables,
+    metric_tables,
+    overall,
+)
 
 if TYPE_CHECKING:
     from evalpipe.results import DatasetSummary, InputFile, MetricSummary, ModelSummary, Results
@@ -34,6 +42,7 @@ class DatasetView:
     summary: tuple[MetricTable, ...]
     metrics: tuple[MetricTable, ...]
     confusions: tuple[ConfusionTable, ...]
+    gains: tuple[GainTable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +199,7 @@ def _dataset(results: Results, dataset: DatasetSummary, place: int) -> DatasetVi
         summary=metric_tables(results, dataset.name, _key_measures(results)) if evaluated else (),
         metrics=metric_tables(results, dataset.name) if evaluated else (),
         confusions=confusion_tables(results, dataset.name) if evaluated else (),
+        gains=gain_tables(results, dataset.name) if evaluated else (),
     )
 
 

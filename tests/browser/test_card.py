@@ -68,7 +68,7 @@ def test_the_page_fits_its_width_and_loads_nothing(card: Path, chromium: str, wi
     seen = json.loads(found.group(1))
     assert seen["scroll"] <= seen["width"] <= width
     assert seen["wide"] == []
-    assert seen["figures"] == 8
+    assert seen["figures"] == 10
     assert seen["blank"] == 0
     assert seen["loaded"] == []
 

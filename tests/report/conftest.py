@@ -125,6 +125,19 @@ def curves(dataset: str, model: str, y: np.ndarray, p: np.ndarray) -> list[Curve
         "histogram": {"low": edges[:-1], "high": edges[1:], "events": np.histogram(p[y == 1], edges)[0],
                       "others": np.histogram(p[y == 0], edges)[0]},
     }
+    scores = np.r_[cuts[::-1], cuts[0]]
+    below = [np.array([(p[y == one] < s).mean() for s in cuts[::-1]] + [1.0]) for one in (1, 0)]
+    widest = int(np.abs(below[0] - below[1]).argmax())
+    parts["ks"] = {"score": scores, "events_below": below[0], "others_below": below[1]}
+    tenths = np.linspace(0, 1, 11)
+    captured = np.interp(tenths, tested, found)
+    parts["gain_table"] = {
+        "group": np.arange(1, 11), "population": np.full(10, len(y) / 10), "captured": np.diff(captured) * y.sum(),
+        "random": np.full(10, y.sum() / 10), "wizard": np.diff(np.minimum(tenths * len(y), y.sum())),
+        "lift": np.diff(captured) * 10, "cumulative_population": tenths[1:], "cumulative_captured": captured[1:],
+        "cumulative_wizard": np.minimum(tenths * len(y), y.sum())[1:] / y.sum(),
+        "cumulative_lift": captured[1:] / tenths[1:], "separation": captured[1:] - tenths[1:],
+    }
     bins = {"bins_requested": 10, "bins_used": 10, "method": "exact"}
     tenth, half = (float(np.interp(share, tested, found)) for share in (0.1, 0.5))
     notes: dict[str, dict[str, Any]] = {
@@ -133,6 +146,7 @@ def curves(dataset: str, model: str, y: np.ndarray, p: np.ndarray) -> list[Curve
             "found_in_first_10_percent": tenth, "found_in_first_50_percent": half,
             "tested_for_half_of_events": float(np.interp(0.5, found, tested)),
         },
+        "ks": {"statistic": float(np.abs(below[0] - below[1])[widest]), "score": float(scores[widest])},
     }
     return [
         Curve(dataset=dataset, model=model, curve=name, notes=notes.get(name, {}),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 TITLES = [
     "Estimates with intervals", "ROC curve", "Precision-recall curve", "Cumulative gain", "Lift",
     "Reliability, bins of equal width", "Reliability, bins of equal count", "Predicted probabilities by level",
+    "K-S chart", "Observed and declared prevalence",
 ]
 
 
@@ -34,7 +35,8 @@ def test_a_figure_is_well_formed_and_says_what_it_shows(drawn: dict[str, Drawing
     assert root.get("role") == "img"
     assert root.find("title").text == drawing.alt
     assert root.find("desc").text == drawing.caption
-    assert re.search(r"Naive Bayes.*\d", drawing.alt)
+    assert re.search(r"\d", drawing.alt)
+    assert "Naive Bayes" in drawing.alt or title == "Observed and declared prevalence"
     assert "validation" in drawing.alt
     assert drawing.alt.endswith(".")
 
@@ -77,7 +79,20 @@ def test_the_reliability_text_counts_bins_that_miss_the_diagonal(results: Result
 
 def test_without_curves_only_the_estimates_are_drawn(results: Results) -> None:
     bare = results.model_copy(update={"curves": [], "confusion": []})
-    assert [d.title for d in drawings(bare, "validation")] == ["Estimates with intervals"]
+    assert [d.title for d in drawings(bare, "validation")] == [TITLES[0], TITLES[-1]]
+
+
+def test_the_ks_text_has_the_distance(drawn: dict[str, Drawing], results: Results) -> None:
+    notes = next(c.notes for c in results.curves if (c.dataset, c.curve) == ("validation", "ks"))
+    assert f"Naive Bayes: largest distance {notes['statistic']:.3f} at score" in drawn["K-S chart"].alt
+
+
+def test_the_prevalences_are_told(drawn: dict[str, Drawing], results: Results) -> None:
+    observed = next(d.prevalence for d in results.datasets if d.name == "validation")
+    assert results.prevalence is not None
+    alt = drawn["Observed and declared prevalence"].alt
+    assert f"validation, observed: {observed:.3f}." in alt
+    assert f"declared: {results.prevalence.value:.3f}." in alt
 
 
 def test_the_users_matplotlib_settings_change_nothing_and_are_kept(results: Results, drawn: dict[str, Drawing]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evalpipe.report.tables import MODELS_ABREAST, Number, metric_tables, shown
+from evalpipe.report.tables import MODELS_ABREAST, Number, gain_tables, metric_tables, shown
 from evalpipe.report.view import card_view
 from evalpipe.results import Estimate, Results
 
@@ -108,3 +108,12 @@ def test_the_declared_prevalence_names_its_source(results: Results) -> None:
     assert dict(card_view(results).facts)["Declared prevalence"] == "0.555 (source: training set)"
     bare = results.model_copy(update={"prevalence": None})
     assert dict(card_view(bare).facts)["Declared prevalence"] == "not declared"
+
+
+def test_the_gain_table_writes_what_the_results_hold(results: Results) -> None:
+    table = gain_tables(results, "validation")[0]
+    points = next(c.points for c in results.curves if (c.dataset, c.curve) == ("validation", "gain_table"))
+    assert table.head[:3] == ("Group", "Rows", "Events found")
+    assert [row[0] for row in table.rows] == [str(group) for group in range(1, 11)]
+    assert table.rows[0][7] == f"{100 * points['cumulative_captured'][0]:.1f}%"  # type: ignore[operator]
+    assert table.rows[9][7] == "100.0%"

@@ -29,5 +29,7 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         calibration.reliability(context, "uniform"),
         calibration.reliability(context, "quantile"),
         distribution.histogram(context),
+        distribution.kolmogorov_smirnov(context),
+        distribution.prevalences(context),
     )
     return tuple(drawing for drawing in found if drawing is not None)

@@ -18,7 +18,7 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import Context, column
+from evalpipe.report.figures.context import Context, column, noted
 from evalpipe.report.tables import overall, shown
 
 if TYPE_CHECKING:
@@ -86,6 +86,75 @@ def _mirrored(axes: Axes, series: Series, curve: Curve, context: Context, *, las
         axes.set_xlabel("Predicted probability")
     else:
         axes.set_xticklabels(())
+
+
+def kolmogorov_smirnov(context: Context) -> Drawing | None:
+    """Draw each model's score distributions of events and non-events, and where they lie furthest apart."""
+    pairs = list(context.curves("ks"))
+    if not pairs:
+        return None
+    key, event, other = f"d{context.place}-ks", context.results.event, context.results.other
+    caption = (
+        f"Share of the rows of each level with a lower score. The vertical line is where {event} and {other} lie "
+        "furthest apart: its length is the K-S statistic."
+    )
+    said = {s.name: (noted(curve, "statistic"), noted(curve, "score")) for s, curve in pairs}
+    alt = f"Score distributions on {context.dataset.name}. " + " ".join(
+        f"{series.label}: largest distance {numbers.number(said[series.name][0])} at score "
+        f"{numbers.number(said[series.name][1])}." for series, _ in pairs
+    )
+    with style(key):
+        figure, panels = paper(2, [max(3.02 / len(pairs) - 0.1, 0.95)] * len(pairs))
+        for place, (series, curve) in enumerate(pairs):
+            _distances(panels[place], series, curve, last=place == len(pairs) - 1)
+        add_key(figure, [
+            KeyEntry(clip(f"{event} (event)", 48), EVENTS), KeyEntry(clip(other, 48), MUTED, (0, (5, 2))),
+        ])
+        return Drawing(key, "K-S chart", caption, alt, to_svg(figure, key, alt, caption))
+
+
+def _distances(axes: Axes, series: Series, curve: Curve, *, last: bool) -> None:
+    score, events, others = (column(curve, name) for name in ("score", "events_below", "others_below"))
+    axes.step(score, events, color=EVENTS, where="pre")
+    axes.step(score, others, color=MUTED, linestyle=(0, (5, 2)), where="pre")
+    at = noted(curve, "score")
+    place = score.index(at)
+    axes.plot([at, at], [events[place], others[place]], color=INK, linewidth=1.2, solid_capstyle="butt")
+    middle = (events[place] + others[place]) / 2
+    axes.text(at + 0.015, middle, numbers.number(noted(curve, "statistic")), va="center_baseline", fontsize=8.5)
+    axes.set(xlim=(-0.015, 1.015), ylim=(-0.03, 1.2), ylabel="Share below", yticks=(0, 0.5, 1))
+    axes.set_xticks((0, 0.2, 0.4, 0.6, 0.8, 1))
+    axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
+    if last:
+        axes.set_xlabel("Score")
+    else:
+        axes.set_xticklabels(())
+
+
+def prevalences(context: Context) -> Drawing | None:
+    """Draw the observed share of events of every dataset beside the declared prevalence."""
+    known = [(d.name, d.prevalence) for d in context.results.datasets if d.prevalence is not None]
+    prior = context.results.prevalence
+    if prior is None or not known:
+        return None
+    key = f"d{context.place}-prevalence"
+    bars = [*((f"{name}, observed", value) for name, value in known), ("declared", prior.value)]
+    caption = (
+        f"Share of {context.results.event} in each dataset, against the prevalence declared for where the model will "
+        "be used. Measures under the declared prevalence, such as PPV, answer for the latter."
+    )
+    alt = "Prevalence of the event. " + " ".join(f"{name}: {numbers.number(value)}." for name, value in bars)
+    left = 1.55
+    with style(key, **{"axes.grid.axis": "x"}):
+        figure, (axes,) = paper(0, (0.3 * len(bars) + 0.1,), left)
+        for row, (name, value) in enumerate(bars):
+            fill = MUTED if name == "declared" else EVENTS
+            axes.barh(row, value, height=0.6, color=fill, hatch="////" if name == "declared" else None, edgecolor="w")
+            axes.text(value + 0.015, row, numbers.number(value), va="center_baseline", fontsize=8.5)
+            axes.text(-0.04, row, clip(name, 26), ha="right", va="center_baseline")
+        axes.set(xlim=(0, 1.08), ylim=(len(bars) - 0.5, -0.5), yticks=(), xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
+        axes.set_xlabel("Share of events")
+        return Drawing(key, "Observed and declared prevalence", caption, alt, to_svg(figure, key, alt, caption))
 
 
 def forest(context: Context) -> Drawing | None:
