@@ -36,6 +36,9 @@ def estimate(
         if undefined > TOLERATED * len(drawn):
             status = "degenerate"
             reason = f"undefined in {undefined} of {len(drawn)} replicates: {entry.metric.undefined}"
+        elif limits is not None and limits[0] == limits[1]:
+            status = "degenerate"
+            reason = "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
     elif entry.method != "none":
         successes, trials = summary.proportion(entry.metric, entry.params)
         lower, upper = LIMITS[entry.method](successes, trials, plan.spec.intervals.level)

@@ -22,8 +22,12 @@ def notes(
 ) -> Iterator[Warned]:
     """Yield the warnings about one model on one dataset."""
     where = f"{sample.dataset}, {model}"
-    for epsilon in sorted({float(e.params["epsilon"]) for e in plan.metrics if "epsilon" in e.params}):
-        yield from _clipped(where, summary, epsilon)
+    clipping: dict[float, list[str]] = {}
+    for entry in plan.metrics:
+        if "epsilon" in entry.params:
+            clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.name)
+    for epsilon, metrics in sorted(clipping.items()):
+        yield from _clipped(where, summary, epsilon, ", ".join(dict.fromkeys(metrics)))
     for row in estimates:
         if row.metric == "roc_auc" and row.value is not None and row.value < 0.5:
             yield Warned(
@@ -35,7 +39,7 @@ def notes(
             yield Warned(code="degenerate", message=f"{where}: {row.metric} is {row.reason}; do not trust its interval")
 
 
-def _clipped(where: str, summary: Summary, epsilon: float) -> Iterator[Warned]:
+def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iterator[Warned]:
     probability, truth = summary.rows.probability, summary.rows.truth
     if probability is None:
         return
@@ -44,6 +48,7 @@ def _clipped(where: str, summary: Summary, epsilon: float) -> Iterator[Warned]:
     if clipped:
         yield Warned(
             code="clipped",
-            message=f"{where}: {clipped} probabilities were clipped to [{epsilon:g}, 1 - {epsilon:g}] for log_loss; "
-            f"{infinite} of them gave the true class probability 0, where the loss would be infinite",
+            message=f"{where}: {clipped:,} {'probability was' if clipped == 1 else 'probabilities were'} clipped to "
+            f"[{epsilon:g}, 1 - {epsilon:g}] for {metrics}; {infinite:,} of them gave the true class probability 0, "
+            "where the unclipped logarithm is infinite",
         )

@@ -74,7 +74,8 @@ class Metric:
     def __call__(self, *statistics: Any, **options: Any) -> Array:
         """Return the metric's value, NaN where it is undefined; shapes broadcast over leading axes."""
         outcome = self.function(*statistics, **options)
-        return ratio(*outcome) if isinstance(outcome, Proportion) else np.asarray(outcome, float)
+        value = ratio(*outcome) if isinstance(outcome, Proportion) else np.asarray(outcome, float)
+        return np.asarray(value + 0.0)  # turns -0 into 0
 
     def proportion(self, *statistics: Any, **options: Any) -> Proportion:
         """Return successes and trials of a metric whose ``interval`` is "proportion"."""

@@ -80,6 +80,18 @@ def test_an_interval_of_many_undefined_replicates_is_degenerate() -> None:
     assert row.reason == f"undefined in {row.undefined_replicates} of 200 replicates: no predicted events"
 
 
+def test_an_interval_without_width_is_degenerate() -> None:
+    perfect = only(evaluate(probability=Y.astype(float), metrics=["roc_auc"]), "roc_auc")
+    assert (perfect.value, perfect.lower, perfect.upper, perfect.status) == (1, 1, 1, "degenerate")
+    assert perfect.reason == "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
+    assert only(evaluate(truth=[1], probability=[0.9], metrics=["brier"]), "brier").status == "degenerate"
+
+
+def test_no_value_is_minus_zero() -> None:
+    value = only(evaluate(probability=np.full(10, 0.5), metrics=["sedi"]), "sedi").value
+    assert str(value) == "0.0"
+
+
 def test_one_class_gives_undefined_measures_and_a_warning() -> None:
     results = evaluate(truth=np.zeros(10, int), metrics=["roc_auc", "sensitivity", "specificity", "brier"])
     assert [row.status for row in results.rows] == ["undefined", "undefined", "ok", "ok"]
@@ -197,11 +209,11 @@ def test_the_histogram_counts_every_row() -> None:
 
 
 def test_clipping_and_a_wrong_event_are_told() -> None:
-    results = evaluate(probability=1 - Y, metrics=["log_loss", "roc_auc"])
+    results = evaluate(probability=1 - Y, metrics=["log_loss", "roc_auc"], intervals={"method": "none"})
     assert [w.message for w in results.warnings] == [
         (
             "data, model: 10 probabilities were clipped to [1e-15, 1 - 1e-15] for log_loss; 10 of them gave the true "
-            "class probability 0, where the loss would be infinite"
+            "class probability 0, where the unclipped logarithm is infinite"
         ),
         (
             "data, model: the ROC AUC is 0, below one half; is '1' the right event, and is the column the probability "
