@@ -53,6 +53,7 @@ def describe(metric: Metric) -> dict[str, Any]:
     return {
         "name": metric.name,
         "title": metric.title,
+        "family": FAMILIES[metric.needs],
         "aliases": list(metric.aliases),
         "definition": metric.definition,
         "formula": metric.formula,
@@ -69,9 +70,20 @@ def describe(metric: Metric) -> dict[str, Any]:
     }
 
 
+FAMILIES = {"labels": "of predicted classes", "probabilities": "of probabilities", "scores": "of the ranking"}
+"""The families of measures, by what they need."""
+
+
 def _list(found: list[dict[str, Any]]) -> str:
     width = max(len(metric["name"]) for metric in found)
-    lines = [f"{metric['name']:<{width}}  {metric['definition'].split('. ')[0].rstrip('.')}" for metric in found]
+    lines: list[str] = []
+    for need, family in FAMILIES.items():
+        lines += ["", family] if lines else [family]
+        lines += [
+            f"  {metric['name']:<{width}}  {metric['definition'].split('. ')[0].rstrip('.')}"
+            for metric in found
+            if metric["needs"] == need
+        ]
     return "\n".join(lines)
 
 

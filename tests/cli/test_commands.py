@@ -219,6 +219,23 @@ def test_json_is_json_on_every_path(command: Command, arguments: tuple[str, ...]
     assert json.loads(command(*arguments).stdout)
 
 
+def test_metrics_are_listed_by_family(command: Command) -> None:
+    lines = command("metrics").stdout.splitlines()
+    families = [line for line in lines if line and not line.startswith(" ")]
+    assert families == ["of predicted classes", "of probabilities", "of the ranking"]
+    known = json.loads(command("metrics", "--format", "json").stdout)
+    assert len([line for line in lines if line.startswith("  ")]) == len(known)
+
+
+def test_a_metric_is_found_by_its_alias(command: Command) -> None:
+    assert command("metrics", "recall").stdout == command("metrics", "sensitivity").stdout
+    assert command("metrics", "recall").stdout.splitlines()[0] == "sensitivity (Sensitivity)"
+    done = command("metrics", "recal")
+    assert (done.returncode, done.stderr) == (
+        2, "error[unknown-metric]: unknown metric 'recal'\n  = help: did you mean 'recall'?\n",
+    )
+
+
 def test_set_overrides_a_key(command: Command, folder: Path) -> None:
     command("run", "small.yaml", "--out", "out", "--set", "threshold=0.25", "--set", "metrics=[f1]")
     results = json.loads((folder / "out" / "results.json").read_text())
