@@ -18,6 +18,8 @@ def evaluate(
     probability: Any = None,
     *,
     event: str | bool | int,
+    score: Any = None,
+    scale: str | None = None,
     prediction: Any = None,
     metrics: Sequence[str | Mapping[str, Any]] | None = None,
     weight: Any = None,
@@ -29,15 +31,18 @@ def evaluate(
 ) -> Results:
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
 
-    ``probability`` of the event and ``prediction`` (levels) are arrays, or mappings of model name to array. The other
-    arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
+    ``probability`` of the event, ``score`` and ``prediction`` (levels) are arrays, or mappings of model name to array;
+    ``scale`` holds for every score. The other arguments are the spec's keys. Raises SpecError, DataError or
+    UsageError as a run does.
     """
     columns: dict[str, Any] = {"truth": truth} | ({"weight": weight} if weight is not None else {})
     models: dict[str, dict[str, str]] = {}
-    for kind, given in (("probability", probability), ("prediction", prediction)):
+    for kind, given in (("probability", probability), ("score", score), ("prediction", prediction)):
         for name, values in _by_model(given).items():
             columns[f"{name}.{kind}"] = values
             models.setdefault(name, {})[kind] = f"{name}.{kind}"
+            if kind == "score" and scale is not None:
+                models[name]["scale"] = scale
     spec: dict[str, Any] = {
         "evalpipe": 1,
         "name": "evaluation",

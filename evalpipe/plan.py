@@ -98,7 +98,17 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
 
 def model_columns(model: Model) -> dict[str, str]:
     """Return the columns of a model by what they hold."""
-    return {kind: column for kind in ("probability", "prediction") if (column := getattr(model, kind)) is not None}
+    kinds = ("probability", "score", "prediction")
+    return {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}
+
+
+def threshold(spec: Spec, model: Model) -> float | None:
+    """Return the threshold that makes a model's classes; None where the data give them, or nothing does."""
+    if model.prediction is not None:
+        return None
+    if model.threshold is not None:
+        return float(model.threshold)
+    return None if model.score is not None and model.scale is None else float(spec.threshold)
 
 
 def _needed(spec: Spec, role: str, named: Mapping[str, Loc], table: Table) -> dict[str, Loc]:
@@ -132,13 +142,14 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     """Return the task's standard set: those that every model of the spec can provide."""
     from evalpipe.metrics import registry
     from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.models import gives
 
-    scored = all(model.probability is not None for model in spec.models.values())
+    served = frozenset.intersection(*(gives(dict(model)) for model in spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry
         if entry.standard
-        and (scored or entry.needs == "labels")
+        and entry.needs in served
         and all(getattr(spec, key) is not None for key in entry.from_spec.values())
     )
 

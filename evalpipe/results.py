@@ -80,6 +80,8 @@ class ModelSummary(Record):
     name: str
     label: str
     columns: dict[str, str]
+    scale: str | None = None
+    """How a raw score became a probability: logit or margin; null for a probability, a rank or classes."""
     threshold: float | None
     characteristics: dict[str, Scalar]
 

@@ -9,9 +9,13 @@ import numpy as np
 
 from evalpipe.data.rows import FILE, POSITION
 from evalpipe.data.sample import Predictions, Sample
+from evalpipe.plan import threshold
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
+from evalpipe.spec.models import gives
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from evalpipe.data.checks import Columns
@@ -33,7 +37,7 @@ def sample(columns: Columns, event: str, other: str) -> Sample:
     models = {}
     if evaluated:
         for number, (name, model) in enumerate(spec.models.items()):
-            models[name] = _predictions(frame, number, model, _threshold(columns, model))
+            models[name] = _predictions(frame, number, model, threshold(spec, model))
     return Sample(
         rows.name, rows.plan.role, event, other, truth, weight, kind, summary, _files(columns),
         MappingProxyType(models), _one_class(summary, truth, event) if evaluated else (),
@@ -54,25 +58,38 @@ def _ordered(columns: Columns, event: str) -> pl.DataFrame:
     if spec.weight is not None:
         frame["weight"] = values[spec.weight.column]
     for number, model in enumerate(spec.models.values()):
-        if model.probability is not None:
-            frame[f"probability {number}"] = values[model.probability]
+        score = _score(model, values)
+        cut = threshold(spec, model)
+        if score is not None:
+            frame[f"score {number}"] = score
         if model.prediction is not None:
             frame[f"predicted {number}"] = values[model.prediction] == event
-        elif model.probability is not None:
-            frame[f"predicted {number}"] = values[model.probability] >= _threshold(columns, model)
+        elif score is not None and cut is not None:
+            frame[f"predicted {number}"] = score >= cut
     table = pl.DataFrame(frame)
     if spec.weight is not None:
         table = table.filter(pl.col("weight") > 0)
     return table.sort(table.columns)
 
 
-def _threshold(columns: Columns, model: Model) -> float:
-    return float(columns.rows.spec.threshold if model.threshold is None else model.threshold)
+def _score(model: Model, values: Mapping[str, pl.Series]) -> pl.Series | None:
+    """Return what ranks the rows: the probability, that which a scaled score comes to, or the score itself."""
+    import polars as pl
+
+    column = model.probability if model.score is None else model.score
+    if column is None:
+        return None
+    if model.scale is None:
+        return values[column]
+    # The logistic function in the form that keeps its digits at either end.
+    return pl.Series(column, np.exp(-np.logaddexp(0.0, -values[column].to_numpy())))
 
 
-def _predictions(frame: pl.DataFrame, number: int, model: Model, threshold: float) -> Predictions:
-    probability = _floats(frame, f"probability {number}") if model.probability is not None else None
-    return Predictions(probability, _flags(frame, f"predicted {number}"), None if model.prediction else threshold)
+def _predictions(frame: pl.DataFrame, number: int, model: Model, cut: float | None) -> Predictions:
+    names = frame.columns
+    score = _floats(frame, f"score {number}") if f"score {number}" in names else None
+    predicted = _flags(frame, f"predicted {number}") if f"predicted {number}" in names else None
+    return Predictions(score, score if "probabilities" in gives(dict(model)) else None, predicted, cut)
 
 
 def _floats(frame: pl.DataFrame, name: str) -> Floats:

@@ -37,6 +37,8 @@ def check(rows: Rows) -> Columns:
     for name, model in spec.models.items():
         if model.probability is not None:
             _probability(found, model.probability, ("models", name, "probability"))
+        if model.score is not None:
+            _score(found, model.score, ("models", name, "score"))
         if model.prediction is not None:
             loc = ("models", name, "prediction")
             _text(found, model.prediction, loc, "missing-prediction", "the prediction column")
@@ -121,6 +123,21 @@ def _probability(found: Columns, column: str, loc: Loc) -> None:
         found.problems.append(problem)
 
 
+def _score(found: Columns, column: str, loc: Loc) -> None:
+    if column in found.values:
+        return
+    values = _numbers(found, column, loc, "missing-score", "score")
+    if values is None:
+        return
+    found.values[column] = values
+    endless = values.is_infinite().fill_null(value=False)
+    if endless.any():
+        message = f"{_cells(endless)} of column '{column}' {_are(endless)} infinite"
+        hint = "a score is a finite number; find out why it could not be computed"
+        written = found.rows.frame[column]
+        found.problems.append(found.rows.problem("score-range", message, loc, hint, mask=endless, values=written))
+
+
 def _scale_hint(values: pl.Series, outside: pl.Series) -> str:
     """Guess from all values what the column may hold instead of probabilities."""
     known = values.filter(values.is_finite().fill_null(value=False))
@@ -129,7 +146,7 @@ def _scale_hint(values: pl.Series, outside: pl.Series) -> str:
     if share >= 0.5 and low >= 0 and 1 < high <= 100:
         return "they look like percents: divide them by 100"
     if share >= 0.2 and low < 0:
-        return "they look like scores on the logit scale: give 1 / (1 + exp(-score))"
+        return "they look like log odds: name the column under 'score' and add 'scale: logit'"
     return "give the model's probability of the event"
 
 

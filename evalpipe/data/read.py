@@ -56,4 +56,5 @@ def _texts(spec: Spec) -> tuple[str, ...]:
 def _numeric(spec: Spec) -> frozenset[str]:
     """Return the columns that hold numbers."""
     weight = {spec.weight.column} if spec.weight is not None else set()
-    return frozenset(weight | {model.probability for model in spec.models.values() if model.probability is not None})
+    named = {column for model in spec.models.values() for column in (model.probability, model.score)}
+    return frozenset(column for column in weight | named if column is not None)

@@ -21,12 +21,14 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 class Predictions:
     """One model's predictions for the rows of a sample.
 
-    ``probability`` of the event, shape [n], or None where the model gives only classes; ``predicted`` whether the row
-    is predicted as the event, shape [n]; ``threshold`` the cut that made ``predicted``, None for given classes.
+    ``score`` ranks the rows, shape [n], None where the model gives only classes; ``probability`` of the event, shape
+    [n], None where there is none; ``predicted`` whether the row is predicted as the event, shape [n], None where no
+    threshold makes classes of a score; ``threshold`` the cut that made ``predicted``, None for given classes.
     """
 
+    score: Floats | None
     probability: Floats | None
-    predicted: Flags
+    predicted: Flags | None
     threshold: float | None
 
 

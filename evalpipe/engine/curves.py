@@ -37,11 +37,12 @@ def model_curves(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[Curve]:
     """Yield every curve that exists for the model; a curve that needs a class which is absent does not."""
-    if summary.rows.probability is None:
+    if not summary.rows.ranked:
         return
+    strategies = STRATEGIES if summary.rows.probability is not None else ()
     for name, points, notes in (
         *threshold_curves(summary),
-        *(_reliability(plan, sample, model, summary, replicates, strategy) for strategy in STRATEGIES),
+        *(_reliability(plan, sample, model, summary, replicates, strategy) for strategy in strategies),
         ("histogram", _histogram(summary), {}),
         *_ranked_groups(sample, summary),
     ):
@@ -124,8 +125,10 @@ def _ranked_groups(sample: Sample, summary: Summary) -> Iterator[tuple[str, Poin
 
 
 def _histogram(summary: Summary) -> Points:
-    edges = np.arange(HISTOGRAM_BINS + 1) / HISTOGRAM_BINS
-    distinct = summary.rows.distinct
+    """Count both classes in bins of equal width: of probabilities over 0 to 1, of scores over the range they have."""
+    edges, distinct = np.arange(HISTOGRAM_BINS + 1) / HISTOGRAM_BINS, summary.rows.distinct
+    if summary.rows.probability is None:
+        edges = distinct[0] + edges * (max(distinct[-1] - distinct[0], 1e-9))
     place = np.minimum(np.searchsorted(edges, distinct, side="right") - 1, HISTOGRAM_BINS - 1)
     events, others = (
         np.bincount(place, weights=summary(name), minlength=HISTOGRAM_BINS) for name in ("events_at", "others_at")

@@ -48,7 +48,7 @@ def evaluate(
             model = sample.models[name]
             found = [estimate(plan, sample, name, summary, entry, replicates) for entry in plan.metrics]
             estimates += found
-            confusion.append(_confusion(sample, name, model, summary))
+            confusion += _confusion(sample, name, model, summary)
             curves += model_curves(plan, sample, name, summary, replicates)
             warnings += notes(plan, sample, name, summary, found)
             if model.threshold is not None:
@@ -58,15 +58,19 @@ def evaluate(
 
 def _summary(sample: Sample, model: Predictions) -> Summary:
     weights = sample.weight if sample.weight is not None else np.ones(sample.n)
-    return Summary(Rows(sample.truth, model.predicted, model.probability), weights)
+    return Summary(Rows(sample.truth, model.predicted, model.probability, model.score), weights)
 
 
-def _confusion(sample: Sample, name: str, model: Predictions, summary: Summary) -> Confusion:
+def _confusion(sample: Sample, name: str, model: Predictions, summary: Summary) -> list[Confusion]:
+    if model.predicted is None:
+        return []
     tp, fp, fn, tn = (float(summary(cell)) for cell in ("tp", "fp", "fn", "tn"))
     at_threshold = 0
-    if model.probability is not None and model.threshold is not None:
-        at_threshold = int((model.probability == model.threshold).sum())
-    return Confusion(
-        dataset=sample.dataset, model=name, levels=[sample.event, sample.other], counts=[[tp, fn], [fp, tn]],
-        threshold=model.threshold, at_threshold=at_threshold,
-    )
+    if model.score is not None and model.threshold is not None:
+        at_threshold = int((model.score == model.threshold).sum())
+    return [
+        Confusion(
+            dataset=sample.dataset, model=name, levels=[sample.event, sample.other], counts=[[tp, fn], [fp, tn]],
+            threshold=model.threshold, at_threshold=at_threshold,
+        )
+    ]

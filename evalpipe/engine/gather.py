@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.plan import model_columns
+from evalpipe.plan import model_columns, threshold
 from evalpipe.results import Method, MetricSummary, ModelSummary, Prior, Results
 from evalpipe.version import VERSION
 
@@ -54,19 +54,12 @@ def _models(plan: Plan) -> list[ModelSummary]:
             name=name,
             label=model.label or name,
             columns=model_columns(model),
-            threshold=threshold(plan, name),
+            scale=model.scale,
+            threshold=threshold(plan.spec, model),
             characteristics=dict(model.characteristics),
         )
         for name, model in plan.spec.models.items()
     ]
-
-
-def threshold(plan: Plan, name: str) -> float | None:
-    """Return the threshold that makes a model's classes, None where the data give them."""
-    model = plan.spec.models[name]
-    if model.prediction is not None:
-        return None
-    return plan.spec.threshold if model.threshold is None else model.threshold
 
 
 def _describe(metric: Metric) -> MetricSummary:

@@ -22,6 +22,12 @@ def notes(
 ) -> Iterator[Warned]:
     """Yield the warnings about one model on one dataset."""
     where = f"{sample.dataset}, {model}"
+    if plan.spec.models[model].scale == "margin":
+        yield Warned(
+            code="margin-as-probability",
+            message=f"{where}: distances from a boundary were turned into probabilities by the logistic function; such "
+            "probabilities are rarely calibrated",
+        )
     clipping: dict[float, list[str]] = {}
     for entry in plan.metrics:
         if "epsilon" in entry.params:
@@ -33,7 +39,7 @@ def notes(
             yield Warned(
                 code="worse-than-chance",
                 message=f"{where}: the ROC AUC is {row.value:.4g}, below one half; is '{sample.event}' the right "
-                "event, and is the column the probability of that event?",
+                "event, and are higher values meant for it?",
             )
         if row.status == "degenerate":
             yield Warned(code="degenerate", message=f"{where}: {row.metric} is {row.reason}; do not trust its interval")

@@ -41,14 +41,16 @@ def recall_at_k(events_at: Any, others_at: Any, events_from: Any, others_from: A
 
 @metric(needs="scores", direction="maximize", range=UNIT, undefined="no events", ref="Ling & Li (1998)")
 def gain(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, at: Share = 0.1) -> Any:
-    r"""Share of all events found among the share ``at`` of the rows scored highest, $\frac{TP_{at}}{TP+FN}$."""
+    r"""Share of all events found among a given share (at) of the rows, those scored highest,
+    $\frac{TP_{at}}{TP+FN}$."""
     rows = at * (events_from[..., 0] + others_from[..., 0])
     return ratio(_found(events_at, others_at, events_from, others_from, rows), events_from[..., 0])
 
 
 @metric(needs="scores", direction="maximize", range=(0.0, np.inf), undefined="no events", ref="Ling & Li (1998)")
 def lift(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, at: Share = 0.1) -> Any:
-    r"""How many times as many events are found among the share ``at`` of the rows scored highest as in random order,
+    r"""How many times as many events are found among a given share (at) of the rows, those scored highest, as in
+    random order,
     $\frac{TP_{at}/(TP+FN)}{at}$."""
     rows = at * (events_from[..., 0] + others_from[..., 0])
     return ratio(_found(events_at, others_at, events_from, others_from, rows), events_from[..., 0]) / at

@@ -149,20 +149,20 @@ def _metric_row(metric: MetricSummary, found: dict[str, Estimate], models: list[
 
 def confusion_tables(results: Results, dataset: str) -> tuple[ConfusionTable, ...]:
     """Make the confusion matrices of a dataset, one a model."""
-    labels = {model.name: model.label for model in results.models}
+    models = {model.name: model for model in results.models}
     return tuple(
-        _confusion_table(found, labels[found.model])
+        _confusion_table(found, models[found.model])
         for found in results.confusion
         if found.dataset == dataset and found.slice is None and found.variant == "original"
     )
 
 
-def _confusion_table(found: Confusion, label: str) -> ConfusionTable:
+def _confusion_table(found: Confusion, model: ModelSummary) -> ConfusionTable:
     row_totals = [sum(row) for row in found.counts]
     column_totals = [sum(column) for column in zip(*found.counts, strict=True)]
     total = sum(row_totals)
     return ConfusionTable(
-        model=label,
+        model=model.label,
         levels=tuple(found.levels),
         cells=tuple(
             tuple(ConfusionCell(numbers.count(x), numbers.percent(x, total), numbers.percent(x, whole)) for x in row)
@@ -171,7 +171,7 @@ def _confusion_table(found: Confusion, label: str) -> ConfusionTable:
         row_totals=tuple(map(numbers.count, row_totals)),
         column_totals=tuple(map(numbers.count, column_totals)),
         total=numbers.count(total),
-        rule=wording.rule(found),
+        rule=wording.rule(found, "score" if "score" in model.columns and model.scale is None else "probability"),
     )
 
 

@@ -244,16 +244,28 @@ def _file(entry: InputFile) -> FileView:
 
 
 def _model(model: ModelSummary) -> ModelView:
-    threshold = "none; predicted levels are given" if model.threshold is None else numbers.exact(model.threshold)
+    without = "predicted levels are given" if "prediction" in model.columns else "the score is a rank alone"
+    threshold = f"none; {without}" if model.threshold is None else numbers.exact(model.threshold)
     columns = tuple((f"Column of the {kind}", column) for kind, column in model.columns.items())
     return ModelView(
         name=model.name,
         label=model.label,
-        facts=(("Name in the spec", model.name), *columns, ("Threshold", threshold)),
+        facts=(("Name in the spec", model.name), *columns, *_scale(model), ("Threshold", threshold)),
         characteristics=tuple(
             (name.replace("_", " "), wording.scalar(value)) for name, value in model.characteristics.items()
         ),
     )
+
+
+def _scale(model: ModelSummary) -> Facts:
+    """Say how a raw score became a probability."""
+    if "score" not in model.columns:
+        return ()
+    meanings = {
+        "logit": "logit: log odds, turned into a probability by the logistic function",
+        "margin": "margin: a distance from a boundary, turned into a probability by the logistic function",
+    }
+    return (("Scale of the score", meanings.get(model.scale or "", "none: a rank alone")),)
 
 
 def _measure(results: Results, metric: MetricSummary) -> MeasureView:

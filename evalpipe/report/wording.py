@@ -95,13 +95,13 @@ def undefined(metric: MetricSummary) -> str:
     )
 
 
-def rule(confusion: Confusion) -> str:
-    """Say how rows were predicted as events."""
+def rule(confusion: Confusion, called: str = "probability") -> str:
+    """Say how rows were predicted as events; ``called`` is what the threshold is set on."""
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
     rows = confusion.at_threshold
     many = {0: "no row lies", 1: "1 row lies"}.get(rows, f"{numbers.count(rows)} rows lie")
     return (
-        f"Predicted as {confusion.levels[0]} when the probability is at least {numbers.exact(confusion.threshold)}; "
+        f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.exact(confusion.threshold)}; "
         f"{many} exactly at this threshold."
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.spec.check_metrics import check_metrics
 from evalpipe.spec.describe import closest, listed
 from evalpipe.spec.levels import level_text
+from evalpipe.spec.models import gives
 
 if TYPE_CHECKING:
     from evalpipe.errors import Problem
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.tree import Tree
 
 _BINARY = 2
+_KINDS = ("probability", "score", "prediction")
 
 
 def check(tree: Tree) -> list[Problem]:
@@ -91,18 +93,41 @@ def _models(tree: Tree) -> list[Problem]:
 
 
 def _model(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
-    if model.get("probability") is None and model.get("prediction") is None:
-        meant = next((key for key in model if closest(key, ["probability", "prediction"])), None)
-        if meant is not None and meant not in ("probability", "prediction"):
+    if all(model.get(kind) is None for kind in _KINDS):
+        meant = next((key for key in model if closest(key, _KINDS)), None)
+        if meant is not None and meant not in _KINDS:
             return []
         message = f"the model '{name}' names no column of predictions"
-        hint = "name the column" if meant else "add 'probability: …' or 'prediction: …'"
+        hint = "name the column" if meant else "add 'probability: …', 'score: …' or 'prediction: …'"
         return [tree.problem("no-predictions", message, "models", name, key=True, hint=hint)]
-    if model.get("threshold") is not None and model.get("prediction") is not None:
-        message = f"the threshold of the model '{name}' would change nothing: 'prediction' gives its predicted classes"
-        here = ("models", name, "threshold")
-        return [tree.problem("unused-threshold", message, *here, key=True, hint="remove one of the two")]
+    return [*_scores(tree, name, model), *_threshold(tree, name, model)]
+
+
+def _scores(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
+    """Report a score beside a probability, and a scale without a score."""
+    if model.get("score") is not None and model.get("probability") is not None:
+        message = f"the model '{name}' has both 'probability' and 'score'"
+        return [tree.problem("two-scores", message, "models", name, "score", key=True, hint="remove one of the two")]
+    if model.get("scale") is not None and model.get("score") is None:
+        message = f"the scale of the model '{name}' would change nothing: it has no 'score'"
+        hint = "rename 'probability' to 'score'" if model.get("probability") is not None else "remove it"
+        return [tree.problem("unused-scale", message, "models", name, "scale", key=True, hint=hint)]
     return []
+
+
+def _threshold(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
+    threshold, here = model.get("threshold"), ("models", name, "threshold")
+    if threshold is not None and model.get("prediction") is not None:
+        message = f"the threshold of the model '{name}' would change nothing: 'prediction' gives its predicted classes"
+        return [tree.problem("unused-threshold", message, *here, key=True, hint="remove one of the two")]
+    if not isinstance(threshold, int | float) or isinstance(threshold, bool):
+        return []
+    if 0 <= threshold <= 1 or "probabilities" not in gives(model):
+        return []
+    hint = f"did you mean {threshold / 100:g}?" if 2 <= threshold <= 100 else None
+    scaled = " the probability that 'scale' makes of the score," if model.get("scale") is not None else ""
+    message = f"expected{scaled} a number from 0 to 1, got {tree.show(*here)}"
+    return [tree.problem("out-of-range", message, *here, hint=hint)]
 
 
 def _columns(tree: Tree) -> list[Problem]:
@@ -111,7 +136,7 @@ def _columns(tree: Tree) -> list[Problem]:
     places: list[Loc] = [
         ("models", name, kind)
         for name in (models if isinstance(models, dict) else ())
-        for kind in ("probability", "prediction")
+        for kind in _KINDS
     ]
     places.append(("weight", "column") if isinstance(weight, dict) else ("weight",))
     return [

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from evalpipe.metrics import registry
 from evalpipe.spec.describe import Shapes, closest, listed
 from evalpipe.spec.explain import explain, missing_key, unknown_key
+from evalpipe.spec.models import gives
 
 if TYPE_CHECKING:
     from evalpipe.errors import Problem
@@ -134,22 +135,37 @@ def _from_spec(tree: Tree, entry: _Entry) -> list[Problem]:
     ]  # fmt: skip
 
 
+_LACK = {
+    "probabilities": (
+        "metric-needs-probability", "needs probabilities",
+        "remove it, name a column of 'probability', or add a 'scale' to the score",
+    ),
+    "scores": ("metric-needs-probability", "ranks rows", "remove it, or name a column of 'probability' or 'score'"),
+    "labels": (
+        "metric-needs-classes", "needs predicted classes",
+        "remove it, or give the model a 'scale', a 'threshold' or a 'prediction'",
+    ),
+}
+"""For each need: the code of its problem, the words for it, and the way out."""
+
+
 def _served(tree: Tree, entry: _Entry) -> list[Problem]:
-    """Report a metric that needs probabilities where a model gives predicted classes alone."""
+    """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
     models = tree.get("models")
-    if entry.metric.needs == "labels" or not isinstance(models, dict):
-        return []
-    lacking = [
-        name for name, model in models.items()
-        if isinstance(model, dict) and model.get("prediction") is not None and model.get("probability") is None
-    ]  # fmt: skip
+    named = models.items() if isinstance(models, dict) else ()
+    given = {name: gives(model) for name, model in named if isinstance(model, dict)}
+    lacking = [name for name, needs in given.items() if needs and entry.metric.needs not in needs]
     if not lacking:
         return []
+    code, need, hint = _LACK[entry.metric.needs]
     noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
-    names = listed(lacking, "and")
-    message = f"{entry.metric.name} needs probabilities, but the {noun} {names} {verb} only 'prediction'"
-    hint = "remove it, or name a column of 'probability'"
-    return [tree.problem("metric-needs-probability", message, *entry.named, hint=hint)]
+    kinds = listed([kind for kind in ("score", "prediction") if any(_has(tree, name, kind) for name in lacking)], "and")
+    message = f"{entry.metric.name} {need}, but the {noun} {listed(lacking, 'and')} {verb} only {kinds}"
+    return [tree.problem(code, message, *entry.named, hint=hint)]
+
+
+def _has(tree: Tree, model: str, kind: str) -> bool:
+    return tree.get("models", model, kind) is not None
 
 
 def _repeated(tree: Tree, entries: list[_Entry]) -> list[Problem]:

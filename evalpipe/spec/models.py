@@ -26,6 +26,8 @@ from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.origin import Origin
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
@@ -142,14 +144,31 @@ class Model(Part):
 
     probability: ColumnName | None = None
     """The column with the predicted probability of the event."""
+    score: ColumnName | None = None
+    """The column with a raw score instead: any number, higher for the event."""
+    scale: Literal["logit", "margin"] | None = None
+    """How the score becomes a probability, by the logistic function either way: `logit` says that it is log odds,
+    `margin` that it is a distance from a boundary, which is rarely calibrated. Without it the score is a rank alone:
+    measures of probabilities are refused."""
     prediction: ColumnName | None = None
     """The column with the predicted level. Without it, rows with probability >= threshold are predicted as events."""
-    threshold: Probability | None = None
-    """The model's own threshold; overrides the spec's."""
+    threshold: Number | None = None
+    """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone."""
     label: StrictStr | None = None
     """The name shown on the card."""
     characteristics: dict[StrictStr, StrictStr | StrictBool | Number] = Field(default_factory=dict)
     """Facts about the model that are not measured here, such as its number of features; shown on the card."""
+
+
+def gives(model: Mapping[str, object]) -> frozenset[str]:
+    """Return which needs of metrics a model can serve, from the keys that it has."""
+    has = {key for key, value in model.items() if value is not None}
+    served: set[str] = {"labels"} if "prediction" in has else set()
+    if "probability" in has or {"score", "scale"} <= has:
+        served |= {"labels", "probabilities", "scores"}
+    elif "score" in has:
+        served |= {"scores"} | ({"labels"} if "threshold" in has else set())
+    return frozenset(served)
 
 
 class Intervals(Part):

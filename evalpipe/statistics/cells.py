@@ -27,22 +27,22 @@ def events(rows: Rows) -> Any:
 @column
 def tp(rows: Rows) -> Any:
     """Events predicted as events."""
-    return rows.truth & rows.predicted
+    return rows.truth & rows.classes
 
 
 @column
 def fp(rows: Rows) -> Any:
     """Non-events predicted as events."""
-    return ~rows.truth & rows.predicted
+    return ~rows.truth & rows.classes
 
 
 @column
 def fn(rows: Rows) -> Any:
     """Events predicted as non-events."""
-    return rows.truth & ~rows.predicted
+    return rows.truth & ~rows.classes
 
 
 @column
 def tn(rows: Rows) -> Any:
     """Non-events predicted as non-events."""
-    return ~rows.truth & ~rows.predicted
+    return ~rows.truth & ~rows.classes

@@ -216,8 +216,8 @@ def test_clipping_and_a_wrong_event_are_told() -> None:
             "class probability 0, where the unclipped logarithm is infinite"
         ),
         (
-            "data, model: the ROC AUC is 0, below one half; is '1' the right event, and is the column the probability "
-            "of that event?"
+            "data, model: the ROC AUC is 0, below one half; is '1' the right event, and are higher values meant "
+            "for it?"
         ),
     ]
 
@@ -234,3 +234,52 @@ def test_ppv_takes_the_declared_prevalence() -> None:
     assert only(results, "ppv").value == pytest.approx(only(results, "precision").value)
     assert only(results, "ppv").params == {"prevalence": 0.4}
     assert evaluate(metrics=["ppv"], prevalence=0.0).rows[0].value == 0
+
+
+LOGITS = np.log(P.clip(0.01, 0.99) / (1 - P.clip(0.01, 0.99)))
+
+
+def test_log_odds_become_probabilities() -> None:
+    scaled = evalpipe.evaluate(Y, score=LOGITS, scale="logit", event=1, intervals=FEW)
+    plain = evaluate()
+    assert [row.metric for row in scaled.rows] == [row.metric for row in plain.rows]
+    for one, two in zip(scaled.rows, plain.rows, strict=True):
+        assert one.value == pytest.approx(two.value, rel=1e-9)
+    assert scaled.models[0].scale == "logit"
+    assert scaled.warnings == plain.warnings
+
+
+def test_log_odds_keep_their_digits_at_either_end() -> None:
+    results = evalpipe.evaluate([0, 1], score=[-600.0, 600.0], scale="logit", event=1, metrics=["brier"], intervals=FEW)
+    points = curve(results, "roc").points
+    assert points["threshold"][1:] == pytest.approx([1.0, np.exp(-600.0)], rel=1e-12)
+
+
+def test_a_margin_is_told_not_to_be_calibrated() -> None:
+    results = evalpipe.evaluate(Y, score=LOGITS, scale="margin", event=1, intervals=FEW)
+    assert [warning.code for warning in results.warnings] == ["margin-as-probability"]
+    assert only(results, "brier").value == pytest.approx(only(evaluate(), "brier").value, rel=1e-9)
+
+
+def test_a_rank_alone_has_ranked_measures() -> None:
+    results = evalpipe.evaluate(Y, score=100 * P, event=1, intervals=FEW)
+    assert [row.metric for row in results.rows] == ["roc_auc", "average_precision"]
+    assert only(results, "roc_auc").value == only(evaluate(), "roc_auc").value
+    assert results.confusion == []
+    assert {c.curve for c in results.curves} == {"roc", "pr", "gain", "lift", "histogram", "gain_table", "ks"}
+    assert sum(curve(results, "histogram").points["events"]) == 4
+    assert curve(results, "histogram").points["low"][0] == 10
+    assert set(evalpipe.render(results, ["html"])) == {"card.html"}
+
+
+def test_a_rank_with_a_threshold_has_classes(tmp_path: Any) -> None:
+    (tmp_path / "a.csv").write_text("y,s\n" + "\n".join(f"{y},{100 * p}" for y, p in zip(Y, P, strict=True)))
+    spec = {
+        "evalpipe": 1, "name": "rank", "task": "binary", "outcome": {"column": "y", "event": 1},
+        "datasets": {"a": {"path": str(tmp_path / "a.csv")}}, "models": {"m": {"score": "s", "threshold": 50}},
+        "metrics": ["sensitivity", "roc_auc"], "intervals": FEW,
+    }
+    results = evalpipe.run(spec)
+    assert results.confusion[0].counts == [[3, 1], [2, 4]]
+    assert results.confusion[0].at_threshold == 1
+    assert "when the score is at least 50" in evalpipe.render(results, ["html"])["card.html"].decode()

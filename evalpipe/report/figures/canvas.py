@@ -106,11 +106,12 @@ def style(key: str, **changes: Any) -> Iterator[None]:
         yield
 
 
-def paper(key_rows: int, heights: Sequence[float] = (PANEL_HEIGHT,), left: float = LEFT) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels of the given heights in inches, stacked, and room for a key beneath."""
+def paper(
+    key_rows: int, heights: Sequence[float] = (PANEL_HEIGHT,), left: float = LEFT, gap: float = 0.16
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels of the given heights in inches, stacked ``gap`` apart, and room for a key beneath."""
     from matplotlib.figure import Figure
 
-    gap = 0.16
     total = TOP + sum(heights) + gap * (len(heights) - 1) + FOOT + KEY_ROW * key_rows
     figure = Figure(figsize=(WIDTH, total))
     axes, top = [], total - TOP

@@ -35,22 +35,26 @@ def histogram(context: Context) -> Drawing | None:
     if not pairs:
         return None
     key = f"d{context.place}-histogram"
+    shared = _one_scale([curve for _, curve in pairs], "low", "high")
+    name = "Predicted probability" if shared else "Score"
+    title = "Predicted probabilities by level" if shared else "Scores by level"
     caption = (
-        f"Share of the rows of each level by predicted probability: {context.results.event} upwards, "
+        f"Share of the rows of each level by {name.lower()}: {context.results.event} upwards, "
         f"{context.results.other} downwards, each summing to 100%. The dashed line is the threshold in use."
     )
-    alt = f"Histogram of the predicted probabilities on {context.dataset.name}. " + " ".join(
+    alt = f"{title} on {context.dataset.name}, as histograms. " + " ".join(
         f"{series.label}: {_finding(context, series)}." for series, _ in pairs
     )
     with style(key):
-        figure, panels = paper(2, [max(3.02 / len(pairs) - 0.1, 0.95)] * len(pairs))
+        figure, panels = paper(2, _heights(len(pairs), shared=shared), gap=0.16 if shared else 0.34)
         for place, (series, curve) in enumerate(pairs):
-            _mirrored(panels[place], series, curve, context, last=place == len(pairs) - 1)
+            _mirrored(panels[place], series, curve, context)
+            _label(panels[place], name, place == len(pairs) - 1, shared=shared)
         add_key(figure, [
             KeyEntry(clip(f"{context.results.event} (event)", 48), EVENTS, width=7),
             KeyEntry(clip(context.results.other, 48), OTHERS, width=7),
         ])
-        return Drawing(key, "Predicted probabilities by level", caption, alt, to_svg(figure, key, alt, caption))
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
 def _finding(context: Context, series: Series) -> str:
@@ -62,7 +66,25 @@ def _finding(context: Context, series: Series) -> str:
     return f"at {at.cut}, {found} rows that are {event} and {alarmed} that are {other} are predicted as events"
 
 
-def _mirrored(axes: Axes, series: Series, curve: Curve, context: Context, *, last: bool) -> None:
+def _one_scale(curves: list[Curve], low: str, high: str) -> bool:
+    """Tell whether all scores lie between 0 and 1, so that panels can share an axis."""
+    return all(min(column(curve, low)) >= 0 and max(column(curve, high)) <= 1 for curve in curves)
+
+
+def _heights(panels: int, *, shared: bool) -> list[float]:
+    return [max(3.02 / panels - (0.1 if shared else 0.28), 0.95)] * panels
+
+
+def _label(axes: Axes, name: str, last: bool, *, shared: bool) -> None:  # noqa: FBT001 - the place among panels
+    if shared:
+        axes.set(xlim=(-0.015, 1.015), xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
+    if last:
+        axes.set_xlabel(name)
+    elif shared:
+        axes.set_xticklabels(())
+
+
+def _mirrored(axes: Axes, series: Series, curve: Curve, context: Context) -> None:
     low, high = column(curve, "low"), column(curve, "high")
     edges, tops = [*low, high[-1]], []
     for name, sign, fill, hatch in (("events", 1, EVENTS, None), ("others", -1, OTHERS, "////")):
@@ -78,14 +100,10 @@ def _mirrored(axes: Axes, series: Series, curve: Curve, context: Context, *, las
     threshold = next((m.threshold for m in context.results.models if m.name == series.name), None)
     if threshold is not None:
         axes.axvline(threshold, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
-    axes.set(xlim=(-0.015, 1.015), ylim=(-room, room), ylabel="Per cent", xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
+    axes.set(ylim=(-room, room), ylabel="Per cent")
     ticks = [tick for tick in axes.get_yticks() if abs(tick) <= room]
     axes.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
     axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
-    if last:
-        axes.set_xlabel("Predicted probability")
-    else:
-        axes.set_xticklabels(())
 
 
 def kolmogorov_smirnov(context: Context) -> Drawing | None:
@@ -104,16 +122,18 @@ def kolmogorov_smirnov(context: Context) -> Drawing | None:
         f"{numbers.number(said[series.name][1])}." for series, _ in pairs
     )
     with style(key):
-        figure, panels = paper(2, [max(3.02 / len(pairs) - 0.1, 0.95)] * len(pairs))
+        shared = _one_scale([curve for _, curve in pairs], "score", "score")
+        figure, panels = paper(2, _heights(len(pairs), shared=shared), gap=0.16 if shared else 0.34)
         for place, (series, curve) in enumerate(pairs):
-            _distances(panels[place], series, curve, last=place == len(pairs) - 1)
+            _distances(panels[place], series, curve, shared=shared)
+            _label(panels[place], "Score", place == len(pairs) - 1, shared=shared)
         add_key(figure, [
             KeyEntry(clip(f"{event} (event)", 48), EVENTS), KeyEntry(clip(other, 48), MUTED, (0, (5, 2))),
         ])
         return Drawing(key, "K-S chart", caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _distances(axes: Axes, series: Series, curve: Curve, *, last: bool) -> None:
+def _distances(axes: Axes, series: Series, curve: Curve, *, shared: bool) -> None:
     score, events, others = (column(curve, name) for name in ("score", "events_below", "others_below"))
     axes.step(score, events, color=EVENTS, where="pre")
     axes.step(score, others, color=MUTED, linestyle=(0, (5, 2)), where="pre")
@@ -121,14 +141,10 @@ def _distances(axes: Axes, series: Series, curve: Curve, *, last: bool) -> None:
     place = score.index(at)
     axes.plot([at, at], [events[place], others[place]], color=INK, linewidth=1.2, solid_capstyle="butt")
     middle = (events[place] + others[place]) / 2
-    axes.text(at + 0.015, middle, numbers.number(noted(curve, "statistic")), va="center_baseline", fontsize=8.5)
-    axes.set(xlim=(-0.015, 1.015), ylim=(-0.03, 1.2), ylabel="Share below", yticks=(0, 0.5, 1))
-    axes.set_xticks((0, 0.2, 0.4, 0.6, 0.8, 1))
+    aside = 0.015 if shared else 0.015 * (max(score) - min(score))
+    axes.text(at + aside, middle, numbers.number(noted(curve, "statistic")), va="center_baseline", fontsize=8.5)
+    axes.set(ylim=(-0.03, 1.2), ylabel="Share below", yticks=(0, 0.5, 1))
     axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
-    if last:
-        axes.set_xlabel("Score")
-    else:
-        axes.set_xticklabels(())
 
 
 def prevalences(context: Context) -> Drawing | None:
