@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evalpipe.errors import UsageError
-
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
@@ -122,6 +120,10 @@ def run(
         planned = make_plan(spec, look(spec, frames))
         clock(3)
         samples = read(planned, frames)
+        if folder is not None:
+            from evalpipe.report import ready
+
+            ready(spec.report.formats)
         clock(4)
         progress.expect(spec.intervals.replicates * sum(sample.role == "evaluate" for sample in samples))
         evaluation = evaluate_plan(planned, samples, progress.advance)
@@ -146,14 +148,11 @@ def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Reco
 def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | None = None) -> dict[str, bytes]:
     """Render the card of ``results`` (or of an output folder) again: file names and their bytes.
 
-    ``formats`` are "html" and "pdf"; by default those of the spec. Raises DataError for a folder without results.
+    ``formats`` are "html" and "pdf"; by default those of the spec. Raises DataError for a folder without results,
+    UsageError for another format.
     """
     from evalpipe.report import render as render_card
     from evalpipe.results import Results
 
     found = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
-    wanted = found.spec.get("report", {}).get("formats", ()) if formats is None else formats
-    unknown = sorted(set(wanted) - {"html", "pdf"})
-    if unknown:
-        raise UsageError.of("unknown-format", f"unknown format '{unknown[0]}'", hint="the formats are html and pdf")
-    return render_card(found, wanted)
+    return render_card(found, found.spec.get("report", {}).get("formats", ()) if formats is None else formats)

@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 
+def ready(formats: Sequence[str]) -> None:
+    """Make sure, before anything is computed, that the formats can be made here; raises UsageError as `render` does."""
+    if "pdf" in formats:
+        from evalpipe.report.pdf import load_weasyprint
+
+        load_weasyprint()
+
+
 def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
     """Render the card in each of the formats ("html", "pdf") and return its files by name.
 

@@ -34,7 +34,7 @@ FALLBACKS = (
 
 def pdf_document(results: Results) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
-    weasyprint = _weasyprint()
+    weasyprint = load_weasyprint()
     from weasyprint.text.fonts import FontConfiguration
 
     page = html_page(results, ROW_LIMIT).decode("utf-8")
@@ -59,7 +59,8 @@ def pdf_document(results: Results) -> bytes:
     return bytes(written)
 
 
-def _weasyprint() -> Any:
+def load_weasyprint() -> Any:
+    """Import the maker of PDFs; raises UsageError when a library of the operating system is missing."""
     try:
         import weasyprint
     except OSError as error:

@@ -102,6 +102,24 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(command: C
     )
 
 
+def test_a_missing_library_is_told_before_anything_is_computed(folder: Path) -> None:
+    code = (
+        "import sys, builtins\n"
+        "real = builtins.__import__\n"
+        "def absent(name, *rest, **named):\n"
+        "    if name.split('.')[0] == 'weasyprint': raise OSError(\"cannot load library 'libpango-1.0-0'\")\n"
+        "    return real(name, *rest, **named)\n"
+        "builtins.__import__ = absent\n"
+        "import evalpipe.cli\n"
+        "evalpipe.cli.main(['run', 'small.yaml', '--set', 'report.formats=[pdf]'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "4/7" not in done.stderr
+    assert "error[missing-library]: the PDF cannot be made: the system library Pango is missing" in done.stderr
+    assert "libpango-1.0-0" in done.stderr
+
+
 def test_the_working_folder_is_no_output_folder(command: Command) -> None:
     done = command("run", "small.yaml", "--out", ".", "--no-progress")
     assert done.returncode == 2
