@@ -51,14 +51,16 @@ def specificity(fp: Any, tn: Any) -> Proportion:
     return Proportion(tn, tn + fp)
 
 
-@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion", aliases=("fpr", "fall_out"),
+@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion",
+        aliases=("fpr", "fall_out", "type_1_error_rate"),
         undefined="no non-events", ref="Fawcett (2006)")
 def false_positive_rate(fp: Any, tn: Any) -> Proportion:
     r"""Share of the non-events that were predicted as events, $\frac{FP}{FP+TN}$."""
     return Proportion(fp, fp + tn)
 
 
-@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion", aliases=("fnr", "miss_rate"),
+@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion",
+        aliases=("fnr", "miss_rate", "type_2_error_rate"),
         undefined="no events", ref="Fawcett (2006)")
 def false_negative_rate(tp: Any, fn: Any) -> Proportion:
     r"""Share of the events that were predicted as non-events, $\frac{FN}{FN+TP}$."""
@@ -116,14 +118,16 @@ def f_beta(tp: Any, fp: Any, fn: Any, *, beta: Annotated[float, Field(gt=0, lt=1
 
 
 @metric(needs="labels", direction="maximize", range=CORRELATION, title="J-index",
-        aliases=("youden", "informedness", "true_skill_statistic"), undefined="no events or no non-events",
+
+        aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"), undefined="no events or no non-events",
         ref="Youden (1950)")
 def j_index(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Sensitivity plus specificity less one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
     return ratio(tp, tp + fn) + ratio(tn, tn + fp) - 1
 
 
-@metric(needs="labels", direction="maximize", range=CORRELATION, aliases=("kap", "cohen_kappa_score"), title="Kappa",
+@metric(needs="labels", direction="maximize", range=CORRELATION,
+        aliases=("kap", "cohen_kappa_score", "heidke_skill_score"), title="Kappa",
         undefined="truth and predictions are all of one class", ref="Cohen (1960)")
 def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Agreement of truth and prediction beyond that of independence,
@@ -209,3 +213,33 @@ def sedi(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     h, f = (np.clip(ratio(found, whole), 1e-9, 1 - 1e-9) for found, whole in ((tp, tp + fn), (fp, fp + tn)))
     ups, downs = np.log(f) + np.log1p(-h), np.log(h) + np.log1p(-f)
     return ratio(ups - downs, ups + downs)
+
+
+@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion",
+        aliases=("misclassification_rate", "zero_one_loss"), undefined="no rows", ref="Hand (1997)")
+def error_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
+    r"""Share of the rows whose class was predicted wrongly, $\frac{FP+FN}{n}$."""
+    return Proportion(fp + fn, tp + fp + fn + tn)
+
+
+@metric(needs="labels", direction="none", range=(0.0, np.inf), undefined="no events", ref="Donaldson et al. (1975)")
+def frequency_bias(tp: Any, fp: Any, fn: Any) -> Any:
+    r"""Predicted events for each event; 1 where as many are predicted as there are, $\frac{TP+FP}{TP+FN}$."""
+    return ratio(tp + fp, tp + fn)
+
+
+@metric(needs="labels", direction="maximize", range=(-1 / 3, 1.0), title="Equitable threat score",
+        aliases=("gilbert_skill_score", "ets"), undefined="no events and none predicted, or no non-events at all",
+        ref="Gandin & Murphy (1992)")
+def equitable_threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Critical success index after taking away the events that a random prediction of the same frequency would find,
+    $\frac{TP-R}{TP+FP+FN-R},\ R=\frac{(TP+FP)(TP+FN)}{n}$."""
+    random = ratio((tp + fp) * (tp + fn), tp + fp + fn + tn)
+    return ratio(tp - random, tp + fp + fn - random)
+
+
+@metric(needs="labels", direction="maximize", range=CORRELATION, title="Yule's Q", aliases=("odds_ratio_skill_score",),
+        undefined="a row and a column of the confusion matrix without rows", ref="Yule (1900)")
+def yule_q(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Odds ratio brought to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""
+    return ratio(tp * tn - fp * fn, tp * tn + fp * fn)

@@ -47,6 +47,10 @@ SWAP = {
     "average_precision": None,
     "ks": "ks",
     "gain_capture": "gain_capture",
+    "error_rate": "error_rate",
+    "frequency_bias": None,
+    "equitable_threat_score": "equitable_threat_score",
+    "yule_q": "yule_q",
     "markedness": "markedness",
     "roc_distance": "roc_distance",
     "critical_success_index": None,
@@ -154,7 +158,7 @@ def test_a_perfect_forecast_reaches_the_best_value(name: str, options: dict[str,
     entry = registry[name]
     best = samples.value(name, options, perfect, np.ones(5))
     if entry.direction == "none":
-        constant = {"brier_uncertainty": 0.24, "brier_residual": 0.0}
+        constant = {"brier_uncertainty": 0.24, "brier_residual": 0.0, "frequency_bias": 1.0}
         assert best == pytest.approx(constant.get(name, truth.mean()))
         return
     if name in SHORT_OF_THE_BOUND or options.get("standardize") is False:

@@ -58,6 +58,7 @@ PEERS: dict[str, tuple[dict[str, Any], Any]] = {
     "pr_auc": ({}, lambda y, d, p, w: pr_trapezoid(y, p, w)),
     "average_precision": ({}, lambda y, d, p, w: sk.average_precision_score(y, p, sample_weight=w)),
     "ks": ({}, lambda y, d, p, w: ks(y, p, w)),
+    "error_rate": ({}, lambda y, d, p, w: sk.zero_one_loss(y, d, sample_weight=w)),
     "markedness": ({}, lambda y, d, p, w: sk.precision_score(y, d, sample_weight=w, zero_division=np.nan)
                    + sk.precision_score(~y, ~d, sample_weight=w, zero_division=np.nan) - 1),
     "critical_success_index": ({}, lambda y, d, p, w: sk.jaccard_score(y, d, sample_weight=w)),
@@ -102,7 +103,7 @@ def test_scikit_learn_agrees(name: str) -> None:
 LACKING = {
     "ppv", "npv", "detection_prevalence", "roc_distance", "odds_ratio", "sedi", "nagelkerke_r2", "tjur_r2",
     "brier_reliability", "brier_refinement", "brier_resolution", "brier_uncertainty", "brier_residual",
-    "precision_at_k", "recall_at_k", "gain", "lift",
+    "precision_at_k", "recall_at_k", "gain", "lift", "frequency_bias", "equitable_threat_score", "yule_q",
 }
 """What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py` and `test_plain.py` check these."""
 
