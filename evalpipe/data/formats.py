@@ -117,7 +117,9 @@ def _explained(path: Path, form: Format, reason: str) -> Unreadable:
     if path.stat().st_size == 0:
         return Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
     if form == "ndjson":
-        return _bad_line(path) or Unreadable("corrupt-file", reason, "each line must hold one JSON object")
+        what = "a key has values of different types" if "supertype" in reason else reason
+        hint = "write each key with values of one type, in every line"
+        return _bad_line(path) or Unreadable("corrupt-file", what, hint)
     if form == "parquet":
         reason = reason.removeprefix("parquet: ").removeprefix("File out of specification: ")
         return Unreadable("corrupt-file", f"it is not a whole Parquet file: {_lower(reason)}", "write or copy it again")
@@ -125,6 +127,8 @@ def _explained(path: Path, form: Format, reason: str) -> Unreadable:
         hint = "write or copy it again, in the IPC file format (Feather version 2)"
         return Unreadable("corrupt-file", f"it is not a whole Arrow IPC file: {_lower(reason)}", hint)
     delimited.check(path, SEPARATORS[form], len(delimited.header(path, SEPARATORS[form])))  # says which row, if it can
+    if "malformed" in reason:
+        reason = "a quote stands inside a cell that is not quoted"
     return Unreadable("corrupt-file", reason, "quote each cell that holds a quote, a separator or a line break")
 
 

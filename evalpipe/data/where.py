@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 _TOKEN = re.compile(
-    r"""(?P<skip>'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/)|(?P<quoted>"(?:[^"]|"")*"|`[^`]*`)|(?P<word>[^\W\d]\w*)(?P<call>\s*\()?""",
-    re.DOTALL,
+    r"""(?P<skip>'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/)|(?P<quoted>"(?:[^"]|"")*"|`[^`]*`)|(?P<word>[^\W\d]\w*)(?P<call>\s*\()?
+    |(?P<decimal>\d*\.\d+|\d+\.)""",
+    re.DOTALL | re.VERBOSE,
 )
 _ROWWISE = frozenset({
     "abs", "acos", "acosd", "asin", "asind", "atan", "atan2", "atan2d", "atand", "cbrt", "ceil", "ceiling",
@@ -97,7 +98,7 @@ def _typed(text: str, schema: Mapping[str, pl.DataType]) -> list[Fault]:
     known, unknown = dict(schema), list[str]()
     while True:
         try:
-            kind = _apply(pl.DataFrame(schema=known), text).dtype
+            kind = _tried(pl.DataFrame(schema=known), text)
         except pl.exceptions.ColumnNotFoundError as error:
             name = re.search(r'"(.*?)"', str(error))
             if name is None or name[1] in known:
@@ -139,6 +140,15 @@ def _apply(frame: pl.DataFrame, text: str) -> pl.Series:
     return frame.lazy().sql(f"SELECT (\n{text}\n) AS keep FROM self").collect().to_series()  # noqa: S608
 
 
+def _tried(frame: pl.DataFrame, text: str) -> pl.DataType:
+    """Return the type of the condition, tried on a row of nulls; some types are compared only where there is a row."""
+    # a text is silently compared with the text of a decimal, but never with a whole number
+    whole = _TOKEN.sub(lambda token: "1" if token["decimal"] else token[0], text)
+    row = frame.clear(n=1)
+    _apply(row, whole)
+    return _apply(row, text).dtype
+
+
 def keep(frame: pl.DataFrame, text: str) -> pl.Series:
     """Return which rows meet the condition, shape [n]; a row for which it is unknown (null) does not.
 
@@ -147,6 +157,7 @@ def keep(frame: pl.DataFrame, text: str) -> pl.Series:
     import polars as pl
 
     try:
+        _tried(frame, text)
         flags = _apply(frame, text)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError) as error:
         hint = "a column that 'where' uses may hold other values further down than in its first rows"

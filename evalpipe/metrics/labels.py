@@ -118,9 +118,8 @@ def f_beta(tp: Any, fp: Any, fn: Any, *, beta: Annotated[float, Field(gt=0, lt=1
 
 
 @metric(needs="labels", direction="maximize", range=CORRELATION, title="J-index",
-
-        aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"), undefined="no events or no non-events",
-        ref="Youden (1950)")
+        aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"),
+        undefined="no events or no non-events", ref="Youden (1950)")
 def j_index(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Sensitivity plus specificity less one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
     return ratio(tp, tp + fn) + ratio(tn, tn + fp) - 1
