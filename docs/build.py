@@ -24,6 +24,7 @@ from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema
+from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,9 @@ NEEDS = {
     "labels": ("predicted classes", "a probability and a threshold, or a column of predicted levels"),
     "probabilities": ("predicted probabilities", "a probability"),
     "scores": ("ranking", "a probability; only the order of the rows counts"),
+    "values": ("predicted numbers", "a prediction of a regression or count outcome"),
+    "loo_values": ("leave-one-out predictions", "predictions of a regression model that had not seen the row"),
+    "truth": ("the outcome alone", "nothing; these are facts of the data"),
 }
 TERMINAL = 100
 
@@ -88,7 +92,11 @@ def limits(schema: dict[str, Any]) -> str:
 METRICS = f"""{MARK}
 # Metrics
 
-Every metric, by what a model must give for it. Where one is undefined, its value is `null` with the reason.
+Every metric, by what a model must give for it, with the tasks it is for: in bold where it belongs to the standard set
+of that task. Where one is undefined, its value is `null` with the reason.
+
+A metric that sees an event (marked "averaged" below) takes each level of a multiclass or ordinal outcome in turn as the
+event, and `average` brings the levels together.
 [spec.md](spec.md) says how to choose the interval method.
 """
 
@@ -112,7 +120,12 @@ canonical name. [metrics.md](metrics.md) has the definitions.
 metrics:
   - roc_auc
   - {metric: f_beta, beta: 2}
+  - {metric: precision, average: [macro, none]}
 ```
+
+`average` says how a metric that sees an event is brought together over the levels of a multiclass or ordinal outcome:
+`macro` (the mean; the default), `macro_weighted` (by the levels' true shares), `micro` (all levels' ingredients
+pooled), `none` (one value a level), or a list of these.
 
 | metric | option | values |
 |---|---|---|"""
@@ -123,15 +136,20 @@ def metrics_page() -> str:
     parts = [METRICS]
     for need, (title, given) in NEEDS.items():
         rows = [
-            f"| [{e.name}](#{e.name}) | {e.title} | {goal(e)} | {span(e)} | {'yes' if e.standard else ''} |"
+            f"| [{e.name}](#{e.name}) | {e.title} | {tasks(e)} | {goal(e)} | {span(e)} |"
             for e in registry
             if e.needs == need
         ]
-        head = "| name | title | better | range | standard set |\n|---|---|---|---|---|"
+        head = "| name | title | tasks | better | range |\n|---|---|---|---|---|"
         parts.append("\n".join([f"## Of {title}\n\nNeeds {given}.\n", head, *rows]) + "\n")
     parts.append("## Definitions\n")
     parts.extend(metric_entry(entry) for entry in sorted(registry, key=lambda entry: entry.name))
     return "\n".join(parts)
+
+
+def tasks(entry: Metric) -> str:
+    """List the tasks of a metric; those whose standard set it belongs to in bold."""
+    return ", ".join(f"**{task}**" if task in entry.standard else task for task in entry.tasks)
 
 
 def goal(entry: Metric) -> str:
@@ -149,6 +167,8 @@ def metric_entry(entry: Metric) -> str:
     """Return the definition of one metric."""
     facts = {
         "Title": entry.title,
+        "Tasks": tasks(entry) + ("; averaged over the levels" if entry.sees == "event" and set(MANY) & set(entry.tasks)
+                                 else ""),
         "Also called": ", ".join(f"`{alias}`" for alias in entry.aliases),
         "Better": goal(entry),
         "Range": span(entry),
@@ -168,6 +188,8 @@ def options(entry: Metric) -> Iterator[tuple[str, str]]:
     schema = entry.options.model_json_schema()
     for name, parameter in entry.option_types.items():
         words = kind(schema["properties"][name], schema.get("$defs", {}))
+        if name in entry.alone:
+            continue
         if name in entry.from_spec:
             yield name, f"{words}; default: the spec's `{entry.from_spec[name]}`"
         elif parameter.default is inspect.Parameter.empty:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import Problem, UsageError
+from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,50 +18,72 @@ def evaluate(
     truth: Any,
     probability: Any = None,
     *,
-    event: str | bool | int,
+    task: str = "binary",
+    event: str | bool | int | None = None,
+    levels: Sequence[str | bool | int] | None = None,
+    probabilities: Any = None,
     score: Any = None,
     scale: str | None = None,
     prediction: Any = None,
+    loo_prediction: Any = None,
     metrics: Sequence[str | Mapping[str, Any]] | None = None,
     weight: Any = None,
     weight_kind: str = "importance",
-    threshold: float = 0.5,
-    prevalence: float | None = None,
+    threshold: float | None = None,
+    prevalence: float | Mapping[str, Any] | None = None,
+    costs: Sequence[Mapping[str, Any]] | None = None,
     intervals: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Results:
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
 
-    ``probability`` of the event, ``score`` and ``prediction`` (levels) are arrays, or mappings of model name to array;
-    ``scale`` holds for every score. The other arguments are the spec's keys. Raises SpecError, DataError or
-    UsageError as a run does.
+    ``probability`` of the ``event``, ``score``, ``prediction`` (levels, or numbers) and ``loo_prediction`` are arrays
+    [n], or mappings of model name to array; ``probabilities`` of all ``levels``, in their order, an array [n, K] or
+    such a mapping; ``scale`` holds for every score. The other arguments are the spec's keys. Raises SpecError,
+    DataError or UsageError as a run does.
     """
     columns: dict[str, Any] = {"truth": truth} | ({"weight": weight} if weight is not None else {})
-    models: dict[str, dict[str, str]] = {}
-    for kind, given in (("probability", probability), ("score", score), ("prediction", prediction)):
-        for name, values in _by_model(given).items():
+    models: dict[str, dict[str, Any]] = {}
+    given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
+    for kind, arrays in given.items():
+        for name, values in _by_model(arrays).items():
             columns[f"{name}.{kind}"] = values
             models.setdefault(name, {})[kind] = f"{name}.{kind}"
             if kind == "score" and scale is not None:
                 models[name]["scale"] = scale
+    for name, table in _by_model(probabilities).items():
+        columns |= _by_level(name, table, levels)
+        models.setdefault(name, {})["probabilities"] = f"{name}.probability.{{level}}"
+    outcome = {"column": "truth", "event": event, "levels": None if levels is None else list(levels)}
+    optional = {
+        "metrics": metrics, "prevalence": prevalence, "costs": costs, "intervals": intervals, "threshold": threshold,
+        "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
+    }
     spec: dict[str, Any] = {
         "evalpipe": 1,
         "name": "evaluation",
-        "task": "binary",
+        "task": task,
         "seed": seed,
-        "outcome": {"column": "truth", "event": event},
+        "outcome": {key: value for key, value in outcome.items() if value is not None},
         "datasets": {"data": {"path": "memory"}},
         "models": models,
-        "threshold": threshold,
         "report": {"formats": []},
-    }
-    optional = {"metrics": metrics, "prevalence": prevalence, "intervals": intervals}
-    spec |= {key: value for key, value in optional.items() if value is not None}
-    if weight is not None:
-        spec["weight"] = {"column": "weight", "kind": weight_kind}
+    } | {key: value for key, value in optional.items() if value is not None}
     from evalpipe.run import run
 
     return run(_plain(spec), frames={"data": _frame(columns)})
+
+
+def _by_level(name: str, table: Any, levels: Sequence[Any] | None) -> dict[str, Any]:
+    """Split the probabilities of a model [n, K] into a column for each level."""
+    import numpy as np
+
+    values = np.asarray(table)
+    if values.ndim != 2 or levels is None or values.shape[1] != len(levels):
+        wanted = "with a column for each of the levels" if levels is None else f"of shape [n, {len(levels)}]"
+        message = f"the probabilities of '{name}' are not a table {wanted}, but of shape {list(values.shape)}"
+        raise UsageError(Problem("not-a-table", message, hint="give 'levels' and a column of probabilities for each"))
+    return {f"{name}.probability.{level_text(level)}": values[:, place] for place, level in enumerate(levels)}
 
 
 def _by_model(given: Any) -> dict[str, Any]:

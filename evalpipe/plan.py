@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.errors import DataError, Problem
+from evalpipe.spec.levels import level_text
+from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.data.table import Catalog, Table
     from evalpipe.metrics import Metric
@@ -34,12 +36,23 @@ class DatasetPlan:
 
 @dataclass(frozen=True, slots=True)
 class MetricPlan:
-    """A metric with its checked options and the way its interval is made, with the reason for that."""
+    """A metric with its checked options and the way its interval is made, with the reason for that.
+
+    ``average`` is how it is brought together over classes: "macro", "macro_weighted", "micro", "none" (one value a
+    class), or None where there is one value to begin with. ``of_class`` holds, for each class, options that differ.
+    """
 
     metric: Metric
     params: Mapping[str, Any]
     method: Method
     reason: str
+    average: str | None = None
+    of_class: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The options that can be printed beside a value."""
+        return {name: value for name, value in self.params.items() if not isinstance(value, tuple)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,31 +93,53 @@ def plan(spec: Spec, catalog: Catalog) -> Plan:
         for name, dataset in spec.datasets.items()
     )
     choices = spec.metrics or standard_metrics(spec)
-    return Plan(spec, datasets, tuple(_metric(spec, choice) for choice in choices), _proportions(spec)[0])
+    metrics = tuple(entry for choice in choices for entry in _entries(spec, choice))
+    return Plan(spec, datasets, metrics, _proportions(spec)[0])
 
 
 def columns_named(spec: Spec) -> dict[str, Loc]:
     """Return the columns that evaluated rows must have, each with the place in the spec that names it first."""
+    from evalpipe.spec.models import Model
+
     named: dict[str, Loc] = {spec.outcome.column: ("outcome", "column")}
     if spec.id is not None:
         named.setdefault(spec.id, ("id",))
     if spec.weight is not None:
         named.setdefault(spec.weight.column, ("weight", "column"))
     for name, model in spec.models.items():
-        for kind, column in model_columns(model).items():
-            named.setdefault(column, ("models", name, kind))
+        for kind, column in model_columns(spec, model).items():
+            named.setdefault(column, ("models", name, kind if kind in Model.model_fields else "probabilities"))
     return named
 
 
-def model_columns(model: Model) -> dict[str, str]:
-    """Return the columns of a model by what they hold."""
-    kinds = ("probability", "score", "prediction")
-    return {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}
+def model_columns(spec: Spec, model: Model) -> dict[str, str]:
+    """Return the columns of a model by what they hold; of K levels, "probability of <level>" for each."""
+    kinds = ("probability", "score", "prediction", "loo_prediction")
+    chances = {f"probability of {level}": column for level, column in probability_columns(spec, model).items()}
+    return chances | {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}
+
+
+def probability_columns(spec: Spec, model: Model) -> dict[str, str]:
+    """Return the column of each level's probability, in the order of the levels; empty where there are none."""
+    if model.probabilities is None:
+        return {}
+    if isinstance(model.probabilities, str):
+        return {level: model.probabilities.replace("{level}", level) for level in levels(spec)}
+    return {level: model.probabilities[level] for level in levels(spec)}
+
+
+def levels(spec: Spec) -> list[str]:
+    """Return the declared levels of the outcome; of a binary one the event first; empty where none are declared."""
+    declared = [level_text(level) for level in spec.outcome.levels or ()]
+    if spec.task != "binary" or not declared:
+        return declared
+    event = level_text(spec.outcome.event)
+    return [event, *(level for level in declared if level != event)]
 
 
 def threshold(spec: Spec, model: Model) -> float | None:
     """Return the threshold that makes a model's classes; None where the data give them, or nothing does."""
-    if model.prediction is not None:
+    if model.prediction is not None or spec.task != "binary":
         return None
     if model.threshold is not None:
         return float(model.threshold)
@@ -129,6 +164,8 @@ def _missing_column(spec: Spec, dataset: str, table: Table, column: str, loc: Lo
     listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
     notes = [f"its columns: {listed}"]
     hint = f"did you mean '{close[0]}'?" if close else f"name one of the columns of dataset '{dataset}'"
+    if loc[-1] == "probabilities":
+        hint = "every level needs a column of probabilities"
     if spec.datasets[dataset].role == "reference":
         notes.append("declare 'id' so that rows of a reference dataset are compared by identity alone")
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:1])
@@ -148,24 +185,48 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     return tuple(
         MetricChoice(entry.name)
         for entry in registry
-        if entry.standard
+        if spec.task in entry.standard
         and entry.needs in served
         and all(getattr(spec, key) is not None for key in entry.from_spec.values())
     )
 
 
-def _metric(spec: Spec, choice: MetricChoice) -> MetricPlan:
+def _entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
+    """Yield what an entry of the spec comes to: one for each average."""
     from evalpipe.metrics import registry
 
     entry = registry[choice.metric]
-    declared = {option: getattr(spec, key) for option, key in entry.from_spec.items()}
-    given = {option: prior.value for option, prior in declared.items() if prior is not None} | dict(choice.options)
-    params = entry.options(**given).model_dump()
-    method, reason = _interval(spec, entry)
-    return MetricPlan(entry, params, method, reason)
+    classes = levels(spec) if spec.task in MANY else []
+    declared = [_declared(spec, entry, level) for level in classes] or [_declared(spec, entry, None)]
+    filled = [entry.options(**given | dict(choice.options)).model_dump() for given in declared]
+    differ = {name for name in filled[0] if any(options[name] != filled[0][name] for options in filled)}
+    params = {name: value for name, value in filled[0].items() if name not in differ}
+    averages = (choice.averages or ("macro",)) if classes and entry.sees == "event" else (None,)
+    for average in averages:
+        method, reason = _interval(spec, entry, average)
+        yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else ())
 
 
-def _interval(spec: Spec, entry: Metric) -> tuple[Method, str]:
+def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
+    """Return the options that the spec gives to a metric; priors are those of ``level``, where there are several."""
+    found: dict[str, Any] = {}
+    for option, key in entry.from_spec.items():
+        given = getattr(spec, key)
+        if key == "costs" and given is not None:
+            found[option] = cost_matrix(spec)
+        elif given is not None:
+            found[option] = given.value if level is None else (given.levels or {})[level]
+    return found
+
+
+def cost_matrix(spec: Spec) -> tuple[tuple[float, ...], ...]:
+    """Return the named costs by true level (outer) and predicted level (inner); 0 where none is named."""
+    named = {(level_text(c.truth), level_text(c.predicted)): float(c.cost) for c in spec.costs or ()}
+    order = levels(spec)
+    return tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
+
+
+def _interval(spec: Spec, entry: Metric, average: str | None) -> tuple[Method, str]:
     """Choose the interval method of a metric, and say why."""
     if spec.intervals.method == "none":
         return "none", "the spec asks for none"
@@ -173,6 +234,8 @@ def _interval(spec: Spec, entry: Metric) -> tuple[Method, str]:
         return "percentile", "the spec asks for the bootstrap"
     if entry.interval != "proportion":
         return "percentile", "not a proportion of rows, so no binomial limits exist"
+    if average not in (None, "none"):
+        return "percentile", "an average over classes, so no binomial limits exist"
     return _proportions(spec)
 
 

@@ -67,11 +67,15 @@ class DatasetSummary(Record):
     excluded_zero_weight: int
     n: int
     """Observations used: rows, or the sum of frequency weights."""
-    events: int
+    events: int | None
+    """Events of a binary outcome."""
     total_weight: float
     prevalence: float | None
-    """Share of the events, weighted."""
+    """Share of the events of a binary outcome, weighted."""
     levels: list[LevelCount]
+    """The levels of the outcome; none of a number."""
+    outcome: dict[str, float] = Field(default_factory=dict)
+    """Of a number: its weighted mean and sd, min, quartiles and max."""
 
 
 class ModelSummary(Record):
@@ -98,6 +102,8 @@ class MetricSummary(Record):
     """Lowest and highest possible value; null where unbounded."""
     undefined: str
     reference: str
+    matrices: dict[str, list[list[float]]] = Field(default_factory=dict)
+    """What each pair of a true (outer) and a predicted level weighs or costs, by name, where it depends on that."""
 
 
 class Estimate(Record):
@@ -118,9 +124,12 @@ class Estimate(Record):
     method: str
     """How the interval was made: exact, wilson, percentile or none."""
     n: int
-    events: int
+    events: int | None
+    """Events of a binary outcome; of one class of several, its rows."""
     status: Status
     reason: str | None = None
+    classes_used: int | None = None
+    """Of an average over classes: how many of them have a value."""
     no_information: float | None = None
     undefined_replicates: int = 0
     error_bound: float | None = None
@@ -140,6 +149,8 @@ class Confusion(Record):
     threshold: float | None
     at_threshold: int
     """Rows whose probability equals the threshold; they are predicted as events."""
+    tied: int = 0
+    """Rows whose highest probability several levels share; the first of them is predicted."""
 
 
 class Curve(Record):
@@ -150,18 +161,34 @@ class Curve(Record):
     weight, rows. histogram: low, high, events, others. ks: score, events_below, others_below (shares of the rows scored
     below it). gain_table: group, population, captured, random, wizard, lift, cumulative_population,
     cumulative_captured, cumulative_wizard, cumulative_lift, separation.
+
+    Of numbers, with residual = truth - prediction: residual_quantiles: share, residual, absolute_residual (the inverse
+    of the distribution, averaged at its jumps: R's type 2). residual_box, of absolute residuals: lower_whisker,
+    lower_quartile, median, upper_quartile, upper_whisker (at the last rows within 1.5 interquartile ranges of the box).
+    residual_outliers: absolute_residual, weight of the 20 largest beyond its whiskers. residual_histogram: low, high,
+    weight. residual_ecdf: absolute_residual, share_above (share of the rows with a larger one). observed_predicted:
+    predicted, observed, and residual_predicted: predicted, residual, of rows spread evenly by prediction.
+    observed_predicted_smooth and residual_predicted_smooth: the same coordinates, along a smoothing spline. rootogram:
+    count, observed (weight), expected (weight, were each count Poisson with its prediction as mean).
     """
 
     dataset: str
     model: str
     variant: str = "original"
     slice: Slice | None = None
+    class_: str | None = Field(default=None, alias="class")
+    """Of several levels: the one that counts as the event; for cumulative curves, the highest level below the cut."""
     curve: str
     points: dict[str, list[float | None]]
     notes: dict[str, Scalar] = Field(default_factory=dict)
     """Facts about the curve: bins_requested, bins_used and method of a reliability diagram; found_in_first_10_percent,
     found_in_first_50_percent and tested_for_half_of_events of gain; lift_in_first_10_percent of lift; statistic and
-    score of ks, where the distance is largest; points_of, the number of points, where not all are stored."""
+    score of ks, where the distance is largest; points_of, the number of points, where not all are stored; rmse, mean
+    and outliers (weight beyond the whiskers) of residual_box; groups and smoothed of a smooth line: through how many
+    groups of rows it goes, and whether it is a spline or, of fewer than five groups, their means; last_or_more of a
+    rootogram: whether its last count holds all above; expected_above: the weight expected above it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
 
 class Threshold(Record):
@@ -192,10 +219,11 @@ class Desirability(Record):
 
 
 class Prior(Record):
-    """The declared prevalence."""
+    """The declared prevalence: of the event, or of each level."""
 
-    value: float
+    value: float | None
     source: str | None
+    levels: dict[str, float] | None = None
 
 
 class Method(Record):
@@ -217,10 +245,15 @@ class Results(Record):
     evalpipe_version: str
     name: str
     title: str
-    task: Literal["binary"]
-    event: str
-    other: str
-    """The level that is not the event."""
+    task: Literal["binary", "multiclass", "ordinal", "regression", "count"]
+    event: str | None
+    """The event of a binary outcome."""
+    other: str | None
+    """The level of a binary outcome that is not the event."""
+    levels: list[str]
+    """The levels of the outcome in order, of a binary one the event first; none of a number."""
+    unit: str | None = None
+    """The unit of a number."""
     spec: dict[str, Any]
     """The resolved spec: `extends`, environment and `--set` applied, defaults filled in."""
     spec_sha256: str
@@ -282,7 +315,7 @@ class Results(Record):
 
         rows = [row.model_dump(by_alias=True) for row in self.rows]
         text = [{**row, "params": _text(row["params"]), "slice": _text(row["slice"])} for row in rows]
-        whole = {"n", "events", "undefined_replicates"}
+        whole = {"n", "events", "classes_used", "undefined_replicates"}
         number = {"value", "lower", "upper", "level", "no_information", "error_bound"}
         columns = [field.alias or name for name, field in Estimate.model_fields.items()]
         types = {name: pl.Int64 if name in whole else pl.Float64 if name in number else pl.String for name in columns}

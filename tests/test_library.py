@@ -106,9 +106,9 @@ def test_results_are_read_back_as_they_were() -> None:
 
 def test_estimates_are_a_polars_frame() -> None:
     frame = evalpipe.evaluate(Y, P, **OPTIONS).estimates
-    assert frame.shape == (2, 20)
+    assert frame.shape == (2, 21)
     assert frame["metric"].to_list() == ["roc_auc", "brier"]
-    assert frame["params"].to_list() == ["{}", "{}"]
+    assert frame["params"].to_list() == ["{}", '{"scale": "half"}']
 
 
 def test_run_takes_a_mapping_and_writes_only_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_a_plan_needs_no_rows(tmp_path: Path) -> None:
         "evalpipe": 1, "name": "planned", "task": "binary", "outcome": {"column": "y", "event": 1},
         "datasets": {"a": {"path": str(tmp_path / "a.csv")}}, "models": {"m": {"probability": "p"}},
     }
-    standard = [m.name for m in evalpipe.metrics.registry if m.standard and not m.from_spec]
+    standard = [m.name for m in evalpipe.metrics.registry if "binary" in m.standard and not m.from_spec]
     assert [entry.metric.name for entry in evalpipe.plan(spec).metrics] == standard
     with_prior = evalpipe.plan(spec | {"prevalence": 0.1})
     assert {entry.metric.name for entry in with_prior.metrics} == {*standard, "ppv", "npv"}

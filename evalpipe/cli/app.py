@@ -87,12 +87,14 @@ def render(folder: str, forms: Sequence[str]) -> None:
 
 @app.command(short_help="List or explain the measures.")
 @click.argument("name", required=False)
+@click.option("--task", type=click.Choice(["binary", "multiclass", "ordinal", "regression", "count"]),
+              help="Only the measures of this kind of outcome.")
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
-def metrics(name: str | None, form: str) -> None:
+def metrics(name: str | None, task: str | None, form: str) -> None:
     """List the measures, or explain one: definition, formula, range, edge cases, options, reference."""
     from evalpipe.cli.catalogue import print_metrics
 
-    print_metrics(name, form)
+    print_metrics(name, task, form)
 
 
 @app.command(short_help="Print a JSON Schema.")

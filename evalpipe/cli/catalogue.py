@@ -27,12 +27,12 @@ def print_schema(kind: str) -> None:
     click.echo(json.dumps(document, indent=1, ensure_ascii=False))
 
 
-def print_metrics(name: str | None, form: str) -> None:
-    """Print the catalogue, or one metric found by name or alias."""
+def print_metrics(name: str | None, task: str | None, form: str) -> None:
+    """Print the catalogue, of one task where it is given, or one metric found by name or alias."""
     from evalpipe.metrics import registry
 
     if name is None:
-        found = [describe(metric) for metric in registry]
+        found = [describe(metric) for metric in registry if task is None or task in metric.tasks]
         click.echo(json.dumps(found, indent=1, ensure_ascii=False) if form == "json" else _list(found))
         return
     if name not in registry:
@@ -48,7 +48,10 @@ def print_metrics(name: str | None, form: str) -> None:
 def describe(metric: Metric) -> dict[str, Any]:
     """Return what people should know of a metric, as plain JSON values."""
     properties = metric.options.model_json_schema().get("properties", {})
+    properties = {option: about for option, about in properties.items() if option not in metric.alone}
     for option, key in metric.from_spec.items():
+        if option not in properties:
+            continue
         properties[option]["default"] = f"the spec's {key}"
     return {
         "name": metric.name,
@@ -58,6 +61,8 @@ def describe(metric: Metric) -> dict[str, Any]:
         "definition": metric.definition,
         "formula": metric.formula,
         "needs": metric.needs,
+        "tasks": list(metric.tasks),
+        "averaged": metric.sees == "event",
         "range": [bound if math.isfinite(bound) else None for bound in metric.range],
         "direction": metric.direction,
         "undefined": metric.undefined,
@@ -65,12 +70,19 @@ def describe(metric: Metric) -> dict[str, Any]:
         "interval": "Clopper-Pearson or Wilson; percentile bootstrap under importance weights"
         if metric.interval == "proportion"
         else "percentile bootstrap",
-        "standard": metric.standard,
+        "standard": list(metric.standard),
         "reference": metric.ref,
     }
 
 
-FAMILIES = {"labels": "of predicted classes", "probabilities": "of probabilities", "scores": "of the ranking"}
+FAMILIES = {
+    "labels": "of predicted classes",
+    "probabilities": "of probabilities",
+    "scores": "of the ranking",
+    "values": "of predicted numbers",
+    "loo_values": "of leave-one-out predictions",
+    "truth": "of the outcome alone",
+}
 """The families of measures, by what they need."""
 
 
@@ -78,6 +90,8 @@ def _list(found: list[dict[str, Any]]) -> str:
     width = max(len(metric["name"]) for metric in found)
     lines: list[str] = []
     for need, family in FAMILIES.items():
+        if not any(metric["needs"] == need for metric in found):
+            continue
         lines += ["", family] if lines else [family]
         lines += [
             f"  {metric['name']:<{width}}  {metric['definition'].split('. ')[0].rstrip('.')}"
@@ -93,6 +107,7 @@ def _page(metric: dict[str, Any]) -> str:
     rows = [
         ("aliases", ", ".join(metric["aliases"]) or "none"),
         ("formula", metric["formula"]),
+        ("tasks", ", ".join(metric["tasks"])),
         ("needs", metric["needs"]),
         ("range", f"{low} to {high}; {better[metric['direction']]}"),
         ("undefined", ("when there are " if metric["undefined"].startswith("no ") else "when ") + metric["undefined"]),

@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.plan import Plan
+    from evalpipe.plan import MetricPlan, Plan
 
 
 def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
@@ -67,7 +67,8 @@ def plan_document(plan: Plan) -> dict[str, Any]:
                 "dataset": dataset.name,
                 "model": model,
                 "metric": entry.metric.name,
-                "params": dict(entry.params),
+                "params": entry.shown,
+                "average": entry.average,
                 "method": entry.method,
                 "reason": entry.reason,
             }
@@ -93,7 +94,7 @@ def _text(plan: Plan) -> str:
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     measures = count(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.spec.models)} on {', '.join(evaluated)}:"]
-    labels = [_label(entry.metric.name, entry.params) for entry in plan.metrics]
+    labels = [_label(entry) for entry in plan.metrics]
     width = max(map(len, labels))
     lines += [
         f"  {label:<{width}}  {entry.method:<10}  {entry.reason}"
@@ -104,5 +105,7 @@ def _text(plan: Plan) -> str:
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
 
 
-def _label(name: str, params: Any) -> str:
-    return f"{name}({', '.join(f'{key}={value}' for key, value in params.items())})" if params else name
+def _label(entry: MetricPlan) -> str:
+    said = [f"{key}={value}" for key, value in entry.shown.items()]
+    said += [] if entry.average is None else [f"average={entry.average}"]
+    return f"{entry.metric.name}({', '.join(said)})" if said else entry.metric.name

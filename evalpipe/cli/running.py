@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Estimate, Results
 
+USUAL = {("base", "e"), ("scale", "half"), ("pairs", "equal")}
+"""Options that go without saying in the summary."""
+
 
 def run_spec(path: str, out: str | None, overrides: Sequence[str], *, show_progress: bool) -> None:
     """Run a spec file, then print the summary and the paths of what was written."""
@@ -78,14 +81,15 @@ def _table(results: Results, dataset: str) -> Table:
     from rich.text import Text
 
     summary = next(d for d in results.datasets if d.name == dataset)
-    title = f"{results.title}: {dataset}, n = {summary.n}, {summary.events} events ('{results.event}')"
+    events = "" if summary.events is None else f", {summary.events} events ('{results.event}')"
+    title = f"{results.title}: {dataset}, n = {summary.n}{events}"
     table = Table(title=Text(title), title_justify="left", caption=_caption(results), caption_justify="left")
     table.add_column("measure")
     for model in results.models:
         table.add_column(Text(model.label), justify="right")
     rows = [row for row in results.rows if row.dataset == dataset]
     for row in (row for row in rows if row.model == results.models[0].name):
-        same = [other for other in rows if (other.metric, other.params) == (row.metric, row.params)]
+        same = [other for other in rows if _key(other) == _key(row)]
         table.add_row(_name(results, row), *(_cell(other) for other in same))
     return table
 
@@ -98,8 +102,14 @@ def _caption(results: Results) -> str | None:
 
 def _name(results: Results, row: Estimate) -> str:
     title = next(metric.title for metric in results.metrics if metric.name == row.metric)
-    params = {key: value for key, value in row.params.items() if key != "epsilon" and (key, value) != ("base", "e")}
-    return f"{title} ({', '.join(f'{key} {value:g}' for key, value in params.items())})" if params else title
+    params = {key: value for key, value in row.params.items() if (key, value) not in USUAL and key != "epsilon"}
+    said = [f"{key} {value}" if isinstance(value, str) else f"{key} {value:g}" for key, value in params.items()]
+    said = [*said, row.class_ if row.class_ is not None else (row.average or "").replace("_", " ")]
+    return f"{title} ({', '.join(filter(None, said))})" if any(said) else title
+
+
+def _key(row: Estimate) -> tuple[object, ...]:
+    return row.metric, tuple(row.params.items()), row.average, row.class_
 
 
 def _cell(row: Estimate) -> str:

@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.data import numeric
+from evalpipe.data.columns import Columns, are, cells, noun, quoted, read_numbers, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.values import blank, numbers, texts
+from evalpipe.data.values import numbers, texts
+from evalpipe.plan import probability_columns
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.rows import Rows
-    from evalpipe.errors import Problem
+    from evalpipe.spec.models import Model
     from evalpipe.spec.origin import Loc
 
-_MISSING = frozenset({"na", "n/a", "#n/a", "null", "none", "missing", "nil", "-", ".", "?"})
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The columns of a dataset as values, each shape [n]: texts of outcome, predictions and ids, numbers of the rest.
-
-    A column that could not be used is absent; ``problems`` says why.
-    """
-
-    rows: Rows
-    values: dict[str, pl.Series] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+TOLERANCE = 1e-6
+"""How far the probabilities of a row may sum from 1."""
 
 
 def check(rows: Rows) -> Columns:
     """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset."""
     spec, found = rows.spec, Columns(rows)
-    _text(found, spec.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
-    for name, model in spec.models.items():
-        if model.probability is not None:
-            _probability(found, model.probability, ("models", name, "probability"))
-        if model.score is not None:
-            _score(found, model.score, ("models", name, "score"))
-        if model.prediction is not None:
-            loc = ("models", name, "prediction")
-            _text(found, model.prediction, loc, "missing-prediction", "the prediction column")
+    if spec.task in NUMBERS:
+        numeric.check(found)
+    else:
+        _text(found, spec.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
+        for name, model in spec.models.items():
+            _model(found, name, model)
     if spec.weight is not None:
         _weight(found, spec.weight.column, whole=spec.weight.kind == "frequency")
     if spec.id is not None:
@@ -50,7 +40,44 @@ def check(rows: Rows) -> Columns:
     return found
 
 
-def loose(rows: Rows, numeric: frozenset[str]) -> Columns:
+def _model(found: Columns, name: str, model: Model) -> None:
+    """Check a model's columns of classes, probabilities or scores."""
+    if model.probability is not None:
+        _probability(found, model.probability, ("models", name, "probability"))
+    if model.score is not None:
+        _score(found, model.score, ("models", name, "score"))
+    chances = probability_columns(found.rows.spec, model)
+    for column in chances.values():
+        _probability(found, column, ("models", name, "probabilities"))
+    if chances and not model.renormalise:
+        _sums(found, name, list(chances.values()))
+    if model.prediction is not None:
+        _text(found, model.prediction, ("models", name, "prediction"), "missing-prediction", "the prediction column")
+
+
+def _sums(found: Columns, name: str, columns: list[str]) -> None:
+    """The probabilities of a row sum to 1, up to `TOLERANCE`."""
+    import polars as pl
+
+    if any(column not in found.values for column in columns):
+        return
+    total = pl.select(pl.sum_horizontal([found.values[column].fill_nan(None) for column in columns])).to_series()
+    known = pl.select(pl.all_horizontal([found.values[c].is_finite().fill_null(value=False) for c in columns]))
+    wrong = ((total - 1).abs() > TOLERANCE) & known.to_series()
+    if wrong.any():
+        message = f"in {_count_rows(wrong)} the probabilities of model '{name}' do not sum to 1"
+        hint = "give the probabilities of all levels, unrounded, or set 'renormalise: true' to divide by their sum"
+        loc: Loc = ("models", name, "probabilities")
+        shown = total.round(6)
+        found.problems.append(found.rows.problem("probability-sum", message, loc, hint, mask=wrong, values=shown))
+
+
+def _count_rows(mask: pl.Series) -> str:
+    count = int(mask.sum())
+    return f"{count:,} {'row' if count == 1 else 'rows'}"
+
+
+def loose(rows: Rows, numbered: frozenset[str]) -> Columns:
     """Turn the columns of a reference dataset into values to compare with; only ids are checked."""
     found = Columns(rows)
     for column in rows.plan.columns:
@@ -59,9 +86,9 @@ def loose(rows: Rows, numeric: frozenset[str]) -> Columns:
             continue
         try:
             values = rows.frame[column]
-            found.values[column] = numbers(values, as_text=rows.as_text) if column in numeric else texts(values)
+            found.values[column] = numbers(values, as_text=rows.as_text) if column in numbered else texts(values)
         except Unreadable as fault:
-            found.problems.append(_wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
+            found.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
     return found
 
 
@@ -73,49 +100,26 @@ def _text(found: Columns, column: str, loc: Loc, code: str, called: str) -> None
     try:
         values = texts(written)
     except Unreadable as fault:
-        found.problems.append(_wrong_type(rows, column, loc, fault))
+        found.problems.append(wrong_type(rows, column, loc, fault))
         return
     found.values[column] = values
     empty = values.is_null()
     if empty.any():
-        message = f"{_rows(empty)} no value in {called} '{column}'"
-        hint = f"fill them, or leave such rows out with where: '{_quoted(column)} IS NOT NULL'"
+        message = f"{rows_have(empty)} no value in {called} '{column}'"
+        hint = f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
         found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
-
-
-def _numbers(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
-    """Read a column of numbers; a cell must hold one and not be empty. Returns None when the column is unusable."""
-    rows, written = found.rows, found.rows.frame[column]
-    try:
-        values = numbers(written, as_text=rows.as_text)
-    except Unreadable as fault:
-        found.problems.append(_wrong_type(rows, column, loc, fault))
-        return None
-    empty = blank(written) | values.is_nan().fill_null(value=False)
-    strange = values.is_null() & ~empty
-    if empty.any():
-        message = f"{_rows(empty)} no {called} in column '{column}'"
-        hint = f"fill them, or leave such rows out with where: '{_quoted(column)} IS NOT NULL'"
-        if values.is_nan().any():
-            hint = f"every row needs a {called}; find out why it could not be computed"
-        found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
-    if strange.any():
-        message = f"{_cells(strange)} of column '{column}' {_are(strange)} not {_a(strange, 'number')}"
-        hint = _number_hint(written.filter(strange), called)
-        found.problems.append(rows.problem("not-a-number", message, loc, hint, mask=strange, values=written))
-    return values
 
 
 def _probability(found: Columns, column: str, loc: Loc) -> None:
     if column in found.values:
         return
-    values = _numbers(found, column, loc, "missing-probability", "probability")
+    values = read_numbers(found, column, loc, "missing-probability", "probability")
     if values is None:
         return
     found.values[column] = values
     outside = (((values < 0) | (values > 1)) & values.is_not_nan()).fill_null(value=False)
     if outside.any():
-        message = f"{_cells(outside)} of column '{column}' {_are(outside)} not {_a(outside, 'probability')} from 0 to 1"
+        message = f"{cells(outside)} of column '{column}' {are(outside)} not {noun(outside, 'probability')} from 0 to 1"
         written = found.rows.frame[column]
         problem = found.rows.problem(
             "probability-range", message, loc, _scale_hint(values, outside), mask=outside, values=written
@@ -126,13 +130,13 @@ def _probability(found: Columns, column: str, loc: Loc) -> None:
 def _score(found: Columns, column: str, loc: Loc) -> None:
     if column in found.values:
         return
-    values = _numbers(found, column, loc, "missing-score", "score")
+    values = read_numbers(found, column, loc, "missing-score", "score")
     if values is None:
         return
     found.values[column] = values
     endless = values.is_infinite().fill_null(value=False)
     if endless.any():
-        message = f"{_cells(endless)} of column '{column}' {_are(endless)} infinite"
+        message = f"{cells(endless)} of column '{column}' {are(endless)} infinite"
         hint = "a score is a finite number; find out why it could not be computed"
         written = found.rows.frame[column]
         found.problems.append(found.rows.problem("score-range", message, loc, hint, mask=endless, values=written))
@@ -154,7 +158,7 @@ def _weight(found: Columns, column: str, *, whole: bool) -> None:
     loc: Loc = ("weight", "column")
     if column in found.values:
         return
-    values = _numbers(found, column, loc, "missing-weight", "weight")
+    values = read_numbers(found, column, loc, "missing-weight", "weight")
     if values is None:
         return
     found.values[column] = values
@@ -162,12 +166,12 @@ def _weight(found: Columns, column: str, *, whole: bool) -> None:
     known = values.fill_nan(None)
     wrong = ((known < 0) | known.is_infinite()).fill_null(value=False)
     if wrong.any():
-        message = f"{_cells(wrong)} of the weight column '{column}' {_are(wrong)} negative or infinite"
+        message = f"{cells(wrong)} of the weight column '{column}' {are(wrong)} negative or infinite"
         hint = "a weight is a number from 0 on; rows of weight 0 are left out"
         problems.append(rows.problem("weight-range", message, loc, hint, mask=wrong, values=written))
     broken = ((known != known.floor()) & ~wrong).fill_null(value=False)
     if whole and broken.any():
-        message = f"{_cells(broken)} of the weight column '{column}' {_are(broken)} not {_a(broken, 'whole number')}"
+        message = f"{cells(broken)} of the weight column '{column}' {are(broken)} not {noun(broken, 'whole number')}"
         hint = "frequency weights count identical rows; for other weights write kind: importance"
         problems.append(rows.problem("frequency-weight", message, loc, hint, mask=broken, values=written))
     if known.null_count() == 0 and not (known != 0).any():
@@ -188,7 +192,7 @@ def _unique(found: Columns, column: str) -> None:
     frame = pl.DataFrame({"id": ids, "at": rows.frame[POSITION]})
     first = frame.select(pl.col("at").first().over("id")).to_series()
     again = (first != rows.frame[POSITION]) & ids.is_not_null()
-    message = f"{_rows(again)} an id that an earlier row has (column '{column}')"
+    message = f"{rows_have(again)} an id that an earlier row has (column '{column}')"
     hint = "an id names one row; remove the copies, or name the column that tells the rows apart"
     earlier = [rows.cell(int(at)) for at in first.filter(again).head(5)]
     problem = rows.problem("duplicate-id", message, ("id",), hint, mask=again, values=ids)
@@ -197,41 +201,3 @@ def _unique(found: Columns, column: str) -> None:
         for (row, value), (was, suffix) in zip(problem.rows, earlier, strict=True)
     )
     found.problems.append(replace(problem, rows=shown))
-
-
-def _number_hint(cells: pl.Series, called: str) -> str:
-    words = cells.str.strip_chars().str.to_lowercase()
-    if words.is_in(list(_MISSING)).all():
-        return f"only an empty cell counts as missing, and every row needs a {called}"
-    if words.str.contains(r"^[+-]?\d*,\d+$").all():
-        return "write decimals with a point, as in 0.5"
-    if words.str.contains(r"^[+-]?[\d.]+\s*%$").all():
-        return "write 0.5 instead of 50 %"
-    return "write numbers as 0.5 or 5e-1"
-
-
-def _wrong_type(rows: Rows, column: str, loc: Loc, fault: Unreadable) -> Problem:
-    return rows.problem(fault.code, f"column '{column}' of dataset '{rows.name}' {fault.reason}", loc, fault.hint)
-
-
-def _quoted(column: str) -> str:
-    return column if column.isidentifier() else f'"{column}"'
-
-
-def _rows(mask: pl.Series) -> str:
-    count = int(mask.sum())
-    return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
-
-
-def _cells(mask: pl.Series) -> str:
-    count = int(mask.sum())
-    return f"{count:,} value" if count == 1 else f"{count:,} values"
-
-
-def _are(mask: pl.Series) -> str:
-    return "is" if int(mask.sum()) == 1 else "are"
-
-
-def _a(mask: pl.Series, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"a {noun}" if int(mask.sum()) == 1 else plural

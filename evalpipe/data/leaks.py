@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.data.checks import Columns
+    from evalpipe.data.columns import Columns
 
 
 def shared(evaluated: Columns, reference: Columns) -> Iterator[Problem]:

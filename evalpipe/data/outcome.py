@@ -1,4 +1,4 @@
-"""The two levels of the outcome: which there are, and the values that are neither."""
+"""The levels of the outcome: which there are, and the values that are none of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from evalpipe.data.errors import SHOWN, more
 from evalpipe.data.files import close_match
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
+from evalpipe.plan import levels
 from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.data.checks import Columns
+    from evalpipe.data.columns import Columns
     from evalpipe.spec.models import Spec
     from evalpipe.spec.origin import Loc
 
@@ -22,22 +23,22 @@ _OUTCOME: Loc = ("outcome", "column")
 _EVENT: Loc = ("outcome", "event")
 
 
-def settle(spec: Spec, evaluated: Sequence[Columns]) -> str:
-    """Find the name of the level that is not the event, adding a problem to each dataset that disagrees.
+def settle(spec: Spec, evaluated: Sequence[Columns]) -> tuple[str, ...]:
+    """Find the levels in order, of a binary outcome the event first; adds a problem to each dataset that disagrees.
 
-    It is the declared one, else the one found in the outcome, else in the predictions, else "not <event>".
+    The level of a binary outcome that is not the event is the declared one, else the one found in the outcome, else in
+    the predictions, else "not <event>".
     """
-    event = level_text(spec.outcome.event)
-    if spec.outcome.levels is not None:
-        declared = [level_text(level) for level in spec.outcome.levels]
+    settled = levels(spec)
+    if settled:
         for columns in evaluated:
-            columns.problems.extend(_undeclared(columns, declared))
-        other = next((level for level in declared if level != event), f"not {event}")
-    else:
-        other = _found(spec, event, evaluated)
+            columns.problems.extend(_undeclared(columns, settled))
+    if len(settled) < 2:
+        event = level_text(spec.outcome.event)
+        settled = [event, f"not {event}" if settled else _found(spec, event, evaluated)]
     for columns in evaluated:
-        columns.problems.extend(_predictions(columns, [event, other]))
-    return other
+        columns.problems.extend(_predictions(columns, settled))
+    return tuple(settled)
 
 
 def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
@@ -150,11 +151,17 @@ def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:
     first = str(wrong[0])
     guess = close_match(first, levels)
     if guess is None:
-        return f"the levels are {' and '.join(shown(level) for level in levels)}"
+        return f"the levels are {_joined([shown(level) for level in levels])}"
     if first.strip() == guess.strip():
         return f"did you mean {shown(guess)}" + (", without the space?" if first != first.strip() else "?")
     same = first.strip().casefold() == guess.strip().casefold()
     return f"did you mean {shown(guess)}?" + (" Capital letters count" if same else "")
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Join words: "a, b and c"; where there are very many, the first."""
+    named = [*words[:12], "others"] if len(words) > 13 else words
+    return f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 def _listed(values: pl.Series) -> str:

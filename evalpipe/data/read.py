@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data import build, checks, leaks, outcome, rows
+from evalpipe.data import baseline, build, checks, leaks, outcome, rows
 from evalpipe.errors import DataError, Problem
-from evalpipe.spec.levels import level_text
+from evalpipe.plan import model_columns
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from evalpipe.data.checks import Columns
+    from evalpipe.data.columns import Columns
     from evalpipe.data.sample import Sample
     from evalpipe.plan import Plan
     from evalpipe.spec.models import Spec
@@ -37,15 +38,15 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
     evaluated = [columns for columns in read_columns.values() if columns.rows.plan.role == "evaluate"]
     references = [columns for columns in read_columns.values() if columns.rows.plan.role == "reference"]
-    other = outcome.settle(spec, evaluated)
+    levels = () if spec.task in NUMBERS else outcome.settle(spec, evaluated)
     for columns in evaluated:
         for reference in references:
             columns.problems.extend(leaks.shared(columns, reference))
     found = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
     if found:
         raise DataError(*found)
-    levels = level_text(spec.outcome.event), other
-    return tuple(build.sample(read_columns[dataset.name], *levels) for dataset in plan.datasets)
+    known = baseline.of(spec, references)
+    return tuple(build.sample(read_columns[dataset.name], levels, known) for dataset in plan.datasets)
 
 
 def _texts(spec: Spec) -> tuple[str, ...]:
@@ -56,5 +57,11 @@ def _texts(spec: Spec) -> tuple[str, ...]:
 def _numeric(spec: Spec) -> frozenset[str]:
     """Return the columns that hold numbers."""
     weight = {spec.weight.column} if spec.weight is not None else set()
-    named = {column for model in spec.models.values() for column in (model.probability, model.score)}
-    return frozenset(column for column in weight | named if column is not None)
+    numbers = spec.task in NUMBERS
+    named = {
+        column
+        for model in spec.models.values()
+        for kind, column in model_columns(spec, model).items()
+        if numbers or kind != "prediction"
+    }
+    return frozenset(weight | named | ({spec.outcome.column} if numbers else set()))

@@ -13,44 +13,55 @@ from evalpipe.results import DatasetSummary, InputFile, Warned
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.tasks import Task
+
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
+Values = np.ndarray[Any, Any]
+"""Flags, places of levels, or numbers, as the task has them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
     """One model's predictions for the rows of a sample.
 
-    ``score`` ranks the rows, shape [n], None where the model gives only classes; ``probability`` of the event, shape
-    [n], None where there is none; ``predicted`` whether the row is predicted as the event, shape [n], None where no
-    threshold makes classes of a score; ``threshold`` the cut that made ``predicted``, None for given classes.
+    Of a binary outcome: ``score`` ranks the rows, shape [n], None where the model gives only classes; ``probability``
+    of the event, shape [n], None where there is none; ``predicted`` whether the row is predicted as the event, shape
+    [n], None where no threshold makes classes of a score; ``threshold`` the cut that made ``predicted``, None for
+    given classes. Of K levels: ``probability`` of each, shape [n, K]; ``predicted`` the place of the level; ``tied``
+    the number of rows whose highest probability several levels share. Of a number: ``predicted`` and ``left_out``, the
+    prediction of a model that had not seen the row, shape [n].
     """
 
-    score: Floats | None
-    probability: Floats | None
-    predicted: Flags | None
-    threshold: float | None
+    score: Floats | None = None
+    probability: Floats | None = None
+    predicted: Values | None = None
+    threshold: float | None = None
+    tied: int = 0
+    left_out: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Rows of one dataset in canonical order: sorted by their values, so the order in the files changes nothing.
 
-    ``truth`` is whether the row is an event, shape [n]; ``weight`` the case weights, shape [n], all above zero, or
-    None; ``models`` the predictions by model name; ``event`` and ``other`` the names of the two levels.
+    ``levels`` are the names of the outcome's levels in order, of a binary one the event first, of a number none.
+    ``truth`` is, for each row, whether it is an event, the place of its level, or its number, shape [n]; ``weight`` the
+    case weights, shape [n], all above zero, or None; ``models`` the predictions by model name; ``baseline`` the mean
+    outcome of the reference datasets, where it is a number and they have it.
     """
 
     dataset: str
     role: Literal["evaluate", "reference"]
-    event: str
-    other: str
-    truth: Flags
+    task: Task
+    levels: tuple[str, ...]
+    truth: Values
     weight: Floats | None
     weight_kind: Literal["frequency", "importance"] | None
     summary: DatasetSummary
     files: tuple[InputFile, ...]
     models: Mapping[str, Predictions] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[Warned, ...] = ()
+    baseline: float | None = None
 
     @property
     def n(self) -> int:

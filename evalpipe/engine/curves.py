@@ -11,9 +11,12 @@ import numpy as np
 
 from evalpipe.engine.bins import BINS, STRATEGIES, assign, totals
 from evalpipe.engine.groups import gain_table
+from evalpipe.engine.number_curves import number_curves
 from evalpipe.intervals import LIMITS, percentile_limits
 from evalpipe.metrics.declare import ratio
 from evalpipe.results import Curve, Scalar
+from evalpipe.statistics import Summary
+from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +24,13 @@ if TYPE_CHECKING:
     from evalpipe.data.sample import Sample
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan import Plan
-    from evalpipe.statistics import Summary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Points = dict[str, list[float | None]]
 Notes = dict[str, Scalar]
+
+CLASS_VERTICES = 120
+"""The same, of each class's curves where there are several."""
 
 VERTICES = 500
 """About the most thresholds of a stored curve; measures are computed from all of them."""
@@ -37,16 +42,50 @@ def model_curves(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[Curve]:
     """Yield every curve that exists for the model; a curve that needs a class which is absent does not."""
+    found: Iterator[tuple[str | None, str, Points, Notes]]
+    if sample.task == "binary":
+        found = _event_curves(plan, sample, model, summary, replicates)
+    elif sample.task in MANY:
+        found = _class_curves(plan, sample, summary)
+    else:
+        found = ((None, *curve) for curve in number_curves(sample, summary))
+    for level, name, points, notes in found:
+        yield Curve(dataset=sample.dataset, model=model, class_=level, curve=name, points=points, notes=notes)
+
+
+def _event_curves(
+    plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
+) -> Iterator[tuple[None, str, Points, Notes]]:
     if not summary.rows.ranked:
         return
     strategies = STRATEGIES if summary.rows.probability is not None else ()
-    for name, points, notes in (
+    limits = {how: replicates.rates.get((model, how)) for how in strategies}
+    for curve in (
         *threshold_curves(summary),
-        *(_reliability(plan, sample, model, summary, replicates, strategy) for strategy in strategies),
+        *(reliability(plan, sample, summary, strategy, limits[strategy]) for strategy in strategies),
         ("histogram", _histogram(summary), {}),
         *_ranked_groups(sample, summary),
     ):
-        yield Curve(dataset=sample.dataset, model=model, curve=name, points=points, notes=notes)
+        yield None, *curve
+
+
+def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, str, Points, Notes]]:
+    """Yield ROC, precision-recall and reliability of each class against the rest; of ordered ones, of each cut too."""
+    if summary.rows.probabilities is None:
+        return
+    for level, one in zip(sample.levels, summary.classes, strict=True):
+        for curve in (*threshold_curves(one, CLASS_VERTICES), *_bins(plan, sample, one)):
+            if curve[0] not in ("gain", "lift"):
+                yield level, *curve
+    if sample.task == "ordinal":
+        for place, level in enumerate(sample.levels[:-1]):
+            beyond = Summary(summary.rows.beyond(place), summary.weights)
+            for name, points, notes in _bins(plan, sample, beyond):
+                yield level, f"cumulative_{name}", points, notes
+
+
+def _bins(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:
+    return (reliability(plan, sample, summary, strategy, None) for strategy in STRATEGIES)
 
 
 def _listed(**coordinates: Any) -> Points:
@@ -54,12 +93,12 @@ def _listed(**coordinates: Any) -> Points:
     return {name: [float(x) if np.isfinite(x) else None for x in values] for name, values in coordinates.items()}
 
 
-def threshold_curves(summary: Summary) -> Iterator[tuple[str, Points, Notes]]:
+def threshold_curves(summary: Summary, vertices: int = VERTICES) -> Iterator[tuple[str, Points, Notes]]:
     """Yield the curves over descending thresholds, from above the highest score down to the lowest."""
     tp, fp = (np.r_[0.0, summary(name)[::-1]] for name in ("events_from", "others_from"))
     threshold = np.r_[np.inf, summary.rows.distinct[::-1]]
     tested, found = (tp + fp) / (tp + fp)[-1], ratio(tp, tp[-1])
-    keep = shown(len(threshold))
+    keep = shown(len(threshold), vertices)
     notes: Notes = {} if len(keep) == len(threshold) else {"points_of": len(threshold)}
 
     def kept(start: int = 0, **coordinates: Any) -> Points:
@@ -79,17 +118,18 @@ def threshold_curves(summary: Summary) -> Iterator[tuple[str, Points, Notes]]:
         yield "lift", kept(1, threshold=threshold, tested=tested, lift=ratio(found, tested)), notes | lift
 
 
-def shown(m: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+def shown(m: int, vertices: int = VERTICES) -> np.ndarray[Any, np.dtype[np.intp]]:
     """Choose the thresholds to store, out of ``m`` from the highest down; dense where few rows are retrieved."""
-    if m <= VERTICES:
+    if m <= vertices:
         return np.arange(m)
-    spread = np.concatenate([[0], np.geomspace(1, m - 1, VERTICES // 2), np.linspace(1, m - 1, VERTICES // 2)])
+    spread = np.concatenate([[0], np.geomspace(1, m - 1, vertices // 2), np.linspace(1, m - 1, vertices // 2)])
     return np.unique(np.round(spread).astype(np.intp))
 
 
-def _reliability(
-    plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates, strategy: str
+def reliability(
+    plan: Plan, sample: Sample, summary: Summary, strategy: str, drawn: Floats | None
 ) -> tuple[str, Points, Notes]:
+    """Return the bins of a reliability diagram; ``drawn`` are replicates of their event rates [B, bins], if any."""
     rows = summary.rows
     bins = assign(summary, strategy, sample.weight)
     events, others = totals(summary("events_at"), bins), totals(summary("others_at"), bins)
@@ -99,14 +139,14 @@ def _reliability(
     lower = upper = np.full(len(weight), np.nan)
     if plan.bins in LIMITS:
         lower, upper = LIMITS[plan.bins](events, weight, plan.spec.intervals.level)
-    elif plan.bins == "percentile":
-        drawn = replicates.rates[model, strategy]
+    elif drawn is not None:
         limits = [percentile_limits(drawn[:, i], plan.spec.intervals.level) for i in range(len(weight))]
         lower, upper = np.array([pair or (np.nan, np.nan) for pair in limits]).T
     points = _listed(
         mean_probability=mean, event_rate=events / weight, lower=lower, upper=upper, weight=weight, rows=count
     )
-    return f"calibration_{strategy}", points, {"bins_requested": BINS, "bins_used": len(weight), "method": plan.bins}
+    method = plan.bins if plan.bins in LIMITS or drawn is not None else "none"
+    return f"calibration_{strategy}", points, {"bins_requested": BINS, "bins_used": len(weight), "method": method}
 
 
 def _ranked_groups(sample: Sample, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:

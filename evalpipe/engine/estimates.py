@@ -1,17 +1,22 @@
-"""One estimate: value, interval, support and status."""
+"""Estimates: value, interval, support and status of each measure of a model."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.engine.averages import by_class, values
 from evalpipe.intervals import LIMITS, percentile_limits
 from evalpipe.results import Estimate, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evalpipe.data.sample import Sample
+    from evalpipe.engine.averages import Floats
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan import MetricPlan, Plan
     from evalpipe.statistics import Summary
@@ -20,33 +25,91 @@ TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
 
 
-def estimate(
-    plan: Plan, sample: Sample, model: str, summary: Summary, entry: MetricPlan, replicates: Replicates
-) -> Estimate:
-    """Return the estimate of one metric for one model."""
-    value = float(summary.value(entry.metric, entry.params))
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A value with all that was found out about it."""
+
+    value: float
+    method: str = "none"
     limits: tuple[float, float] | None = None
     status: Status = "ok"
-    reason, undefined = None, 0
+    reason: str | None = None
+    undefined: int = 0
+
+
+def estimates(
+    plan: Plan, sample: Sample, model: str, summary: Summary, entry: MetricPlan, replicates: Replicates
+) -> Iterator[Estimate]:
+    """Yield the estimate of one measure for one model; one for each class where they are not averaged."""
+    drawn = replicates.metrics.get((model, plan.metrics.index(entry)))
+    if entry.average != "none":
+        value = float(values(summary, entry))
+        found = _found(plan, summary, entry, value, drawn)
+        used, short = _classes_used(sample, summary, entry)
+        if short is not None and found.status == "ok":
+            found = _Found(value, found.method, found.limits, "degenerate", short, found.undefined)
+        yield _estimate(plan, sample, model, entry, found, used=used)
+        return
+    for place, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
+        value = float(one.value(entry.metric, entry.of_class[place]))
+        found = _found(plan, one, entry, value, None if drawn is None else drawn[:, place])
+        yield _estimate(plan, sample, model, entry, found, level=level)
+
+
+def _found(plan: Plan, summary: Summary, entry: MetricPlan, value: float, drawn: Floats | None) -> _Found:
+    """Find the interval of a value, or why there is none."""
+    level = plan.spec.intervals.level
     if math.isnan(value):
-        status, reason = "undefined", entry.metric.undefined
-    elif entry.method == "percentile":
-        drawn = replicates.metrics[model, plan.metrics.index(entry)]
-        limits, undefined = percentile_limits(drawn, plan.spec.intervals.level), int(np.isnan(drawn).sum())
-        if undefined > TOLERATED * len(drawn):
-            status = "degenerate"
-            reason = f"undefined in {undefined} of {len(drawn)} replicates: {entry.metric.undefined}"
-        elif limits is not None and limits[0] == limits[1]:
-            status = "degenerate"
-            reason = "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
-    elif entry.method != "none":
-        successes, trials = summary.proportion(entry.metric, entry.params)
-        lower, upper = LIMITS[entry.method](successes, trials, plan.spec.intervals.level)
-        limits = float(lower), float(upper)
+        return _Found(value, status="undefined", reason=entry.metric.undefined)
+    if entry.method == "none":
+        return _Found(value)
+    if drawn is not None:
+        return _bootstrapped(value, drawn, level, entry.metric.undefined)
+    successes, trials = summary.proportion(entry.metric, entry.params)
+    lower, upper = LIMITS[entry.method](successes, trials, level)
+    return _Found(value, entry.method, (float(lower), float(upper)))
+
+
+def _bootstrapped(value: float, drawn: Floats, level: float, undefined: str) -> _Found:
+    limits, gaps = percentile_limits(drawn, level), int(np.isnan(drawn).sum())
+    status: Status = "ok"
+    reason = None
+    if gaps > TOLERATED * len(drawn):
+        status, reason = "degenerate", f"undefined in {gaps} of {len(drawn)} replicates: {undefined}"
+    elif limits is not None and limits[0] == limits[1]:
+        status, reason = "degenerate", "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
+    return _Found(value, "percentile" if limits else "none", limits, status, reason, gaps)
+
+
+def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, str | None]:
+    """Return how many classes an average is over, and what to say where some have no value."""
+    if entry.metric.every_class and len(sample.levels) > 2:
+        defined = summary("occurring") > 0
+    elif entry.average in ("macro", "macro_weighted"):
+        defined = ~np.isnan(by_class(summary, entry))
+    else:
+        return None, None
+    used, lacking = int(defined.sum()), [level for level, has in zip(sample.levels, defined, strict=True) if not has]
+    if not lacking:
+        return used, None
+    return used, f"over {used} of {len(sample.levels)} classes; no value for {', '.join(map(repr, lacking))}"
+
+
+def _estimate(
+    plan: Plan, sample: Sample, model: str, entry: MetricPlan, found: _Found, *,
+    level: str | None = None, used: int | None = None,
+) -> Estimate:
+    place = None if level is None else sample.levels.index(level)
+    shown = entry.shown if place is None else {
+        name: value for name, value in entry.of_class[place].items() if not isinstance(value, tuple)}
+    support = sample.summary.events if level is None else next(
+        round(count.weight) if sample.weight_kind == "frequency" else count.rows
+        for count in sample.summary.levels if count.level == level)
     return Estimate(
-        dataset=sample.dataset, model=model, metric=entry.metric.name, params=dict(entry.params),
-        value=None if math.isnan(value) else value,
-        lower=limits[0] if limits else None, upper=limits[1] if limits else None,
-        level=plan.spec.intervals.level if limits else None, method=entry.method if limits else "none",
-        n=sample.summary.n, events=sample.summary.events, status=status, reason=reason, undefined_replicates=undefined,
+        dataset=sample.dataset, model=model, metric=entry.metric.name, params=shown, average=entry.average,
+        class_=level, value=None if math.isnan(found.value) else found.value,
+        lower=found.limits[0] if found.limits else None, upper=found.limits[1] if found.limits else None,
+        level=plan.spec.intervals.level if found.limits else None, method=found.method, n=sample.summary.n,
+        events=support, status=found.status, reason=found.reason, classes_used=used,
+        undefined_replicates=found.undefined,
     )

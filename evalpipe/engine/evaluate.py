@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalpipe.engine.curves import model_curves
-from evalpipe.engine.estimates import estimate
+from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
 from evalpipe.engine.replicates import Replicates
 from evalpipe.results import Confusion, Curve, Estimate, Threshold, Warned
-from evalpipe.statistics import Rows, Summary
+from evalpipe.statistics import ClassRows, NumberRows, Rows, Summary
+from evalpipe.statistics.rows import present
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,7 +48,9 @@ def evaluate(
         replicates = Replicates.draw(plan, sample, {name: summary.rows for name, summary in summaries.items()}, advance)
         for name, summary in summaries.items():
             model = sample.models[name]
-            found = [estimate(plan, sample, name, summary, entry, replicates) for entry in plan.metrics]
+            found = [
+                row for entry in plan.metrics for row in estimates_of(plan, sample, name, summary, entry, replicates)
+            ]
             estimates += found
             confusion += _confusion(sample, name, model, summary)
             curves += model_curves(plan, sample, name, summary, replicates)
@@ -58,19 +62,27 @@ def evaluate(
 
 def _summary(sample: Sample, model: Predictions) -> Summary:
     weights = sample.weight if sample.weight is not None else np.ones(sample.n)
-    return Summary(Rows(sample.truth, model.predicted, model.probability, model.score), weights)
+    return Summary(_rows(sample, model), weights)
+
+
+def _rows(sample: Sample, model: Predictions) -> Any:
+    """Return the rows that the statistics of the task are taken over."""
+    if sample.task == "binary":
+        return Rows(sample.truth, model.predicted, model.probability, model.score)
+    if sample.task in NUMBERS:
+        return NumberRows(sample.truth, present(model.predicted, "predictions"), model.left_out, sample.baseline)
+    return ClassRows(sample.truth, len(sample.levels), model.predicted, model.probability)
 
 
 def _confusion(sample: Sample, name: str, model: Predictions, summary: Summary) -> list[Confusion]:
-    if model.predicted is None:
+    if model.predicted is None or sample.task in NUMBERS:
         return []
-    tp, fp, fn, tn = (float(summary(cell)) for cell in ("tp", "fp", "fn", "tn"))
     at_threshold = 0
     if model.score is not None and model.threshold is not None:
         at_threshold = int((model.score == model.threshold).sum())
     return [
         Confusion(
-            dataset=sample.dataset, model=name, levels=[sample.event, sample.other], counts=[[tp, fn], [fp, tn]],
-            threshold=model.threshold, at_threshold=at_threshold,
+            dataset=sample.dataset, model=name, levels=list(sample.levels), counts=summary("confusion").tolist(),
+            threshold=model.threshold, at_threshold=at_threshold, tied=model.tied,
         )
     ]

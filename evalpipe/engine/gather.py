@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.plan import model_columns, threshold
+from evalpipe.plan import levels, model_columns, threshold
 from evalpipe.results import Method, MetricSummary, ModelSummary, Prior, Results
 from evalpipe.version import VERSION
 
@@ -23,14 +23,18 @@ def gather(
 ) -> Results:
     """Return the results; ``written`` is the resolved spec and ``sha256`` its hash."""
     spec = plan.spec
-    prior = Prior(value=spec.prevalence.value, source=spec.prevalence.source) if spec.prevalence else None
+    prior = Prior(**spec.prevalence.model_dump()) if spec.prevalence else None
+    settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
+    event, other = settled if spec.task == "binary" else (None, None)
     return Results(
         evalpipe_version=VERSION,
         name=spec.name,
         title=spec.title or spec.name,
         task=spec.task,
-        event=samples[0].event,
-        other=next((s.other for s in samples if s.role == "evaluate"), samples[0].other),
+        event=event,
+        other=other,
+        levels=list(settled),
+        unit=spec.outcome.unit,
         spec=dict(written),
         spec_sha256=sha256,
         prevalence=prior,
@@ -38,7 +42,7 @@ def gather(
         inputs=[file for sample in samples for file in sample.files],
         datasets=[sample.summary for sample in samples],
         models=_models(plan),
-        metrics=[_describe(metric) for metric in {entry.metric.name: entry.metric for entry in plan.metrics}.values()],
+        metrics=[_describe(plan, metric) for metric in {e.metric.name: e.metric for e in plan.metrics}.values()],
         intervals=_method(plan),
         rows=list(evaluation.estimates),
         confusion=list(evaluation.confusion),
@@ -53,7 +57,7 @@ def _models(plan: Plan) -> list[ModelSummary]:
         ModelSummary(
             name=name,
             label=model.label or name,
-            columns=model_columns(model),
+            columns=model_columns(plan.spec, model),
             scale=model.scale,
             threshold=threshold(plan.spec, model),
             characteristics=dict(model.characteristics),
@@ -62,17 +66,37 @@ def _models(plan: Plan) -> list[ModelSummary]:
     ]
 
 
-def _describe(metric: Metric) -> MetricSummary:
-    low, high = (bound if math.isfinite(bound) else None for bound in metric.range)
+def _methods(plan: Plan) -> dict[str, str]:
+    """Say how the intervals of each metric are made; where averages differ in that, each in turn."""
+    found: dict[str, list[str]] = {}
+    for entry in plan.metrics:
+        found.setdefault(entry.metric.name, []).append(f"{entry.method}: {entry.reason}")
+    return {name: "; ".join(dict.fromkeys(said)) for name, said in found.items()}
+
+
+def _describe(plan: Plan, metric: Metric) -> MetricSummary:
+    spans = [metric.bounds(entry.params) for entry in plan.metrics if entry.metric is metric]
+    widest = min(low for low, _ in spans), max(high for _, high in spans)
+    low, high = (bound if math.isfinite(bound) else None for bound in widest)
     return MetricSummary(
         name=metric.name, title=metric.title, definition=metric.definition, formula=metric.formula,
         direction=metric.direction, range=(low, high), undefined=metric.undefined, reference=metric.ref,
+        matrices=_matrices(plan, metric),
     )
+
+
+def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
+    """Return what each pair of levels weighs in a metric, in the order of the levels."""
+    if metric.matrix is None:
+        return {}
+    size = len(levels(plan.spec))
+    found = (metric.matrix(entry.params, size) for entry in plan.metrics if entry.metric is metric)
+    return {title: values.tolist() for title, values in found}
 
 
 def _method(plan: Plan) -> Method:
     intervals = plan.spec.intervals
     return Method(
         level=intervals.level, replicates=intervals.replicates, seed=plan.spec.seed,
-        methods={entry.metric.name: f"{entry.method}: {entry.reason}" for entry in plan.metrics},
+        methods=_methods(plan),
     )

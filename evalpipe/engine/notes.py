@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
@@ -30,27 +28,27 @@ def notes(
         )
     clipping: dict[float, list[str]] = {}
     for entry in plan.metrics:
-        if "epsilon" in entry.params:
+        if "epsilon" in entry.params and entry.metric.needs == "probabilities":
             clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.name)
     for epsilon, metrics in sorted(clipping.items()):
         yield from _clipped(where, summary, epsilon, ", ".join(dict.fromkeys(metrics)))
+    binary = sample.task == "binary"
     for row in estimates:
-        if row.metric == "roc_auc" and row.value is not None and row.value < 0.5:
+        if row.metric == "roc_auc" and row.class_ is None and row.value is not None and row.value < 0.5 and binary:
             yield Warned(
                 code="worse-than-chance",
-                message=f"{where}: the ROC AUC is {row.value:.4g}, below one half; is '{sample.event}' the right "
+                message=f"{where}: the ROC AUC is {row.value:.4g}, below one half; is '{sample.levels[0]}' the right "
                 "event, and are higher values meant for it?",
             )
         if row.status == "degenerate":
-            yield Warned(code="degenerate", message=f"{where}: {row.metric} is {row.reason}; do not trust its interval")
+            what = f"{row.metric}{_part(row)} is {row.reason}; do not trust "
+            whole = "it as a mean over all classes" if row.classes_used is not None else "its interval"
+            yield Warned(code="degenerate", message=f"{where}: {what}{whole}")
 
 
 def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iterator[Warned]:
-    probability, truth = summary.rows.probability, summary.rows.truth
-    if probability is None:
-        return
-    clipped = int(((probability < epsilon) | (probability > 1 - epsilon)).sum())
-    infinite = int(np.where(truth, probability == 0, probability == 1).sum())
+    true = summary.rows.true_chance
+    clipped, infinite = int(((true < epsilon) | (true > 1 - epsilon)).sum()), int((true == 0).sum())
     if clipped:
         yield Warned(
             code="clipped",
@@ -58,3 +56,10 @@ def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iter
             f"[{epsilon:g}, 1 - {epsilon:g}] for {metrics}; {infinite:,} of them gave the true class probability 0, "
             "where the unclipped logarithm is infinite",
         )
+
+
+def _part(row: Estimate) -> str:
+    """Say which average or class of a measure is meant."""
+    if row.class_ is not None:
+        return f" of '{row.class_}'"
+    return f" ({row.average})" if row.average is not None else ""

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.engine.averages import values
 from evalpipe.engine.bins import STRATEGIES, event_rates
 from evalpipe.intervals import replicate_weights
-from evalpipe.statistics import Rows, Summary
+from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan import Plan
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -25,8 +26,9 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 class Replicates:
     """The replicates of one dataset.
 
-    ``metrics[model, i]`` are those [B] of the plan's i-th metric; ``rates[model, strategy]`` those of the event rate in
-    each reliability bin [B, bins], drawn only where binomial limits do not hold.
+    ``metrics[model, i]`` are those [B] of the plan's i-th metric, [B, K] where it is taken for each class;
+    ``rates[model, strategy]`` those of the event rate in each reliability bin [B, bins], drawn only where binomial
+    limits do not hold.
     """
 
     metrics: Mapping[tuple[str, int], Floats] = field(default_factory=lambda: MappingProxyType({}))
@@ -34,11 +36,11 @@ class Replicates:
 
     @classmethod
     def draw(
-        cls, plan: Plan, sample: Sample, models: Mapping[str, Rows], advance: Callable[[int], None]
+        cls, plan: Plan, sample: Sample, models: Mapping[str, Any], advance: Callable[[int], None]
     ) -> Replicates:
         """Draw the replicates that the plan asks for."""
         wanted = [i for i, entry in enumerate(plan.metrics) if entry.method == "percentile"]
-        binned = [name for name, rows in models.items() if rows.probability is not None and plan.bins == "percentile"]
+        binned = [name for name, rows in models.items() if _binned(plan, rows)]
         if not wanted and not binned:
             return cls()
         metrics: dict[tuple[str, int], list[Floats]] = {(name, i): [] for name in models for i in wanted}
@@ -50,7 +52,7 @@ class Replicates:
             for name, rows in models.items():
                 summary = Summary(rows, batch)
                 for i in wanted:
-                    metrics[name, i].append(_values(summary, plan.metrics[i]))
+                    metrics[name, i].append(values(summary, plan.metrics[i]))
                 if name in binned:
                     for how in STRATEGIES:
                         rates[name, how].append(event_rates(summary, how, sample.weight))
@@ -61,5 +63,5 @@ class Replicates:
         )
 
 
-def _values(summary: Summary, entry: MetricPlan) -> Floats:
-    return summary.value(entry.metric, entry.params)
+def _binned(plan: Plan, rows: Any) -> bool:
+    return plan.bins == "percentile" and plan.spec.task == "binary" and rows.probability is not None

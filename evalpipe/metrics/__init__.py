@@ -1,9 +1,19 @@
 """Metrics: pure functions of statistics, one family a file. Importing this package registers them all."""
 
-from evalpipe.metrics import decomposition, labels, probabilities, ranking, top
+from evalpipe.metrics import (
+    classes,
+    count,
+    decomposition,
+    labels,
+    ordinal,
+    probabilities,
+    ranking,
+    regression,
+    top,
+)
 from evalpipe.metrics.declare import FromSpec, Metric, Proportion, metric, ratio, registry
 
 __all__ = [
-    "FromSpec", "Metric", "Proportion", "decomposition", "labels", "metric", "probabilities", "ranking", "ratio",
-    "registry", "top",
+    "FromSpec", "Metric", "Proportion", "classes", "count", "decomposition", "labels", "metric", "ordinal",
+    "probabilities", "ranking", "ratio", "registry", "regression", "top",
 ]

@@ -20,9 +20,21 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from evalpipe.tasks import CLASSES, NUMBERS, Task
+
 Array = np.ndarray[Any, np.dtype[np.float64]]
-Needs = Literal["labels", "probabilities", "scores"]
+Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_values"]
+Sees = Literal["event", "classes", "numbers"]
 Direction = Literal["maximize", "minimize", "none"]
+
+
+SEEN: dict[Sees, tuple[Task, ...]] = {"event": CLASSES, "classes": CLASSES, "numbers": NUMBERS}
+"""The tasks that have what a metric sees, unless it names its tasks."""
+
+
+AVERAGES = ("macro", "macro_weighted", "micro", "none")
+"""How a measure that sees one class is brought together over all: its plain mean, its mean by the classes' true shares,
+one value of all classes' ingredients pooled, or not at all."""
 
 
 class Proportion(NamedTuple):
@@ -33,9 +45,13 @@ class Proportion(NamedTuple):
 
 
 class FromSpec(NamedTuple):
-    """Marks an option that takes the value of a key of the spec where the metric's entry does not give one."""
+    """Marks an option that takes the value of a key of the spec where the metric's entry does not give one.
+
+    ``alone`` says that only the spec can give it.
+    """
 
     key: str
+    alone: bool = False
 
 
 def ratio(numerator: Any, denominator: Any) -> Array:
@@ -58,10 +74,15 @@ class Metric:
     undefined: str
     ref: str
     title: str
+    sees: Sees = "event"
+    tasks: tuple[Task, ...] = CLASSES
     aliases: tuple[str, ...] = ()
     interval: Literal["proportion"] | None = None
-    standard: bool = False
+    standard: tuple[Task, ...] = ()
     extensive: bool = False
+    every_class: bool = False
+    range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
+    matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None
     check: Callable[[Any], str | None] | None = None
     statistics: tuple[str, ...] = field(init=False)
 
@@ -105,13 +126,22 @@ class Metric:
     @cached_property
     def from_spec(self) -> dict[str, str]:
         """The options that fall back to a key of the spec: ``{option: key}``."""
+        return {name: mark.key for name, mark in self._marks.items()}
+
+    @cached_property
+    def alone(self) -> frozenset[str]:
+        """The options that only the spec can give."""
+        return frozenset(name for name, mark in self._marks.items() if mark.alone)
+
+    @cached_property
+    def _marks(self) -> dict[str, FromSpec]:
         hints = typing.get_type_hints(self.function, include_extras=True)
-        return {
-            name: mark.key
-            for name in self.option_types
-            for mark in typing.get_args(hints[name])[1:]
-            if isinstance(mark, FromSpec)
-        }
+        marks = {name: typing.get_args(hints[name])[1:] for name in self.option_types}
+        return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, FromSpec)}
+
+    def bounds(self, options: Mapping[str, Any]) -> tuple[float, float]:
+        """Return the range of the values under some options."""
+        return self.range if self.range_of is None else self.range_of(options)
 
     @property
     def best(self) -> float | None:
@@ -141,6 +171,16 @@ def _agreement(check: Callable[[Any], str | None]) -> Callable[[Any], Any]:
         return options
 
     return agree
+
+
+_AVERAGE_SCHEMA = {
+    "title": "Average",
+    "description": "How the measure is averaged over the levels of a multiclass or ordinal outcome; macro by default.",
+    "anyOf": [
+        {"enum": list(AVERAGES)},
+        {"type": "array", "items": {"enum": list(AVERAGES)}, "minItems": 1, "uniqueItems": True},
+    ],
+}
 
 
 class Registry:
@@ -200,7 +240,11 @@ class Registry:
             "type": "object",
             "title": entry.title,
             "description": entry.definition,
-            "properties": {"metric": {"enum": [entry.name, *entry.aliases]}, **options.get("properties", {})},
+            "properties": {
+                "metric": {"enum": [entry.name, *entry.aliases]},
+                **{name: part for name, part in options.get("properties", {}).items() if name not in entry.alone},
+                **({"average": _AVERAGE_SCHEMA} if entry.sees == "event" else {}),
+            },
             "required": ["metric", *self._required(entry)],
             "additionalProperties": False,
         }
@@ -217,28 +261,40 @@ def metric(
     range: tuple[float, float],  # noqa: A002 - the field's word
     undefined: str,
     ref: str,
+    sees: Sees = "event",
+    tasks: tuple[Task, ...] | None = None,
     interval: Literal["proportion"] | None = None,
     aliases: tuple[str, ...] = (),
     title: str | None = None,
-    standard: bool = False,
+    standard: bool | tuple[Task, ...] = False,
     extensive: bool = False,
+    every_class: bool = False,
+    range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None,
+    matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None,
     check: Callable[[Any], str | None] | None = None,
 ) -> Callable[[Callable[..., Any]], Metric]:
     """Declare the decorated function as a metric under its own name.
 
     ``needs`` says what a model must provide; ``direction`` which way is better; ``range`` the possible values;
-    ``undefined`` when there is no value; ``ref`` the source (author, year); ``interval="proportion"`` that the
-    function returns a `Proportion`; ``standard`` that the metric belongs to the task's default set; ``extensive``
-    that its value grows with the number of rows; ``check`` returns what is wrong with options that do not fit each
-    other. Raises ValueError when a name is taken.
+    ``undefined`` when there is no value; ``ref`` the source (author, year). ``sees`` says what rows look like to it:
+    "event" one class against the rest (with more classes it is averaged over them), "classes" all classes at once,
+    "numbers" a number for truth and prediction; ``tasks`` where it applies, by default wherever there is what it sees.
+    ``interval="proportion"`` says that the function returns a `Proportion`; ``standard`` that the metric belongs to
+    the default set, of all its tasks or of those given; ``extensive`` that its value grows with the number of rows;
+    ``every_class`` that it is a mean over classes that should all occur; ``range_of`` gives the range for some options,
+    where it is not ``range``; ``matrix`` names and gives what each pair of levels weighs, [K, K], from the options and
+    the number of levels; ``check`` returns what is wrong with options
+    that do not fit each other. Raises ValueError when a name is taken.
     """
+    applies = tasks or SEEN[sees]
 
     def declare(function: Callable[..., Any]) -> Metric:
         name = function.__name__
         entry = Metric(
             name=name, function=function, needs=needs, direction=direction, range=range, undefined=undefined, ref=ref,
-            title=title or name.replace("_", " ").capitalize(), aliases=aliases, interval=interval, standard=standard,
-            extensive=extensive, check=check,
+            title=title or name.replace("_", " ").capitalize(), sees=sees, tasks=applies, aliases=aliases,
+            interval=interval, standard=standard if isinstance(standard, tuple) else applies if standard else (),
+            extensive=extensive, every_class=every_class, range_of=range_of, matrix=matrix, check=check,
         )
         registry.add(entry)
         return entry

@@ -1,39 +1,19 @@
-"""Measures of predicted classes: functions of the confusion matrix (`tp`, `fp`, `fn`, `tn`)."""
+"""Measures of predicted classes that see one class, the event, against the rest: of `tp`, `fp`, `fn` and `tn`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import math
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import FromSpec, Proportion, metric, ratio
+from evalpipe.tasks import MANY
 
 UNIT = (0.0, 1.0)
 CORRELATION = (-1.0, 1.0)
 Prevalence = Annotated[float, Field(ge=0, le=1), FromSpec("prevalence")]
-
-
-@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
-        aliases=("accuracy_score",), undefined="no rows", ref="Sokolova & Lapalme (2009)")
-def accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
-    r"""Share of the rows whose class was predicted correctly, $\frac{TP+TN}{n}$."""
-    return Proportion(tp + tn, tp + fp + fn + tn)
-
-
-@metric(needs="labels", direction="minimize", range=(0.0, np.inf), extensive=True, undefined="no rows",
-        ref="Watt, Borhani & Katsaggelos (2020)")
-def misclassifications(fp: Any, fn: Any) -> Any:
-    r"""Number of rows (with weights: their total weight) whose class was predicted wrongly, $FP+FN$."""
-    return fp + fn
-
-
-@metric(needs="labels", direction="maximize", range=UNIT, standard=True,
-        aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="no events or no non-events",
-        ref="Brodersen et al. (2010)")
-def balanced_accuracy(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Mean of sensitivity and specificity, $\frac{1}{2}\left(\frac{TP}{TP+FN}+\frac{TN}{TN+FP}\right)$."""
-    return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
 
 
 @metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
@@ -44,7 +24,7 @@ def sensitivity(tp: Any, fn: Any) -> Proportion:
     return Proportion(tp, tp + fn)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
         aliases=("tnr", "spec", "true_negative_rate"), undefined="no non-events", ref="Yerushalmy (1947)")
 def specificity(fp: Any, tn: Any) -> Proportion:
     r"""Share of the non-events that were predicted as non-events, $\frac{TN}{TN+FP}$."""
@@ -74,14 +54,14 @@ def precision(tp: Any, fp: Any) -> Proportion:
     return Proportion(tp, tp + fp)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
         title="NPV (sample)", undefined="no predicted non-events", ref="Vecchio (1966)")
 def npv_sample(fn: Any, tn: Any) -> Proportion:
     r"""Share of the predicted non-events that were non-events, in this sample, $\frac{TN}{TN+FN}$."""
     return Proportion(tn, tn + fn)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="PPV", standard=True,
+@metric(needs="labels", direction="maximize", range=UNIT, title="PPV", standard=("binary",),
         aliases=("positive_predictive_value",), ref="Vecchio (1966)",
         undefined="no events, no non-events, or no predicted event at this prevalence")
 def ppv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
@@ -91,7 +71,7 @@ def ppv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
     return ratio(found, found + alarmed)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="NPV", standard=True,
+@metric(needs="labels", direction="maximize", range=UNIT, title="NPV", standard=("binary",),
         aliases=("negative_predictive_value",), ref="Vecchio (1966)",
         undefined="no events, no non-events, or no predicted non-event at this prevalence")
 def npv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
@@ -123,26 +103,6 @@ def f_beta(tp: Any, fp: Any, fn: Any, *, beta: Annotated[float, Field(gt=0, lt=1
 def j_index(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Sensitivity plus specificity less one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
     return ratio(tp, tp + fn) + ratio(tn, tn + fp) - 1
-
-
-@metric(needs="labels", direction="maximize", range=CORRELATION,
-        aliases=("kap", "cohen_kappa_score", "heidke_skill_score"), title="Kappa",
-        undefined="truth and predictions are all of one class", ref="Cohen (1960)")
-def kappa(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Agreement of truth and prediction beyond that of independence,
-    $\frac{A-E}{1-E},\ A=\frac{TP+TN}{n},\ E=\frac{(TP+FN)(TP+FP)+(TN+FP)(TN+FN)}{n^2}$."""
-    numerator = 2 * (tp * tn - fp * fn)
-    return ratio(numerator, (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
-
-
-@metric(needs="labels", direction="maximize", range=CORRELATION, standard=True, title="MCC",
-        aliases=("matthews_corrcoef", "phi"), undefined="a class is absent from the truth or from the predictions",
-        ref="Matthews (1975)")
-def mcc(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
-    r"""Correlation of truth and prediction,
-    $\frac{TP\cdot TN-FP\cdot FN}{\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}}$."""
-    rows, columns = np.sqrt((tp + fn) * (fp + tn)), np.sqrt((tp + fp) * (fn + tn))
-    return ratio(tp * tn - fp * fn, rows * columns)
 
 
 @metric(needs="labels", direction="none", range=UNIT, interval="proportion",
@@ -214,13 +174,6 @@ def sedi(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(ups - downs, ups + downs)
 
 
-@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion",
-        aliases=("misclassification_rate", "zero_one_loss"), undefined="no rows", ref="Hand (1997)")
-def error_rate(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
-    r"""Share of the rows whose class was predicted wrongly, $\frac{FP+FN}{n}$."""
-    return Proportion(fp + fn, tp + fp + fn + tn)
-
-
 @metric(needs="labels", direction="none", range=(0.0, np.inf), undefined="no events", ref="Donaldson et al. (1975)")
 def frequency_bias(tp: Any, fp: Any, fn: Any) -> Any:
     r"""Predicted events for each event; 1 where as many are predicted as there are, $\frac{TP+FP}{TP+FN}$."""
@@ -242,3 +195,26 @@ def equitable_threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 def yule_q(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Odds ratio brought to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""
     return ratio(tp * tn - fp * fn, tp * tn + fp * fn)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, title="Accuracy against the rest", tasks=MANY,
+        aliases=("accuracy_ovr_macro",), interval="proportion", undefined="no rows", ref="Biecek & Burzykowski (2021)")
+def accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
+    r"""Share of the rows rightly predicted as the class or as not the class. Its macro average is not the accuracy: a
+    wrong row is counted as wrong for two classes alone, $\frac{TP+TN}{n}$."""
+    return Proportion(tp + tn, tp + fp + fn + tn)
+
+
+@metric(needs="labels", direction="maximize", range=UNIT, title="Balanced accuracy against the rest", tasks=MANY,
+        undefined="no events or no non-events", ref="Brodersen et al. (2010)")
+def bal_accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    r"""Mean of sensitivity and specificity of a class against the rest,
+    $\frac{1}{2}\left(\frac{TP}{TP+FN}+\frac{TN}{TN+FP}\right)$."""
+    return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
+
+
+@metric(needs="truth", direction="none", range=(0.0, np.inf), undefined="no events",
+        title="Self-information", ref="Shannon (1948)")
+def self_information(total: Any, events: Any, *, base: Literal["e", 2, 10] = 2) -> Any:
+    r"""How surprising an event is, given how often it occurs; a fact of the data, not of the model, $-\log\pi$."""
+    return -np.log(np.where(events > 0, ratio(events, total), np.nan)) / (1.0 if base == "e" else math.log(base))

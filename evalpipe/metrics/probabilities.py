@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
+from evalpipe.metrics.classes import entropy_of
 from evalpipe.metrics.declare import metric, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ONE_CLASS = "only one class occurs"
 
 Epsilon = Annotated[float, Field(gt=0, lt=0.5)]
 
 
-@metric(needs="probabilities", direction="minimize", range=(0.0, np.inf), standard=True,
+@metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, np.inf), standard=True,
         aliases=("mn_log_loss", "cross_entropy"), undefined="no rows", ref="Good (1952)")
 def log_loss(
     total: Any,
@@ -23,51 +29,61 @@ def log_loss(
     epsilon: Epsilon = 1e-15,  # noqa: ARG001 - an option of the statistic `negative_log`
 ) -> Any:
     r"""Mean negative logarithm of the probability given to the true class, after clipping at epsilon,
-    $-\frac{1}{n}\sum_i y_i\log p_i+(1-y_i)\log(1-p_i)$."""
+    $-\frac{1}{n}\sum_i\log p_{iy_i}$."""
     return ratio(negative_log, total) / (1.0 if base == "e" else math.log(base))
 
 
-@metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), standard=True, title="Brier score",
-        aliases=("brier_score", "brier_class", "brier_score_loss"), undefined="no rows", ref="Brier (1950)")
-def brier(total: Any, squared_error: Any) -> Any:
-    r"""Mean squared difference of the event (1 or 0) and its probability, $\frac{1}{n}\sum_i(y_i-p_i)^2$."""
-    return ratio(squared_error, total)
+def _brier_range(options: Mapping[str, Any]) -> tuple[float, float]:
+    return (0.0, 2.0 if options.get("scale") == "sum" else 1.0)
 
 
-@metric(needs="probabilities", direction="maximize", range=(-np.inf, 0.0), extensive=True, title="Log-likelihood",
-        undefined="no rows", ref="Fisher (1922)")
+@metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, 1.0), range_of=_brier_range,
+        standard=True, title="Brier score", aliases=("brier_score", "brier_class", "brier_score_loss"),
+        undefined="no rows", ref="Brier (1950)")
+def brier(
+    total: Any, squared_error: Any, occurring: Any, *, scale: Literal["half", "sum", "classes"] = "half"
+) -> Any:
+    r"""Mean squared distance of the probabilities from the truth (1 for the true class, 0 for the others). Scale half:
+    divided by two, which for two classes is the usual score of the event's probability; sum: Brier's own; classes:
+    divided by the number of classes, $\frac{1}{2n}\sum_i\sum_k(1(y_i=k)-p_{ik})^2$."""
+    each = {"half": 1.0, "sum": 2.0, "classes": 2.0 / occurring.shape[-1]}[scale]
+    return each * ratio(squared_error, total)
+
+
+@metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 0.0), extensive=True,
+        title="Log-likelihood", undefined="no rows", ref="Fisher (1922)")
 def log_likelihood(negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001 - of the statistic
     r"""Logarithm of the probability that the model gave to all outcomes together, after clipping at epsilon,
-    $\sum_i y_i\log p_i+(1-y_i)\log(1-p_i)$."""
+    $\sum_i\log p_{iy_i}$."""
     return -negative_log
 
 
-@metric(needs="probabilities", direction="minimize", range=(0.0, np.inf), extensive=True, undefined="no rows",
-        ref="Nelder & Wedderburn (1972)")
+@metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True,
+        undefined="no rows", ref="Nelder & Wedderburn (1972)")
 def deviance(
     total: Any, negative_log: Any, *, scale: Literal["sum", "mean"] = "sum", epsilon: Epsilon = 1e-15  # noqa: ARG001
 ) -> Any:
     r"""Twice the negative log-likelihood, the distance from a model that is always sure and right; as a sum, or as its
-    mean over rows, $-2\sum_i y_i\log p_i+(1-y_i)\log(1-p_i)$."""
+    mean over rows, $-2\sum_i\log p_{iy_i}$."""
     return 2 * negative_log if scale == "sum" else 2 * ratio(negative_log, total)
 
 
-@metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), title="Nagelkerke R2",
-        undefined="no events or no non-events", ref="Nagelkerke (1991)")
-def nagelkerke_r2(total: Any, events: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001
-    r"""Gain in likelihood a row over a model that gives everyone the observed prevalence, as a share of the largest
-    possible gain, with mean log-likelihoods l of the model and l0 of that one,
+@metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="Nagelkerke R2",
+        undefined=ONE_CLASS, ref="Nagelkerke (1991)")
+def nagelkerke_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001
+    r"""Gain in likelihood a row over a model that gives everyone the observed shares of the classes, as a share of the
+    largest possible gain, with mean log-likelihoods l of the model and l0 of that one,
     $\frac{1-e^{2(l_0-l)}}{1-e^{2l_0}}$."""
-    null, mean = _null(total, events), ratio(negative_log, total)
+    null, mean = _null(occurring), ratio(negative_log, occurring.sum(axis=-1))
     return ratio(1 - np.exp(2 * (mean - null)), 1 - np.exp(-2 * null))
 
 
-@metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), title="McFadden R2",
-        undefined="no events or no non-events", ref="McFadden (1974)")
-def mcfadden_r2(total: Any, events: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001
-    r"""Share by which the log loss is smaller than that of the observed prevalence, with log-likelihoods l of the
-    model and l0 of the prevalence, $1-\frac{l}{l_0}$."""
-    return 1 - ratio(ratio(negative_log, total), _null(total, events))
+@metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="McFadden R2",
+        aliases=("d2_log_loss_score",), undefined=ONE_CLASS, ref="McFadden (1974)")
+def mcfadden_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001
+    r"""Share by which the log loss is smaller than that of the observed shares of the classes, with log-likelihoods l
+    of the model and l0 of the shares, $1-\frac{l}{l_0}$."""
+    return 1 - ratio(ratio(negative_log, occurring.sum(axis=-1)), _null(occurring))
 
 
 @metric(needs="probabilities", direction="maximize", range=(-1.0, 1.0), title="Tjur R2",
@@ -78,16 +94,16 @@ def tjur_r2(total: Any, events: Any, probability_total: Any, probability_of_even
     return ratio(probability_of_events, events) - others
 
 
-@metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), title="Brier skill score",
-        aliases=("brier_skill_score", "d2_brier_score"), undefined="no events or no non-events", ref="Murphy (1973)")
-def brier_skill(total: Any, events: Any, squared_error: Any) -> Any:
-    r"""Share by which the Brier score is smaller than that of the observed prevalence, $1-\frac{BS}{\pi(1-\pi)}$."""
-    prevalence = ratio(events, total)
-    return 1 - ratio(ratio(squared_error, total), prevalence * (1 - prevalence))
+@metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="Brier skill score",
+        aliases=("brier_skill_score", "d2_brier_score"), undefined=ONE_CLASS, ref="Murphy (1973)")
+def brier_skill(occurring: Any, squared_error: Any) -> Any:
+    r"""Share by which the Brier score is smaller than that of the observed shares of the classes,
+    $1-\frac{2BS}{\sum_k\pi_k(1-\pi_k)}$."""
+    total = occurring.sum(axis=-1)
+    share = ratio(occurring, total[..., None])
+    return 1 - ratio(2 * ratio(squared_error, total), (share * (1 - share)).sum(axis=-1))
 
 
-def _null(total: Any, events: Any) -> Any:
-    """Return the mean negative log-likelihood of the observed prevalence: its entropy in nats."""
-    prevalence = ratio(events, total)
-    terms = [p * np.log(np.where(p > 0, p, 1.0)) for p in (prevalence, 1 - prevalence)]
-    return -(terms[0] + terms[1])
+def _null(occurring: Any) -> Any:
+    """Return the mean negative log-likelihood of the observed shares of the classes: their entropy in nats."""
+    return entropy_of(ratio(occurring, occurring.sum(axis=-1)[..., None]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -60,6 +61,8 @@ class ConfusionCell:
     count: str
     of_all: str
     of_row: str
+    shade: int
+    """How much of its row the cell holds, in tenths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def is_whole(metric: MetricSummary) -> bool:
 
 def metric_tables(results: Results, dataset: str, only: Sequence[str] | None = None) -> tuple[MetricTable, ...]:
     """Make the tables of a dataset's metrics, at most `MODELS_ABREAST` models each; ``only`` keeps some metrics."""
-    rows = [e for e in overall(results, dataset) if only is None or e.metric in only]
+    rows = [e for e in overall(results, dataset) if e.class_ is None and (only is None or e.metric in only)]
     groups = _chunks([m for m in results.models if any(e.model == m.name for e in rows)], MODELS_ABREAST)
     return tuple(_metric_table(results, rows, models) for models in groups)
 
@@ -136,7 +139,7 @@ def _metric_row(metric: MetricSummary, found: dict[str, Estimate], models: list[
     methods = dict.fromkeys(wording.SHORT_METHODS.get(e.method, e.method) for e in shown_models if e.value is not None)
     return MetricRow(
         title=metric.title,
-        options=wording.options(sample.params),
+        options=wording.options(sample.params, sample.average),
         definition=metric.definition,
         better=wording.BETTER[metric.direction],
         method=", ".join(methods) or "–",
@@ -165,14 +168,30 @@ def _confusion_table(found: Confusion, model: ModelSummary) -> ConfusionTable:
         model=model.label,
         levels=tuple(found.levels),
         cells=tuple(
-            tuple(ConfusionCell(numbers.count(x), numbers.percent(x, total), numbers.percent(x, whole)) for x in row)
+            tuple(
+                ConfusionCell(numbers.count(x), numbers.percent(x, total), numbers.percent(x, whole), _tenths(x, whole))
+                for x in row
+            )
             for row, whole in zip(found.counts, row_totals, strict=True)
         ),
         row_totals=tuple(map(numbers.count, row_totals)),
         column_totals=tuple(map(numbers.count, column_totals)),
         total=numbers.count(total),
-        rule=wording.rule(found, "score" if "score" in model.columns and model.scale is None else "probability"),
+        rule=wording.rule(found, _ruled_by(model)),
     )
+
+
+def _ruled_by(model: ModelSummary) -> str:
+    """Name what decides the predicted level: a given "prediction", the most probable "level", or what a cut is on."""
+    if "prediction" in model.columns:
+        return "prediction"
+    if "score" in model.columns and model.scale is None:
+        return "score"
+    return "probability" if "probability" in model.columns or "score" in model.columns else "level"
+
+
+def _tenths(part: float, whole: float) -> int:
+    return math.ceil(10 * part / whole) if whole else 0
 
 
 GAIN_COLUMNS: tuple[tuple[str, str, Callable[[float], str]], ...] = (

@@ -6,43 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers, wording
+from evalpipe.report.datasets import DatasetView, Facts, dataset_view
 from evalpipe.report.spec_text import spec_text
-from evalpipe.report.tables import (
-    ConfusionTable,
-    GainTable,
-    MetricTable,
-    confusion_tables,
-    gain_tables,
-    metric_tables,
-    overall,
-)
 
 if TYPE_CHECKING:
-    from evalpipe.results import DatasetSummary, InputFile, MetricSummary, ModelSummary, Results
+    from evalpipe.results import InputFile, MetricSummary, ModelSummary, Results
 
 SHORT_HASH = 12
-
-Facts = tuple[tuple[str, str], ...]
-"""Terms and what they are, in the order they are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetView:
-    """What the card says of one dataset; tables are empty for a dataset that is not evaluated."""
-
-    name: str
-    anchor: str
-    evaluated: bool
-    n: str
-    events: str
-    prevalence: str
-    facts: Facts
-    levels: tuple[tuple[str, str, str, str], ...]
-    """Level, rows, weight and share of the weight."""
-    summary: tuple[MetricTable, ...]
-    metrics: tuple[MetricTable, ...]
-    confusions: tuple[ConfusionTable, ...]
-    gains: tuple[GainTable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +52,8 @@ class MeasureView:
     undefined: str
     reference: str
     reason: str
+    matrices: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
+    """What each pair of a true and a predicted level weighs or costs, where the measure depends on that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +72,11 @@ class CardView:
     title: str
     name: str
     version: str
-    event: str
-    other: str
+    task: str
+    subject: str
+    """What is predicted, on one line."""
+    event: str | None
+    levels: tuple[str, ...]
     facts: Facts
     warnings: tuple[tuple[str, str], ...]
     datasets: tuple[DatasetView, ...]
@@ -132,11 +107,13 @@ def card_view(results: Results) -> CardView:
         title=results.title,
         name=results.name,
         version=results.evalpipe_version,
+        task=results.task,
+        subject=_subject(results),
         event=results.event,
-        other=results.other,
+        levels=tuple(results.levels),
         facts=_facts(results),
         warnings=tuple((warning.code, warning.message) for warning in results.warnings),
-        datasets=tuple(_dataset(results, dataset, place) for place, dataset in enumerate(results.datasets, 1)),
+        datasets=tuple(dataset_view(results, dataset, place) for place, dataset in enumerate(results.datasets, 1)),
         files=tuple(_file(entry) for entry in results.inputs),
         models=tuple(_model(model) for model in results.models),
         measures=tuple(_measure(results, metric) for metric in results.metrics),
@@ -154,20 +131,36 @@ def card_view(results: Results) -> CardView:
     )
 
 
+def _subject(results: Results) -> str:
+    """Say what is predicted."""
+    if results.event is not None:
+        return f"event: {results.event}"
+    if results.levels:
+        return f"levels: {', '.join(results.levels)}"
+    return f"outcome: {results.task}" + (f" in {results.unit}" if results.unit else "")
+
+
 def _facts(results: Results) -> Facts:
+    models = ("Models", ", ".join(model.label for model in results.models))
+    return (("Task", f"{results.task} outcome"), *_outcome(results), models, ("Case weights", _weighting(results)))
+
+
+def _outcome(results: Results) -> Facts:
+    """Say what the outcome is, and which prior is declared for it."""
+    if not results.levels:
+        return (("Unit", results.unit or "not stated"),)
     prior = results.prevalence
     declared = "not declared"
     if prior is not None:
         source = f"source: {prior.source}" if prior.source else "source not stated"
-        declared = f"{numbers.exact(prior.value)} ({source})"
-    return (
-        ("Task", f"{results.task} outcome"),
-        ("Event", results.event),
-        ("Other level", results.other),
-        ("Models", ", ".join(model.label for model in results.models)),
-        ("Declared prevalence", declared),
-        ("Case weights", _weighting(results)),
-    )
+        whole = prior.levels or {}
+        said = numbers.exact(prior.value) if prior.value is not None else ", ".join(
+            f"{level} {numbers.exact(whole[level])}" for level in results.levels)
+        declared = f"{said} ({source})"
+    if results.event is None:
+        order = " in ascending order" if results.task == "ordinal" else ""
+        return ((f"Levels{order}", ", ".join(results.levels)), ("Declared prevalence", declared))
+    return (("Event", results.event), ("Other level", results.other or "–"), ("Declared prevalence", declared))
 
 
 def _weighting(results: Results) -> str:
@@ -179,55 +172,6 @@ def _weighting(results: Results) -> str:
     }
     column, kind = results.weight.get("column"), meaning.get(results.weight.get("kind", ""))
     return ", ".join(filter(None, (column and f"column {column}", kind))) or "yes"
-
-
-def _dataset(results: Results, dataset: DatasetSummary, place: int) -> DatasetView:
-    evaluated = bool(overall(results, dataset.name))
-    return DatasetView(
-        name=dataset.name,
-        anchor=f"dataset-{place}",
-        evaluated=evaluated,
-        n=numbers.count(dataset.n),
-        events=numbers.count(dataset.events),
-        prevalence=_prevalence(dataset, weighted=results.weight is not None),
-        facts=_dataset_facts(dataset, weighted=results.weight is not None),
-        levels=tuple(
-            (level.level, numbers.count(level.rows), numbers.count(level.weight),
-             numbers.percent(level.weight, dataset.total_weight))
-            for level in dataset.levels
-        ),
-        summary=metric_tables(results, dataset.name, _key_measures(results)) if evaluated else (),
-        metrics=metric_tables(results, dataset.name) if evaluated else (),
-        confusions=confusion_tables(results, dataset.name) if evaluated else (),
-        gains=gain_tables(results, dataset.name) if evaluated else (),
-    )
-
-
-def _prevalence(dataset: DatasetSummary, *, weighted: bool) -> str:
-    if dataset.prevalence is None:
-        return "undefined: no rows"
-    return numbers.number(dataset.prevalence) + (" (weighted)" if weighted else "")
-
-
-def _key_measures(results: Results) -> tuple[str, ...]:
-    known = [metric.name for metric in results.metrics]
-    key = tuple(name for name in wording.KEY_MEASURES if name in known)
-    return key or tuple(known[:6])
-
-
-def _dataset_facts(dataset: DatasetSummary, *, weighted: bool) -> Facts:
-    facts = [
-        ("Rows in the files", numbers.count(dataset.rows)),
-        ("Rows left out by the condition", numbers.count(dataset.excluded_where)),
-        ("Condition", dataset.where or "none"),
-        ("Observations used (n)", numbers.count(dataset.n)),
-        ("Events", numbers.count(dataset.events)),
-        ("Observed prevalence", _prevalence(dataset, weighted=weighted)),
-    ]
-    if weighted:
-        facts.insert(3, ("Rows left out for weight zero", numbers.count(dataset.excluded_zero_weight)))
-        facts.append(("Total weight", numbers.count(dataset.total_weight)))
-    return tuple(facts)
 
 
 def _file(entry: InputFile) -> FileView:
@@ -244,17 +188,35 @@ def _file(entry: InputFile) -> FileView:
 
 
 def _model(model: ModelSummary) -> ModelView:
-    without = "predicted levels are given" if "prediction" in model.columns else "the score is a rank alone"
-    threshold = f"none; {without}" if model.threshold is None else numbers.exact(model.threshold)
-    columns = tuple((f"Column of the {kind}", column) for kind, column in model.columns.items())
+    cut = _threshold(model)
+    columns = _columns(model)
     return ModelView(
         name=model.name,
         label=model.label,
-        facts=(("Name in the spec", model.name), *columns, *_scale(model), ("Threshold", threshold)),
+        facts=(("Name in the spec", model.name), *columns, *_scale(model), *cut),
         characteristics=tuple(
             (name.replace("_", " "), wording.scalar(value)) for name, value in model.characteristics.items()
         ),
     )
+
+
+def _columns(model: ModelSummary) -> Facts:
+    """Name the columns of a model; those of the levels' probabilities together."""
+    chances = [column for kind, column in model.columns.items() if kind.startswith("probability of ")]
+    others = tuple(
+        (f"Column of the {wording.COLUMNS.get(kind, kind)}", column)
+        for kind, column in model.columns.items() if not kind.startswith("probability of "))
+    return (*((("Columns of the probabilities", ", ".join(chances)),) if chances else ()), *others)
+
+
+def _threshold(model: ModelSummary) -> Facts:
+    """Say how rows are predicted as levels; nothing of a model that predicts numbers or several levels."""
+    if model.threshold is not None:
+        return (("Threshold", numbers.exact(model.threshold)),)
+    if "probability" in model.columns or "score" in model.columns:
+        given = "prediction" in model.columns
+        return (("Threshold", f"none; {'predicted levels are given' if given else 'the score is a rank alone'}"),)
+    return ()
 
 
 def _scale(model: ModelSummary) -> Facts:
@@ -279,6 +241,9 @@ def _measure(results: Results, metric: MetricSummary) -> MeasureView:
         undefined=wording.undefined(metric),
         reference=metric.reference,
         reason=wording.reason(results.intervals.methods.get(metric.name, "")),
+        matrices=tuple(
+            (title, tuple(tuple(map(numbers.exact, row)) for row in rows)) for title, rows in metric.matrices.items()
+        ),
     )
 
 

@@ -50,7 +50,9 @@ BETTER_SENTENCES = {
 }
 
 KEY_MEASURES = (
-    "roc_auc", "brier", "log_loss", "accuracy", "sensitivity", "specificity", "precision", "ppv", "npv", "mcc",
+    "roc_auc", "hand_till_auc", "brier", "log_loss", "accuracy", "balanced_accuracy", "kappa", "weighted_kappa", "rps",
+    "ordinal_mae", "sensitivity", "specificity", "precision", "ppv", "npv", "mcc", "rmse", "mae",
+    "median_absolute_error", "r2", "c_index", "poisson_deviance", "pearson_dispersion",
 )
 """The measures shown in the summary, where the run has them."""
 
@@ -72,14 +74,25 @@ def scalar(value: Scalar) -> str:
     return value if isinstance(value, str) else numbers.exact(value)
 
 
-def options(params: Mapping[str, Scalar]) -> str:
-    """List a metric's options, such as ``beta = 2``."""
-    return ", ".join(f"{name} = {scalar(value)}" for name, value in params.items())
+COLUMNS = {"loo_prediction": "leave-one-out prediction"}
+"""What a column of a model holds, where its key does not say it plainly."""
+
+AVERAGES = {
+    "macro": "mean over classes", "macro_weighted": "mean over classes by size", "micro": "classes pooled",
+}
+"""What each average over classes is called."""
 
 
-def measure(title: str, params: Mapping[str, Scalar]) -> str:
-    """Name a metric with its options, such as ``F-beta (beta = 2)``."""
-    return f"{title} ({options(params)})" if params else title
+def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
+    """List a metric's options and its average, such as ``beta = 2``."""
+    said = [f"{name} = {scalar(value)}" for name, value in params.items()]
+    return ", ".join([*said, *([AVERAGES[average]] if average in AVERAGES else [])])
+
+
+def measure(title: str, params: Mapping[str, Scalar], average: str | None = None) -> str:
+    """Name a metric with its options and its average, such as ``F-beta (beta = 2)``."""
+    said = options(params, average)
+    return f"{title} ({said})" if said else title
 
 
 def reason(text: str) -> str:
@@ -97,6 +110,9 @@ def undefined(metric: MetricSummary) -> str:
 
 def rule(confusion: Confusion, called: str = "probability") -> str:
     """Say how rows were predicted as events; ``called`` is what the threshold is set on."""
+    if confusion.threshold is None and called == "level":
+        many = {0: "no row has", 1: "1 row has"}.get(confusion.tied, f"{numbers.count(confusion.tied)} rows have")
+        return f"The most probable level is predicted; {many} several, of which the first in order counts."
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
     rows = confusion.at_threshold

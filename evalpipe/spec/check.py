@@ -6,9 +6,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.check_metrics import check_metrics
+from evalpipe.spec.check_task import check_task
 from evalpipe.spec.describe import closest, listed
 from evalpipe.spec.levels import level_text
 from evalpipe.spec.models import gives
+from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
     from evalpipe.errors import Problem
@@ -16,12 +18,15 @@ if TYPE_CHECKING:
     from evalpipe.spec.tree import Tree
 
 _BINARY = 2
-_KINDS = ("probability", "score", "prediction")
+_KINDS = ("probability", "probabilities", "score", "prediction", "loo_prediction")
 
 
 def check(tree: Tree) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
-    return list(chain(_levels(tree), _event(tree), _datasets(tree), _models(tree), _columns(tree), check_metrics(tree)))
+    return list(chain(
+        check_task(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree), _columns(tree),
+        check_metrics(tree),
+    ))
 
 
 def _readable(tree: Tree) -> list[Any] | None:
@@ -44,7 +49,12 @@ def _levels(tree: Tree) -> list[Problem]:
         for index, text in enumerate(texts)
         if text in texts[:index]
     ]
-    if len(set(texts)) != _BINARY and not (problems and len(texts) == _BINARY):
+    if tree.get("task") in MANY:
+        if len(set(texts)) < _BINARY and not problems:
+            message = f"a {tree.get('task')} outcome has 2 levels or more, but {len(texts)} is listed"
+            hint = "name all levels that can occur, in their order"
+            problems.append(tree.problem("level-count", message, *here, hint=hint))
+    elif len(set(texts)) != _BINARY and not (problems and len(texts) == _BINARY):
         count = "no level is" if not texts else "1 level is" if len(texts) == 1 else f"{len(texts)} levels are"
         hint = (
             "merge them in the data, or choose two with 'where'"
@@ -59,6 +69,8 @@ def _levels(tree: Tree) -> list[Problem]:
 
 def _event(tree: Tree) -> list[Problem]:
     levels, event = _readable(tree), tree.get("outcome", "event")
+    if tree.get("task") in MANY:
+        return []
     if not levels or not isinstance(event, str | bool | int):
         return []
     texts = [level_text(level) for level in levels]
@@ -98,8 +110,14 @@ def _model(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
         if meant is not None and meant not in _KINDS:
             return []
         message = f"the model '{name}' names no column of predictions"
-        hint = "name the column" if meant else "add 'probability: …', 'score: …' or 'prediction: …'"
+        task = tree.get("task")
+        keys = ("'prediction: …'" if task in NUMBERS else "'probabilities: …' or 'prediction: …'" if task in MANY
+                else "'probability: …', 'score: …' or 'prediction: …'")
+        hint = "name the column" if meant else f"add {keys}"
         return [tree.problem("no-predictions", message, "models", name, key=True, hint=hint)]
+    if tree.get("task") in NUMBERS and model.get("prediction") is None:
+        message = f"the model '{name}' has no 'prediction'"
+        return [tree.problem("no-predictions", message, "models", name, key=True, hint="add 'prediction: …'")]
     return [*_scores(tree, name, model), *_threshold(tree, name, model)]
 
 

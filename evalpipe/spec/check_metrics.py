@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from evalpipe.metrics import registry
+from evalpipe.metrics.declare import AVERAGES
+from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.describe import Shapes, closest, listed
 from evalpipe.spec.explain import explain, missing_key, unknown_key
 from evalpipe.spec.models import gives
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
     from evalpipe.spec.origin import Loc
@@ -38,8 +43,10 @@ def check_metrics(tree: Tree) -> list[Problem]:
     for index, value in enumerate(written if isinstance(written, list) else ()):
         entry = _entry(tree, ("metrics", index), value)
         if isinstance(entry, _Entry):
-            faults = _options(tree, entry) or _from_spec(tree, entry)
-            problems += [*faults, *_served(tree, entry)]
+            faults = _task(tree, entry) or [
+                *(_options(tree, entry) or _from_spec(tree, entry)), *_averages(tree, entry), *_served(tree, entry)
+            ]
+            problems += faults
             known += [] if faults else [entry]
         elif entry is not None:
             problems.append(entry)
@@ -61,7 +68,59 @@ def _entry(tree: Tree, loc: Loc, value: object) -> _Entry | Problem | None:
     if not isinstance(value["metric"], str):
         wrong = tree.problem("wrong-type", f"expected the name of a metric, got {tree.spell(*named)}", *named)
         return None if tree.hidden(named) else wrong
-    return _named(tree, loc, named, value["metric"], {key: item for key, item in value.items() if key != "metric"})
+    options = {key: item for key, item in value.items() if key not in ("metric", "average")}
+    return _named(tree, loc, named, value["metric"], options)
+
+
+def _task(tree: Tree, entry: _Entry) -> list[Problem]:
+    """Report a measure that the task does not have."""
+    task, tasks = tree.get("task"), entry.metric.tasks
+    if task in tasks or task not in KNOWN:
+        return []
+    article = "an" if str(task)[0] in "aeiou" else "a"
+    message = f"{entry.metric.name} is a measure of {listed_plain(tasks)} outcomes, not of {article} {task} one"
+    hint = f"`evalpipe metrics --task {task}` lists those of {article} {task} outcome"
+    return [tree.problem("metric-not-for-task", message, *entry.named, hint=hint)]
+
+
+def listed_plain(words: Sequence[str]) -> str:
+    """Join words: "binary, multiclass and ordinal"."""
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def _averages(tree: Tree, entry: _Entry) -> list[Problem]:
+    """Check how an entry is to be averaged over classes."""
+    here = (*entry.loc, "average")
+    written = tree.get(*here)
+    if written is None:
+        return []
+    name, task = entry.metric.name, tree.get("task")
+    why = (f"{name} sees all classes at once" if entry.metric.sees == "classes"
+           else f"a {task} outcome has no classes" if task in NUMBERS
+           else "a binary outcome has one event" if task == "binary" else None)
+    if why is not None:
+        message = f"{why}, so there is nothing to average"
+        return [tree.problem("nothing-to-average", message, *here, key=True, hint="remove it")]
+    items = [((*here, index), item) for index, item in enumerate(written)] if isinstance(written, list) else [
+        (here, written)]
+    problems = [_average(tree, entry, loc, item) for loc, item in items]
+    if not items:
+        problems.append(tree.problem("wrong-type", "no average is listed", *here, hint=f"use {listed(AVERAGES)}"))
+    twice = [loc for place, (loc, item) in enumerate(items) if item in [other for _, other in items[:place]]]
+    problems += [tree.problem("duplicate-average", f"the average {tree.show(*loc)} is listed twice", *loc,
+                              hint="remove it") for loc in twice]
+    return [problem for problem in problems if problem is not None]
+
+
+def _average(tree: Tree, entry: _Entry, loc: Loc, item: object) -> Problem | None:
+    if item not in AVERAGES:
+        guess = closest(item, AVERAGES) if isinstance(item, str) else None
+        hint = f"did you mean '{guess}'?" if guess else None
+        return tree.problem("unknown-choice", f"expected {listed(AVERAGES)}, got {tree.spell(*loc)}", *loc, hint=hint)
+    if item == "micro" and entry.metric.from_spec:
+        message = f"{entry.metric.name} depends on each level's prior, so the levels cannot be pooled"
+        return tree.problem("nothing-to-pool", message, *loc, hint="use 'macro', 'macro_weighted' or 'none'")
+    return None
 
 
 def _lists(value: object) -> str | None:
@@ -94,7 +153,7 @@ def _unnamed(tree: Tree, loc: Loc, value: dict[str, Any]) -> Problem:
 
 def _options(tree: Tree, entry: _Entry) -> list[Problem]:
     """Check the options that an entry gives."""
-    known = entry.metric.option_types
+    known = [name for name in entry.metric.option_types if name not in entry.metric.alone]
     has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
     takes = f"the metric {entry.metric.name} has {has}"
     problems = [
@@ -127,8 +186,10 @@ def _from_spec(tree: Tree, entry: _Entry) -> list[Problem]:
     """Report the options that neither the entry nor the spec gives."""
     return [
         tree.problem(
-            "missing-option", f"{entry.metric.name} needs a {option}", *entry.named,
-            hint=f"write {{metric: {entry.metric.name}, {option}: …}}, or add '{key}: …' to the spec",
+            "missing-option", f"{entry.metric.name} needs {option if option in entry.metric.alone else f'a {option}'}",
+            *entry.named,
+            hint=f"add '{key}: …' to the spec" if option in entry.metric.alone else (
+                f"write {{metric: {entry.metric.name}, {option}: …}}, or add '{key}: …' to the spec"),
         )
         for option, key in entry.metric.from_spec.items()
         if entry.options.get(option) is None and tree.get(key) is None
@@ -141,6 +202,11 @@ _LACK = {
         "remove it, name a column of 'probability', or add a 'scale' to the score",
     ),
     "scores": ("metric-needs-probability", "ranks rows", "remove it, or name a column of 'probability' or 'score'"),
+    "values": ("metric-needs-prediction", "needs a prediction", "remove it, or name a column under 'prediction'"),
+    "loo_values": (
+        "metric-needs-prediction", "needs leave-one-out predictions",
+        "remove it, or name their column under 'loo_prediction'",
+    ),
     "labels": (
         "metric-needs-classes", "needs predicted classes",
         "remove it, or give the model a 'scale', a 'threshold' or a 'prediction'",
@@ -154,12 +220,15 @@ def _served(tree: Tree, entry: _Entry) -> list[Problem]:
     models = tree.get("models")
     named = models.items() if isinstance(models, dict) else ()
     given = {name: gives(model) for name, model in named if isinstance(model, dict)}
-    lacking = [name for name, needs in given.items() if needs and entry.metric.needs not in needs]
+    lacking = [name for name, needs in given.items() if len(needs) > 1 and entry.metric.needs not in needs]
     if not lacking:
         return []
     code, need, hint = _LACK[entry.metric.needs]
     noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
-    kinds = listed([kind for kind in ("score", "prediction") if any(_has(tree, name, kind) for name in lacking)], "and")
+    shown = [kind for kind in ("score", "prediction") if any(_has(tree, name, kind) for name in lacking)]
+    if not shown:  # then a model's columns are refused already
+        return []
+    kinds = listed(shown, "and")
     message = f"{entry.metric.name} {need}, but the {noun} {listed(lacking, 'and')} {verb} only {kinds}"
     return [tree.problem(code, message, *entry.named, hint=hint)]
 
@@ -189,6 +258,7 @@ def _repeated(tree: Tree, entries: list[_Entry]) -> list[Problem]:
 def _effective(tree: Tree, entry: _Entry) -> str:
     """Return the options an entry comes to, as text."""
     filled = dict(entry.options)
+    average = tree.get(*entry.loc, "average")
     for option, key in entry.metric.from_spec.items():
         prior = tree.get(key)
         filled.setdefault(option, prior.get("value") if isinstance(prior, dict) else prior)
@@ -196,4 +266,4 @@ def _effective(tree: Tree, entry: _Entry) -> str:
         options = entry.metric.options.model_validate(filled).model_dump(mode="json")
     except ValidationError:
         options = {**filled, "from": "the spec"}
-    return json.dumps(options, sort_keys=True, default=repr)
+    return json.dumps([options, average or "macro"], sort_keys=True, default=repr)

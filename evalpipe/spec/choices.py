@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MetricChoice:
-    """A metric's name as written and the options written beside it.
+    """A metric's name as written, the options written beside it, and how it is averaged over classes.
 
     The registry is looked up when a spec is read, never when this module is imported, so metrics registered later
     are known. Names and options are checked by `evalpipe.spec.check`, which can report all faults with their places.
@@ -25,6 +25,7 @@ class MetricChoice:
 
     metric: str
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    average: str | tuple[str, ...] | None = None
 
     @classmethod
     def read(cls, value: object) -> MetricChoice:
@@ -34,12 +35,22 @@ class MetricChoice:
         if isinstance(value, str):
             return cls(value)
         if isinstance(value, Mapping) and isinstance(value.get("metric"), str):
-            return cls(value["metric"], MappingProxyType({k: v for k, v in value.items() if k != "metric"}))
+            options = {k: v for k, v in value.items() if k not in ("metric", "average")}
+            average = value.get("average")
+            return cls(
+                value["metric"], MappingProxyType(options), tuple(average) if isinstance(average, list) else average
+            )
         raise ValueError("a metric is a name, or a mapping with the key 'metric' and the metric's options")
 
     def written(self) -> str | dict[str, Any]:
         """Return the choice as it stands in a spec."""
-        return {"metric": self.metric, **self.options} if self.options else self.metric
+        average = {} if self.average is None else {"average": self.average}
+        return {"metric": self.metric, **self.options, **average} if self.options or average else self.metric
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """The averages asked for, one by one; none where the entry names none."""
+        return (self.average,) if isinstance(self.average, str) else self.average or ()
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:

@@ -43,6 +43,16 @@ CODES = {
     "unused-scale": "a model has the scale of a score but no score",
     "unused-threshold": "a model has both a threshold and predicted classes",
     "nothing-to-evaluate": "no dataset has the role evaluate",
+    "not-for-task": "a key that the task does not have",
+    "metric-not-for-task": "a metric that the task does not have",
+    "metric-needs-prediction": "a metric needs predicted numbers that a model does not give",
+    "nothing-to-average": "an average is asked for where there are no classes to average over",
+    "nothing-to-pool": "a metric's classes cannot be pooled",
+    "duplicate-average": "an average is asked for twice",
+    "unknown-level": "a level is named that is not declared",
+    "missing-level": "a level is left out where every level must be named",
+    "prior-sum": "the prior probabilities of the levels do not sum to 1",
+    "duplicate-cost": "the cost of a pair of levels is given twice",
     "outcome-as-input": "the column of the outcome is named as a prediction or a weight",
 }
 """The meaning of each code, in one line."""

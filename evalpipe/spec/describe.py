@@ -23,7 +23,7 @@ SHORT_LIST = 16
 def listed(words: Iterable[object], last: str = "or") -> str:
     """Write words as a list: ``'a', 'b' or 'c'``."""
     texts = [quoted(word) for word in words]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+    return f" {last} ".join(part for part in (", ".join(texts[:-1]), texts[-1] if texts else "") if part)
 
 
 def closest(word: str, known: Sequence[str]) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.describe import SHORT_LIST, Shapes, closest, listed
-from evalpipe.spec.models import KEY, MAX_NAME, NAME, RULES
+from evalpipe.spec.models import KEY, MAX_NAME, NAME, PATTERN, RULES
 from evalpipe.spec.scalars import resolve
 from evalpipe.spec.tree import quoted
 
@@ -75,7 +75,7 @@ class _Explainer:
         if last == "[key]":
             return bad_name(self.tree, loc, key=True)
         if kind in ("string_pattern_mismatch", "string_too_long") and self.tree.get(*loc) != "":
-            return bad_name(self.tree, loc)
+            return (bad_pattern if loc[-1:] == ("probabilities",) else bad_name)(self.tree, loc)
         if kind == "too_short" and self.tree.get(*loc):
             return None
         return _value(_CODES.get(kind, "wrong-type"), self.tree, self.shapes(loc), loc)
@@ -130,6 +130,12 @@ def bad_name(tree: Tree, loc: Loc, *, key: bool = False) -> Problem:
     fixed = re.sub(r"[^A-Za-z0-9_-]+" if key else r"[^A-Za-z0-9_.-]+", "_", str(name)).strip("_.-")[:MAX_NAME]
     hint = f"write '{fixed}'" if fixed and (key or not tree.secret(*loc)) else None
     return tree.problem("bad-name", message, *loc, key=key, hint=hint)
+
+
+def bad_pattern(tree: Tree, loc: Loc) -> Problem:
+    """Report a pattern of columns that does not say where the level goes."""
+    message = f"expected {RULES[PATTERN]}, or a mapping of level to column, got {tree.spell(*loc)}"
+    return tree.problem("bad-name", message, *loc, hint="write {level} where the name of the level stands")
 
 
 def _value(code: str, tree: Tree, shapes: Shapes, loc: Loc) -> Problem:

@@ -50,7 +50,7 @@ def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str
         spec = Spec.model_validate(tree.data)
     except ValidationError as error:
         problems += _explained(error, tree, complete=layers.complete)
-    problems += check(tree)
+    problems += [problem for problem in check(tree) if layers.complete or problem.code != "missing-key"]
     if problems or spec is None:
         raise SpecError(*_ordered(problems, layers))
     spec._origin = tree.origin  # noqa: SLF001 - pydantic's private attributes are set so

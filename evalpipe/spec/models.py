@@ -24,6 +24,7 @@ from pydantic_core import core_schema
 
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.origin import Origin
+from evalpipe.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 KEY = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+PATTERN = r"\{level\}"
 MAX_NAME = 100
 RULES = {
+    PATTERN: "a name of columns in which {level} stands for the level",
     NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
     KEY: "a name of letters, digits, '-' and '_' that begins with a letter or a digit",
 }
@@ -96,22 +99,33 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
+ProbabilityColumns = Annotated[StrictStr, Field(pattern=PATTERN)] | Annotated[
+    dict[StrictStr, ColumnName], Field(min_length=1)
+]
+"""A pattern with {level}, or the column of each level."""
+
+
 class Outcome(Part):
     """What is predicted."""
 
     column: ColumnName
     """The column that holds the true outcome."""
-    event: Level
-    """The level that counts as the event. Required, never guessed."""
+    event: Level | None = None
+    """The level that counts as the event. Required of a binary outcome, never guessed."""
     levels: tuple[Level, ...] | None = None
-    """All levels of the outcome, in order. A value in the data that is not listed is an error."""
+    """All levels of the outcome, in order; required of a multiclass and of an ordinal outcome. A value in the data that
+    is not listed is an error."""
+    unit: StrictStr | None = None
+    """The unit of a regression or count outcome, shown with its values."""
 
 
 class Prevalence(Part):
-    """The prior probability of the event where the model will be used."""
+    """The prior probability of the event, or of each level, where the model will be used."""
 
-    value: Probability
-    """The prior probability of the event, 0 to 1."""
+    value: Probability | None = None
+    """The prior probability of the event of a binary outcome, 0 to 1."""
+    levels: Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None = None
+    """The prior probability of each level of a multiclass or ordinal outcome; they sum to 1."""
     source: StrictStr | None = None
     """Where the prior comes from; printed with every number that uses it."""
 
@@ -124,6 +138,17 @@ class Weight(Part):
     kind: Literal["frequency", "importance"] = "importance"
     """`frequency`: a row stands for that many identical rows (whole numbers; binomial limits stay valid).
     `importance`: a row counts that much more than another (limits come from the bootstrap)."""
+
+
+class Cost(Part):
+    """What one kind of prediction costs."""
+
+    truth: Level
+    """The true level."""
+    predicted: Level
+    """The predicted level."""
+    cost: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+    """The cost of a row of that true level predicted as that level; 0 for pairs that are not named."""
 
 
 class Dataset(Part):
@@ -143,7 +168,12 @@ class Model(Part):
     """The columns that hold one model's predictions."""
 
     probability: ColumnName | None = None
-    """The column with the predicted probability of the event."""
+    """The column with the predicted probability of the event of a binary outcome."""
+    probabilities: ProbabilityColumns | None = None
+    """The columns with the predicted probabilities of all levels of a multiclass or ordinal outcome: a pattern in which
+    {level} stands for the level, or a mapping of level to column."""
+    renormalise: StrictBool = False
+    """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error."""
     score: ColumnName | None = None
     """The column with a raw score instead: any number, higher for the event."""
     scale: Literal["logit", "margin"] | None = None
@@ -151,7 +181,10 @@ class Model(Part):
     `margin` that it is a distance from a boundary, which is rarely calibrated. Without it the score is a rank alone:
     measures of probabilities are refused."""
     prediction: ColumnName | None = None
-    """The column with the predicted level. Without it, rows with probability >= threshold are predicted as events."""
+    """The column with the predicted level; the predicted number of a regression or count outcome. Without it, rows with
+    probability >= threshold are predicted as events; of several levels, the most probable is predicted."""
+    loo_prediction: ColumnName | None = None
+    """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
     threshold: Number | None = None
     """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone."""
     label: StrictStr | None = None
@@ -163,8 +196,10 @@ class Model(Part):
 def gives(model: Mapping[str, object]) -> frozenset[str]:
     """Return which needs of metrics a model can serve, from the keys that it has."""
     has = {key for key, value in model.items() if value is not None}
-    served: set[str] = {"labels"} if "prediction" in has else set()
-    if "probability" in has or {"score", "scale"} <= has:
+    served: set[str] = {"truth"} | ({"labels", "values"} if "prediction" in has else set())
+    if "loo_prediction" in has:
+        served |= {"loo_values"}
+    if "probability" in has or "probabilities" in has or {"score", "scale"} <= has:
         served |= {"labels", "probabilities", "scores"}
     elif "score" in has:
         served |= {"scores"} | ({"labels"} if "threshold" in has else set())
@@ -201,12 +236,13 @@ class Spec(Part):
     """The card's title; the name where absent."""
     seed: Annotated[StrictInt, Field(ge=0)] = 0
     """The root of all random numbers."""
-    task: Literal["binary"]
-    """The kind of outcome."""
+    task: Task
+    """The kind of outcome: two levels, several, several in order, a number, or a count."""
     outcome: Outcome
-    """The outcome's column and its event level."""
+    """The outcome's column, its event or levels, its unit."""
     prevalence: Annotated[Prevalence, Short("value")] | None = None
-    """The prior probability of the event: a number, or a mapping with its source. `ppv` and `npv` need it."""
+    """The prior probability of the event: a number, or a mapping with its source; of more levels, a mapping of level to
+    number under `levels`. `ppv` and `npv` need it."""
     weight: Annotated[Weight, Short("column")] | None = None
     """The column of case weights, or a mapping with their kind."""
     id: ColumnName | None = None
@@ -216,11 +252,13 @@ class Spec(Part):
     models: Annotated[dict[Key, Model], Field(min_length=1)]
     """The models, by name."""
     threshold: Probability = 0.5
-    """Rows with probability >= threshold are predicted as events."""
+    """Rows of a binary outcome with probability >= threshold are predicted as events."""
     metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
     """The measures: names, or mappings of a name and its options. The task's standard set where absent."""
     intervals: Intervals = Intervals()
     """The intervals."""
+    costs: Annotated[tuple[Cost, ...], Field(min_length=1)] | None = None
+    """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
     report: Report = Report()
     """The rendered formats."""
 

@@ -8,7 +8,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.metrics import registry
+from evalpipe.spec.check_task import applies
 from evalpipe.spec.models import Spec
+from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
     from evalpipe.spec.choices import MetricChoice
@@ -60,7 +62,15 @@ def json_schema() -> Schema:
         **first,
         **{k: v for k, v in schema.items() if k not in first},
         "if": {"not": {"required": ["extends"]}},
-        "then": demands,
+        "then": {**demands, "allOf": [_of_outcome(["binary"], "event"), _of_outcome(list(MANY), "levels")]},
+    }
+
+
+def _of_outcome(tasks: list[str], key: str) -> Schema:
+    """Require a key of the outcome where the task is one of these."""
+    return {
+        "if": {"properties": {"task": {"enum": tasks}}, "required": ["task"]},
+        "then": {"properties": {"outcome": {"required": [key]}}},
     }
 
 
@@ -115,8 +125,14 @@ def resolved(spec: Spec) -> dict[str, Any]:
     Options that a metric takes from the spec stay absent. Loading the outcome gives the same spec again.
     """
     document = spec.model_dump(mode="json", exclude={"metrics"})
+    foreign = [name for name in ("threshold",) if not applies((name,), spec.task)]
+    for model in document["models"].values():
+        for key in [key for key in model if not applies(("models", "", key), spec.task)]:
+            del model[key]
     metrics = None if spec.metrics is None else [_canonical(choice) for choice in spec.metrics]
-    fields = ((name, metrics if name == "metrics" else document[name]) for name in Spec.model_fields)
+    fields = (
+        (name, metrics if name == "metrics" else document[name]) for name in Spec.model_fields if name not in foreign
+    )
     return copy.deepcopy(dict(fields))
 
 
@@ -125,9 +141,10 @@ def _canonical(choice: MetricChoice) -> str | dict[str, Any]:
     entry = registry[choice.metric]
     given = dict(choice.options)
     own = [name for name in entry.option_types if name in given or name not in entry.from_spec]
-    probe = {**dict.fromkeys(entry.from_spec, 0.5), **given}
+    probe = {name: ((0.0,),) if name in entry.alone else 0.5 for name in entry.from_spec} | given
     options = entry.options.model_validate(probe).model_dump(mode="json", include=set(own))
-    return {"metric": entry.name, **options} if options else entry.name
+    average = {} if choice.average is None else {"average": choice.written()["average"]}  # type: ignore[index]
+    return {"metric": entry.name, **options, **average} if options or average else entry.name
 
 
 def spec_sha256(spec: Spec) -> str:

@@ -1,7 +1,12 @@
 """Statistics: additive summaries of weighted rows, the only thing a metric sees."""
 
-from evalpipe.statistics import cells, losses, scores
+from evalpipe.statistics import cells, losses, ordered, residuals, scores, tables
+from evalpipe.statistics.class_rows import ClassRows
+from evalpipe.statistics.number_rows import NumberRows
 from evalpipe.statistics.rows import Rows
 from evalpipe.statistics.summary import Summary, statistics
 
-__all__ = ["Rows", "Summary", "cells", "losses", "scores", "statistics"]
+__all__ = [
+    "ClassRows", "NumberRows", "Rows", "Summary", "cells", "losses", "ordered", "residuals", "scores", "statistics",
+    "tables",
+]

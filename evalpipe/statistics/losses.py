@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evalpipe.statistics.summary import column
 
 if TYPE_CHECKING:
+    from evalpipe.statistics.class_rows import ClassRows
     from evalpipe.statistics.rows import Rows
 
 
 @column
-def squared_error(rows: Rows) -> Any:
-    """Squared difference of the event (1 or 0) and its probability."""
-    return (rows.truth - rows.chances) ** 2
+def squared_error(rows: Rows | ClassRows) -> Any:
+    """Half the squared distance of the probabilities of all classes from the truth."""
+    return rows.squared_error()
 
 
 @column
-def negative_log(rows: Rows, *, epsilon: float) -> Any:
+def negative_log(rows: Rows | ClassRows, *, epsilon: float) -> Any:
     """Negative natural logarithm of the probability of the true class, clipped to [epsilon, 1 - epsilon]."""
-    clipped = np.clip(rows.chances, epsilon, 1 - epsilon)
-    return -np.where(rows.truth, np.log(clipped), np.log1p(-clipped))
+    return rows.negative_log(epsilon)
 
 
 @column

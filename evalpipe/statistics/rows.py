@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Array = TypeVar("Array", bound=np.ndarray[Any, Any])
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -27,20 +30,64 @@ class Rows:
     probability: Floats | None = None
     score: Floats | None = None
 
+    @classmethod
+    def stacked(cls, parts: Sequence[Rows]) -> Rows:
+        """Put rows of the same kind below each other."""
+        predicted = [part.predicted for part in parts if part.predicted is not None]
+        chances = [part.probability for part in parts if part.probability is not None]
+        return cls(
+            np.concatenate([part.truth for part in parts]),
+            np.concatenate(predicted) if predicted else None,
+            np.concatenate(chances) if chances else None,
+        )
+
     @property
     def classes(self) -> Flags:
         """Whether each row is predicted as the event; raises TypeError where the model gives no classes."""
-        return _present(self.predicted, "predicted classes")
+        return present(self.predicted, "predicted classes")
 
     @property
     def chances(self) -> Floats:
         """The probability of the event; raises TypeError where the model gives none."""
-        return _present(self.probability, "probabilities")
+        return present(self.probability, "probabilities")
 
     @property
     def scored(self) -> Floats:
         """What ranks the rows; raises TypeError where the model gives classes alone."""
-        return _present(self.probability if self.score is None else self.score, "scores")
+        return present(self.probability if self.score is None else self.score, "scores")
+
+    @cached_property
+    def codes(self) -> Whole:
+        """The place of each row's class among the levels, event first: shape [n]."""
+        return np.where(self.truth, 0, 1)
+
+    @cached_property
+    def picked(self) -> Whole:
+        """The place of each row's predicted class, shape [n]."""
+        return np.where(self.classes, 0, 1)
+
+    @property
+    def levels(self) -> int:
+        """The number of classes."""
+        return 2
+
+    @property
+    def true_chance(self) -> Floats:
+        """The probability of the true class, shape [n]."""
+        return np.where(self.truth, self.chances, 1 - self.chances)
+
+    def negative_log(self, epsilon: float) -> Floats:
+        """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""
+        clipped = np.clip(self.chances, epsilon, 1 - epsilon)
+        return -np.where(self.truth, np.log(clipped), np.log1p(-clipped))
+
+    def squared_error(self) -> Floats:
+        """Half the squared distance of the probabilities of all classes from the truth, shape [n]."""
+        return np.asarray((self.truth - self.chances) ** 2)
+
+    def expected(self, values: Floats) -> Floats:
+        """Expectation under the probabilities of ``values`` [n, levels], shape [n]."""
+        return values[:, 0] * self.chances + values[:, 1] * (1 - self.chances)
 
     @property
     def ranked(self) -> bool:
@@ -68,7 +115,8 @@ class Rows:
         return ordered if len(self.starts) == len(self.order) else np.add.reduceat(ordered, self.starts, axis=-1)
 
 
-def _present(values: Array | None, called: str) -> Array:
+def present(values: Array | None, called: str) -> Array:
+    """Return values that a statistic needs; raises TypeError where the model does not give them."""
     if values is None:
         raise TypeError(f"these rows have no {called}")
     return values

@@ -1,8 +1,9 @@
 """From rows and weights to named statistics, each computed once per batch of weight rows.
 
-A *column* statistic is declared as a function of `Rows` giving one value a row; the statistic is the weighted total.
-A *table* statistic is declared as a function of a `Summary` giving a last axis of distinct scores. Keyword-only
-parameters of either are filled from the metric's options of the same name. Every statistic is linear in the weights.
+A *column* statistic is declared as a function of rows giving one value a row; the statistic is the weighted total.
+A *table* statistic is declared as a function of a `Summary` giving last axes of distinct scores or classes.
+Keyword-only parameters of either are filled from the metric's options of the same name. Both are linear in the
+weights; a *pairs* statistic, declared like a table, totals products of two rows' weights.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from evalpipe.metrics.declare import Metric
-    from evalpipe.statistics.rows import Floats, Rows
+    from evalpipe.statistics.rows import Floats
 
 
 @dataclass(frozen=True)
@@ -27,16 +28,17 @@ class Statistic:
     function: Callable[..., Any]
     of_rows: bool
     options: tuple[str, ...]
+    of_pairs: bool = False
 
 
 statistics: dict[str, Statistic] = {}
 """Every declared statistic by name."""
 
 
-def _declare(function: Callable[..., Any], *, of_rows: bool) -> Callable[..., Any]:
+def _declare(function: Callable[..., Any], *, of_rows: bool, of_pairs: bool = False) -> Callable[..., Any]:
     parameters = inspect.signature(function).parameters.values()
     options = tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
-    statistics[function.__name__] = Statistic(function, of_rows, options)
+    statistics[function.__name__] = Statistic(function, of_rows, options, of_pairs)
     return function
 
 
@@ -46,15 +48,23 @@ def column(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def table(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare totals at each distinct score, ``function(summary, **options)`` of shape [..., m]."""
+    """Declare totals at each distinct score or class, ``function(summary, **options)`` of shape [..., m]."""
     return _declare(function, of_rows=False)
+
+
+def pairs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare totals over pairs of rows, ``function(summary, **options)``: quadratic in the weights, not additive."""
+    return _declare(function, of_rows=False, of_pairs=True)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The statistics of ``rows`` under ``weights`` [..., n]; each is computed when first asked for."""
+    """The statistics of ``rows`` under ``weights`` [..., n]; each is computed when first asked for.
 
-    rows: Rows
+    ``rows`` are `Rows`, `ClassRows` or `NumberRows`; a statistic is asked only of rows that have what it needs.
+    """
+
+    rows: Any
     weights: Floats
     _known: dict[tuple[str, tuple[Any, ...]], Floats] = field(default_factory=dict)
 
@@ -62,6 +72,32 @@ class Summary:
     def ordered_weights(self) -> Floats:
         """The weights in ascending order of score, shape [..., n]."""
         return self.weights[..., self.rows.order]
+
+    @cached_property
+    def classes(self) -> tuple[Summary, ...]:
+        """The same rows seen once for each level, that level being the event; for rows of K levels."""
+        return tuple(self._against(level) for level in range(self.rows.levels))
+
+    def _against(self, level: int) -> Summary:
+        """See one level against the rest; its cells are read off the confusion matrix, which is there already."""
+        known: dict[tuple[str, tuple[Any, ...]], Floats] = {}
+        if self.rows.predicted is not None:
+            matrix = self("confusion")
+            others = np.delete(matrix, level, axis=-1)  # sums without the level, never differences: no cell below zero
+            cells = {
+                "tp": matrix[..., level, level],
+                "fp": np.delete(matrix[..., level], level, axis=-1).sum(axis=-1),
+                "fn": others[..., level, :].sum(axis=-1),
+                "tn": np.delete(others, level, axis=-2).sum(axis=(-2, -1)),
+            }
+            known = {(name, ()): np.asarray(cell) for name, cell in cells.items()}
+        return Summary(self.rows.against(level), self.weights, known)
+
+    @cached_property
+    def pooled(self) -> Summary:
+        """Every row once for each level, that level being the event, as rows of one kind: the ingredients of micro."""
+        seen = [self.rows.against(level) for level in range(self.rows.levels)]
+        return Summary(type(seen[0]).stacked(seen), np.tile(self.weights, self.rows.levels))
 
     def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
         """Return the statistic ``name``; of ``options`` it takes those that it declares."""

@@ -47,7 +47,7 @@ def test_estimates_are_a_table(command: Command, folder: Path) -> None:
     lines = (folder / "out" / "estimates.csv").read_text().splitlines()
     assert lines[0] == (
         "dataset,model,variant,slice,metric,params,average,class,value,lower,upper,level,method,n,events,status,reason,"
-        "no_information,undefined_replicates,error_bound"
+        "classes_used,no_information,undefined_replicates,error_bound"
     )
     assert len(lines) == 4
     assert lines[1].startswith("test,a,original,,accuracy,{},,,0.")
@@ -240,9 +240,20 @@ def test_json_is_json_on_every_path(command: Command, arguments: tuple[str, ...]
 def test_metrics_are_listed_by_family(command: Command) -> None:
     lines = command("metrics").stdout.splitlines()
     families = [line for line in lines if line and not line.startswith(" ")]
-    assert families == ["of predicted classes", "of probabilities", "of the ranking"]
+    assert families == [
+        "of predicted classes", "of probabilities", "of the ranking", "of predicted numbers",
+        "of leave-one-out predictions", "of the outcome alone",
+    ]
     known = json.loads(command("metrics", "--format", "json").stdout)
     assert len([line for line in lines if line.startswith("  ")]) == len(known)
+
+
+def test_metrics_are_listed_by_task(command: Command) -> None:
+    known = json.loads(command("metrics", "--task", "count", "--format", "json").stdout)
+    names = [metric["name"] for metric in known]
+    assert {"rmse", "poisson_deviance"} <= set(names)
+    assert "accuracy" not in names
+    assert command("metrics", "--task", "ordinal").stdout.count("\n  rps ") == 1
 
 
 def test_a_metric_is_found_by_its_alias(command: Command) -> None:

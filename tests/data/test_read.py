@@ -136,7 +136,7 @@ def test_frequency_weights_count_observations(tmp_path: Path) -> None:
 def test_truth_of_many_kinds(tmp_path: Path, values: Any, event: Any, levels: tuple[str, str]) -> None:
     pl.DataFrame({"y": values, "p": [0.9, 0.2, 0.6]}).write_parquet(tmp_path / "a.parquet")
     (found,) = samples(tmp_path, "a.parquet", outcome={"column": "y", "event": event})
-    assert (found.event, found.other) == levels
+    assert found.levels == levels
     assert found.truth.tolist() == [False, True, True]
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn agrees on all shared measures, over 200 random data sets with weights and ties.
+"""scikit-learn agrees on all shared measures of a binary outcome, over 200 random data sets with weights and ties.
 
 Tolerance 1e-12, absolute and relative: both sum a few hundred float64 terms, in different orders. Data sets without a
 predicted event and the like are part of the draw; where scikit-learn puts a number for what is undefined, nothing is
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn import metrics as sk
 
 from evalpipe.metrics import registry
@@ -33,6 +34,17 @@ def ks(y: Any, p: Any, w: Any) -> float:
 def rates(y: Any, d: Any, w: Any) -> tuple[float, float, float, float]:
     tn, fp, fn, tp = sk.confusion_matrix(y, d, sample_weight=w, labels=[False, True]).ravel()
     return tp, fp, fn, tn
+
+
+def shares(y: Any, w: Any) -> Any:
+    """Return the weighted shares of events and non-events."""
+    return np.average(np.column_stack([y, ~y]), axis=0, weights=w)
+
+
+def impurity(y: Any, w: Any) -> float:
+    """Return the Brier score, over both classes, of a forecast that always gives their shares."""
+    constant = np.full(len(y), shares(y, w)[0])
+    return float(sk.brier_score_loss(y, constant, sample_weight=w, labels=[False, True], scale_by_half=False))
 
 
 PEERS: dict[str, tuple[dict[str, Any], Any]] = {
@@ -69,6 +81,9 @@ PEERS: dict[str, tuple[dict[str, Any], Any]] = {
     "mcfadden_r2": ({"epsilon": EPSILON}, lambda y, d, p, w: sk.d2_log_loss_score(y, p, sample_weight=w)),
     "brier_skill": ({}, lambda y, d, p, w: sk.d2_brier_score(y, p, sample_weight=w)),
     "partial_roc_auc": ({"high": 0.3}, lambda y, d, p, w: sk.roc_auc_score(y, p, sample_weight=w, max_fpr=0.3)),
+    "gini_impurity": ({}, lambda y, d, p, w: impurity(y, w)),
+    "entropy": ({}, lambda y, d, p, w: stats.entropy(shares(y, w), base=2)),
+    "self_information": ({}, lambda y, d, p, w: -stats.bernoulli.logpmf(1, shares(y, w)[0]) / math.log(2)),
 }
 
 
@@ -103,10 +118,12 @@ def test_scikit_learn_agrees(name: str) -> None:
 LACKING = {
     "ppv", "npv", "detection_prevalence", "roc_distance", "odds_ratio", "sedi", "nagelkerke_r2", "tjur_r2",
     "brier_reliability", "brier_refinement", "brier_resolution", "brier_uncertainty", "brier_residual",
-    "precision_at_k", "recall_at_k", "gain", "lift", "frequency_bias", "equitable_threat_score", "yule_q",
+    "precision_at_k", "recall_at_k", "gain", "lift", "frequency_bias", "equitable_threat_score", "yule_q", "cost",
+    "expected_cost",
 }
 """What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py` and `test_plain.py` check these."""
 
 
 def test_what_scikit_learn_lacks_is_named() -> None:
-    assert {entry.name for entry in registry} - set(PEERS) == LACKING
+    assert {entry.name for entry in registry if "binary" in entry.tasks} == set(PEERS) | LACKING
+    assert not set(PEERS) & LACKING

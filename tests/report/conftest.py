@@ -202,7 +202,8 @@ def make(datasets: int = 2, models: int = 2, weight: str | None = None) -> Resul
     reasons = {m[0]: "a proportion of counts" if m[0] in PROPORTIONS else "not a proportion of rows" for m in METRICS}
     return Results(
         evalpipe_version="0.1.0", name="mushrooms", title="Naive Bayes on secondary mushrooms & <i>friends</i>",
-        task="binary", event=EVENT, other=OTHER, spec_sha256=HASH, prevalence=Prior(value=0.555, source="training set"),
+        task="binary", event=EVENT, other=OTHER, levels=[EVENT, OTHER], spec_sha256=HASH,
+        prevalence=Prior(value=0.555, source="training set"),
         spec={"evalpipe": 1, "name": "mushrooms", "task": "binary", "outcome": {"column": "class", "event": EVENT},
               "datasets": {name: {"path": f"data/{name}.parquet"} for name in truth}, "note": "</pre><b>ü ≥</b>"},
         weight={"column": "case_weight", "kind": weight} if weight else None,

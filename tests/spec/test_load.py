@@ -70,9 +70,9 @@ def test_without_a_place_the_message_names_the_path() -> None:
     assert error(
         {**SPEC, "metrics": [{"metric": "f_beta", "beta": "2"}], "modles": {}, "outcome": {"column": "y"}}
     ) == (
+        "error[unknown-key]: modles: unknown key 'modles'\n  = help: did you mean 'models'?\n\n"
         "error[missing-key]: outcome: missing key 'event'\n  = event: the level that counts as the event\n"
         "  = help: add 'event: …' here\n\n"
-        "error[unknown-key]: modles: unknown key 'modles'\n  = help: did you mean 'models'?\n\n"
         "error[wrong-type]: metrics[0].beta: expected a number above 0 and below 1,000,000, got the text '2'\n"
         "  = help: remove the quotes"
     )
@@ -261,7 +261,7 @@ def test_resolved_is_canonical() -> None:
         "ppv",
         {"metric": "npv", "prevalence": 1.0},
     ]
-    assert resolved(spec)["prevalence"] == {"value": 0.2, "source": None}
+    assert resolved(spec)["prevalence"] == {"value": 0.2, "levels": None, "source": None}
     same = load(
         {
             **SPEC,

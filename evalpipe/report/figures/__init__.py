@@ -16,7 +16,7 @@ __all__ = ["Drawing", "drawings", "formula_svg"]
 
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw every figure of a dataset for which the results hold the numbers."""
-    from evalpipe.report.figures import calibration, distribution, ranking
+    from evalpipe.report.figures import calibration, classes, distribution, numbers, prior, ranking, residuals
 
     place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
     context = Context(results, results.datasets[place], place + 1)
@@ -30,6 +30,14 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         calibration.reliability(context, "quantile"),
         distribution.histogram(context),
         distribution.kolmogorov_smirnov(context),
-        distribution.prevalences(context),
+        *classes.class_figures(context),
+        prior.prevalences(context),
+        prior.levels(context),
+        numbers.observed_predicted(context),
+        numbers.residual_predicted(context),
+        residuals.histogram(context),
+        residuals.distribution(context),
+        residuals.boxes(context),
+        numbers.rootogram(context),
     )
     return tuple(drawing for drawing in found if drawing is not None)

@@ -49,20 +49,35 @@ class Context:
         found = {
             c.model: c
             for c in self.results.curves
-            if c.dataset == self.dataset.name and c.curve == name and c.slice is None and c.variant == "original"
+            if self._has(c, name) and c.class_ is None
         }
         return ((series, found[series.name]) for series in self.series if series.name in found)
 
-    def estimate(self, model: str, metric: str) -> str | None:
-        """Write a model's estimate of a metric, if the run has it."""
+    def class_curves(self, name: str) -> Iterator[tuple[Series, list[tuple[Series, Curve]]]]:
+        """Yield the models that have this curve of classes, with each class that has it, drawn the same throughout."""
+        levels = series_of([(level, level) for level in self.results.levels])
+        for model in self.series:
+            found = {c.class_: c for c in self.results.curves if self._has(c, name) and c.model == model.name}
+            pairs = [(level, found[level.name]) for level in levels if level.name in found]
+            if pairs:
+                yield model, pairs
+
+    def _has(self, curve: Curve, name: str) -> bool:
+        here = curve.dataset == self.dataset.name and curve.curve == name
+        return here and curve.slice is None and curve.variant == "original"
+
+    def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
+        """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""
         titles = {m.name: m for m in self.results.metrics}
         for e in overall(self.results, self.dataset.name):
-            if e.model == model and e.metric == metric:
+            if (e.model, e.metric, e.class_) == (model, metric, level):
                 return shown(e, whole=is_whole(titles[metric])).text
         return None
 
     def operating(self, model: str) -> Operating | None:
-        """Read a model's operating point off its confusion matrix."""
+        """Read a model's operating point off its confusion matrix; None where there is no event."""
+        if self.results.event is None:
+            return None
         for found in self.results.confusion:
             if (found.dataset, found.model, found.slice, found.variant) == (self.dataset.name, model, None, "original"):
                 return _operating(found, self.results.event)

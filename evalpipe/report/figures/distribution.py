@@ -52,7 +52,7 @@ def histogram(context: Context) -> Drawing | None:
             _label(panels[place], name, place == len(pairs) - 1, shared=shared)
         add_key(figure, [
             KeyEntry(clip(f"{context.results.event} (event)", 48), EVENTS, width=7),
-            KeyEntry(clip(context.results.other, 48), OTHERS, width=7),
+            KeyEntry(clip(str(context.results.other), 48), OTHERS, width=7),
         ])
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
@@ -128,7 +128,7 @@ def kolmogorov_smirnov(context: Context) -> Drawing | None:
             _distances(panels[place], series, curve, shared=shared)
             _label(panels[place], "Score", place == len(pairs) - 1, shared=shared)
         add_key(figure, [
-            KeyEntry(clip(f"{event} (event)", 48), EVENTS), KeyEntry(clip(other, 48), MUTED, (0, (5, 2))),
+            KeyEntry(clip(f"{event} (event)", 48), EVENTS), KeyEntry(clip(str(other), 48), MUTED, (0, (5, 2))),
         ])
         return Drawing(key, "K-S chart", caption, alt, to_svg(figure, key, alt, caption))
 
@@ -147,39 +147,16 @@ def _distances(axes: Axes, series: Series, curve: Curve, *, shared: bool) -> Non
     axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
 
 
-def prevalences(context: Context) -> Drawing | None:
-    """Draw the observed share of events of every dataset beside the declared prevalence."""
-    known = [(d.name, d.prevalence) for d in context.results.datasets if d.prevalence is not None]
-    prior = context.results.prevalence
-    if prior is None or not known:
-        return None
-    key = f"d{context.place}-prevalence"
-    bars = [*((f"{name}, observed", value) for name, value in known), ("declared", prior.value)]
-    caption = (
-        f"Share of {context.results.event} in each dataset, against the prevalence declared for where the model will "
-        "be used. Measures under the declared prevalence, such as PPV, answer for the latter."
-    )
-    alt = "Prevalence of the event. " + " ".join(f"{name}: {numbers.number(value)}." for name, value in bars)
-    left = 1.55
-    with style(key, **{"axes.grid.axis": "x"}):
-        figure, (axes,) = paper(0, (0.3 * len(bars) + 0.1,), left)
-        for row, (name, value) in enumerate(bars):
-            fill = MUTED if name == "declared" else EVENTS
-            axes.barh(row, value, height=0.6, color=fill, hatch="////" if name == "declared" else None, edgecolor="w")
-            axes.text(value + 0.015, row, numbers.number(value), va="center_baseline", fontsize=8.5)
-            axes.text(-0.04, row, clip(name, 26), ha="right", va="center_baseline")
-        axes.set(xlim=(0, 1.08), ylim=(len(bars) - 0.5, -0.5), yticks=(), xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
-        axes.set_xlabel("Share of events")
-        return Drawing(key, "Observed and declared prevalence", caption, alt, to_svg(figure, key, alt, caption))
-
-
 def forest(context: Context) -> Drawing | None:
     """Draw every estimate that lies between 0 and 1, with its interval."""
-    unit = {metric.name: metric for metric in context.results.metrics if metric.range == (0.0, 1.0)}
+    unit = {m.name: m for m in context.results.metrics if m.range == (0.0, 1.0) and m.direction != "none"}
     grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
     for e in overall(context.results, context.dataset.name):
-        if e.metric in unit:
-            grouped.setdefault((wording.measure(unit[e.metric].title, e.params), e.average, e.class_), {})[e.model] = e
+        if e.metric in unit and e.class_ is None:
+            short = (e.average or "").replace("macro_weighted", "macro by size")
+            name = wording.measure(unit[e.metric].title, {**e.params, **({"average": short} if short else {})})
+            name = name.replace("average = ", "")
+            grouped.setdefault((name, e.average), {})[e.model] = e
     if not grouped:
         return None
     key, many = f"d{context.place}-forest", len(context.series)

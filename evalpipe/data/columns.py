@@ -1,0 +1,97 @@
+"""The columns of one dataset as values, how numbers are read from them, and the words of their problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evalpipe.data.errors import Unreadable
+from evalpipe.data.values import blank, numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.data.rows import Rows
+    from evalpipe.errors import Problem
+    from evalpipe.spec.origin import Loc
+
+_MISSING = frozenset({"na", "n/a", "#n/a", "null", "none", "missing", "nil", "-", ".", "?"})
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a dataset as values, each shape [n]: texts of levels and ids, numbers of the rest.
+
+    A column that could not be used is absent; ``problems`` says why.
+    """
+
+    rows: Rows
+    values: dict[str, pl.Series] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_numbers(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
+    """Read a column of numbers; a cell must hold one and not be empty. Returns None when the column is unusable."""
+    rows, written = found.rows, found.rows.frame[column]
+    try:
+        values = numbers(written, as_text=rows.as_text)
+    except Unreadable as fault:
+        found.problems.append(wrong_type(rows, column, loc, fault))
+        return None
+    empty = blank(written) | values.is_nan().fill_null(value=False)
+    strange = values.is_null() & ~empty
+    if empty.any():
+        message = f"{rows_have(empty)} no {called} in column '{column}'"
+        hint = f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
+        if values.is_nan().any():
+            hint = f"every row needs a {called}; find out why it could not be computed"
+        found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
+    if strange.any():
+        message = f"{cells(strange)} of column '{column}' {are(strange)} not {noun(strange, 'number')}"
+        hint = _number_hint(written.filter(strange), called)
+        found.problems.append(rows.problem("not-a-number", message, loc, hint, mask=strange, values=written))
+    return values
+
+
+def _number_hint(cells: pl.Series, called: str) -> str:
+    words = cells.str.strip_chars().str.to_lowercase()
+    if words.is_in(list(_MISSING)).all():
+        return f"only an empty cell counts as missing, and every row needs a {called}"
+    if words.str.contains(r"^[+-]?\d*,\d+$").all():
+        return "write decimals with a point, as in 0.5"
+    if words.str.contains(r"^[+-]?[\d.]+\s*%$").all():
+        return "write 0.5 instead of 50 %"
+    return "write numbers as 0.5 or 5e-1"
+
+
+def wrong_type(rows: Rows, column: str, loc: Loc, fault: Unreadable) -> Problem:
+    """Report a column whose type cannot be used."""
+    return rows.problem(fault.code, f"column '{column}' of dataset '{rows.name}' {fault.reason}", loc, fault.hint)
+
+
+def quoted(column: str) -> str:
+    """Write a column as SQL does."""
+    return column if column.isidentifier() else f'"{column}"'
+
+
+def rows_have(mask: pl.Series) -> str:
+    """Count rows with their verb."""
+    count = int(mask.sum())
+    return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
+
+
+def cells(mask: pl.Series) -> str:
+    """Count values."""
+    count = int(mask.sum())
+    return f"{count:,} value" if count == 1 else f"{count:,} values"
+
+
+def are(mask: pl.Series) -> str:
+    """Choose the verb for what is counted."""
+    return "is" if int(mask.sum()) == 1 else "are"
+
+
+def noun(mask: pl.Series, word: str) -> str:
+    """Write a noun for one cell or several: "a number", "numbers"."""
+    plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"a {word}" if int(mask.sum()) == 1 else plural

@@ -1,0 +1,56 @@
+"""The checks of an outcome that is a number, and of its predictions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.data.columns import are, cells, noun, read_numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.data.columns import Columns
+    from evalpipe.spec.origin import Loc
+
+
+def check(found: Columns) -> None:
+    """Check the outcome and every model's predictions: finite numbers; counts, and predictions of counts above zero."""
+    spec = found.rows.spec
+    counting = spec.task == "count"
+    truth = _finite(found, spec.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
+    if truth is not None and counting:
+        wrong = ((truth < 0) | (truth != truth.floor())).fill_null(value=False)
+        _refuse(found, spec.outcome.column, ("outcome", "column"), wrong, "not-a-count",
+                noun(wrong, "whole number") + " from 0 on",
+                "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
+    for name, model in spec.models.items():
+        for kind in ("prediction", "loo_prediction"):
+            column = getattr(model, kind)
+            if column is None:
+                continue
+            loc: Loc = ("models", name, kind)
+            values = _finite(found, column, loc, "missing-prediction", "prediction")
+            if values is not None and counting:
+                wrong = (values <= 0).fill_null(value=False)
+                _refuse(found, column, loc, wrong, "prediction-range", "above zero",
+                        "the expected count is a number above zero; was a logarithm written?")
+
+
+def _finite(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
+    """Read a column of finite numbers once; None where it cannot be read, or was before."""
+    if column in found.values:
+        return None
+    values = read_numbers(found, column, loc, code, called)
+    if values is None:
+        return None
+    found.values[column] = values
+    endless = values.is_infinite().fill_null(value=False)
+    _refuse(found, column, loc, endless, "infinite-value", "finite", "find out why it could not be computed")
+    return values
+
+
+def _refuse(found: Columns, column: str, loc: Loc, wrong: pl.Series, code: str, what: str, hint: str) -> None:
+    if wrong.any():
+        message = f"{cells(wrong)} of column '{column}' {are(wrong)} not {what}"
+        written = found.rows.frame[column]
+        found.problems.append(found.rows.problem(code, message, loc, hint, mask=wrong, values=written))

@@ -1,0 +1,121 @@
+"""What is known of a dataset's rows: how many there are, where they came from, and how the outcome is spread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.data.rows import FILE, POSITION
+from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
+from evalpipe.spec.levels import level_text
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.data.columns import Columns
+    from evalpipe.data.sample import Floats
+
+
+def files(columns: Columns) -> tuple[InputFile, ...]:
+    """Return the files that were read, each with the rows that count."""
+    import polars as pl
+
+    rows = columns.rows
+    extra = [name for name in rows.plan.table.where_columns if name not in rows.plan.columns]
+    used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(_counting(columns))
+    counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
+    return tuple(
+        InputFile(dataset=rows.name, role=rows.plan.role, path=source.path, sha256=source.sha256, rows=source.rows,
+                  used_rows=count, columns=[*rows.plan.columns, *extra])
+        for source, count in zip(rows.sources, counts, strict=True)
+    )
+
+
+def _counting(columns: Columns) -> pl.Series:
+    """Return which rows have a weight above zero; all where there are no weights."""
+    import polars as pl
+
+    rows, spec = columns.rows, columns.rows.spec
+    if spec.weight is None or rows.plan.role == "reference":
+        return pl.repeat(value=True, n=rows.frame.height, eager=True)
+    return columns.values[spec.weight.column] > 0
+
+
+def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
+    """Count the rows of a sample; ``frame`` holds its truth and weights, ``whole`` says that weights are counts."""
+    rows, spec = columns.rows, columns.rows.spec
+    known = columns.values.get(spec.outcome.column) is not None
+    height = frame.height if known else rows.frame.height
+    weights = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(frame.height)
+    total = float(weights.sum()) if known else float(height)
+    counts = _counts(frame, levels, weights, spec.task) if known else []
+    events = counts[0].weight if spec.task == "binary" and known else 0.0
+    before = sum(source.rows for source in rows.sources)
+    used = height if rows.plan.role == "evaluate" else rows.frame.height
+    return DatasetSummary(
+        name=rows.name, role=rows.plan.role, where=spec.datasets[rows.name].where, rows=before,
+        excluded_where=before - rows.frame.height, excluded_zero_weight=rows.frame.height - used,
+        n=round(total) if whole else used,
+        events=None if spec.task != "binary" else round(events) if whole else counts[0].rows if known else 0,
+        total_weight=total if rows.plan.role == "evaluate" else float(used),
+        prevalence=events / total if spec.task == "binary" and known and total else None,
+        levels=_declared(columns, counts),
+        outcome=spread(frame["truth"].to_numpy(), weights) if spec.task in NUMBERS and known else {},
+    )
+
+
+def _counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task: str) -> list[LevelCount]:
+    truth = frame["truth"].to_numpy()
+    codes = np.where(truth.astype(bool), 0, 1) if task == "binary" else truth
+    masks = [codes == place for place in range(len(levels))]
+    return [
+        LevelCount(level=level, rows=int(mask.sum()), weight=float(weights[mask].sum()))
+        for level, mask in zip(levels, masks, strict=True)
+    ]
+
+
+def _declared(columns: Columns, counts: list[LevelCount]) -> list[LevelCount]:
+    """Put the levels in the declared order; the event first where none is declared."""
+    if columns.rows.spec.outcome.levels is None:
+        return counts
+    order = [level_text(level) for level in columns.rows.spec.outcome.levels]
+    return sorted(counts, key=lambda count: order.index(count.level))
+
+
+def spread(values: Floats, weights: Floats) -> dict[str, float]:
+    """Return weighted mean and sd, minimum, quartiles and maximum of numbers; nothing where there are none.
+
+    A quartile is the middle of the values at which the weight reaches its share (R's type 2).
+    """
+    if not len(values) or not weights.sum():
+        return {}
+    mean = float(np.average(values, weights=weights))
+    order = np.argsort(values, kind="stable")
+    ordered, reached = values[order], np.cumsum(weights[order]) / weights.sum()
+    sides = [np.searchsorted(reached, np.array([0.25, 0.5, 0.75]), side=side) for side in ("left", "right")]
+    lower, upper, median = ((ordered[np.minimum(sides[0], len(ordered) - 1)][i]
+                             + ordered[np.minimum(sides[1], len(ordered) - 1)][i]) / 2 for i in (0, 2, 1))
+    return {
+        "mean": mean, "sd": float(np.sqrt(np.average((values - mean) ** 2, weights=weights))),
+        "min": float(ordered[0]), "lower_quartile": float(lower), "median": float(median),
+        "upper_quartile": float(upper), "max": float(ordered[-1]),
+    }
+
+
+def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
+    """Warn of levels that no row has."""
+    absent = [count.level for count in summary.levels if not count.rows]
+    if not absent:
+        return ()
+    if task == "binary":
+        event = next(count for count in summary.levels if count.rows).level
+        what = "every row is an event" if summary.events else "no row is an event"
+        named = event if summary.events else absent[0]
+        message = (f"dataset '{summary.name}' has one class only: {what} ('{named}'); measures that need both are "
+                   "undefined")
+        return (Warned(code="one-class", message=message),)
+    listed = ", ".join(f"'{level}'" for level in absent)
+    message = f"no row of dataset '{summary.name}' has the level {listed}; averages are over the other levels"
+    return (Warned(code="absent-level", message=message),)

@@ -1,0 +1,38 @@
+"""One-vs-all: the values of a measure for each class, and the ways of bringing them together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.metrics.declare import ratio
+
+if TYPE_CHECKING:
+    from evalpipe.plan import MetricPlan
+    from evalpipe.statistics import Summary
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def values(summary: Summary, entry: MetricPlan) -> Floats:
+    """Return a measure's value [...], or for the average "none" its value for each class [..., K]."""
+    if entry.average is None:
+        return summary.value(entry.metric, entry.params)
+    if entry.average == "micro":
+        return summary.pooled.value(entry.metric, entry.of_class[0])
+    found = by_class(summary, entry)
+    return found if entry.average == "none" else brought_together(found, summary("occurring"), entry.average)
+
+
+def by_class(summary: Summary, entry: MetricPlan) -> Floats:
+    """Return a measure's value for each class against the rest, [..., K]."""
+    pairs = zip(summary.classes, entry.of_class, strict=True)
+    return np.stack([one.value(entry.metric, options) for one, options in pairs], axis=-1)
+
+
+def brought_together(found: Floats, occurring: Floats, average: str) -> Floats:
+    """Return the mean over the classes that have a value, plain ("macro") or by their true weight; NaN without any."""
+    size = np.ones_like(found) if average == "macro" else occurring
+    size = np.where(np.isnan(found), 0.0, size)
+    return ratio((np.nan_to_num(found) * size).sum(axis=-1), size.sum(axis=-1))

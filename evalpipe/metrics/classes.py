@@ -1,0 +1,168 @@
+"""Measures that see all classes at once, of two classes as of many: functions of the whole confusion matrix.
+
+``confusion`` has the true class on the axis before the last and the predicted class on the last.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.metrics.declare import FromSpec, Proportion, metric, ratio
+from evalpipe.tasks import MANY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+UNIT = (0.0, 1.0)
+CORRELATION = (-1.0, 1.0)
+Costs = Annotated[tuple[tuple[float, ...], ...], FromSpec("costs", alone=True)]
+
+
+@metric(needs="labels", sees="classes", direction="maximize", range=UNIT, interval="proportion", standard=True,
+        aliases=("accuracy_score",), undefined="no rows", ref="Sokolova & Lapalme (2009)")
+def accuracy(total: Any, agreed: Any) -> Proportion:
+    r"""Share of the rows whose class was predicted correctly, $\frac{1}{n}\sum_k n_{kk}$."""
+    return Proportion(agreed, total)
+
+
+@metric(needs="labels", sees="classes", direction="minimize", range=UNIT, interval="proportion",
+        aliases=("misclassification_rate", "zero_one_loss"), undefined="no rows", ref="Hand (1997)")
+def error_rate(total: Any, agreed: Any) -> Proportion:
+    r"""Share of the rows whose class was predicted wrongly, $1-\frac{1}{n}\sum_k n_{kk}$."""
+    return Proportion(total - agreed, total)
+
+
+@metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True, undefined="no rows",
+        ref="Watt, Borhani & Katsaggelos (2020)")
+def misclassifications(total: Any, agreed: Any) -> Any:
+    r"""Number of rows (with weights: their total weight) whose class was predicted wrongly, $n-\sum_k n_{kk}$."""
+    return total - agreed
+
+
+@metric(needs="labels", sees="classes", direction="maximize", range=UNIT, standard=True, every_class=True,
+        aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
+        ref="Brodersen et al. (2010)")
+def balanced_accuracy(confusion: Any) -> Any:
+    r"""Mean over the classes of the share that was predicted rightly; for two classes, the mean of sensitivity and
+    specificity, $\frac{1}{K}\sum_k\frac{n_{kk}}{n_k}$."""
+    found = ratio(np.diagonal(confusion, axis1=-2, axis2=-1), confusion.sum(axis=-1))
+    return found.mean(axis=-1) if confusion.shape[-1] == 2 else mean_of_defined(found)
+
+
+@metric(needs="labels", sees="classes", direction="maximize", range=CORRELATION, standard=MANY,
+        aliases=("kap", "cohen_kappa_score", "heidke_skill_score"), title="Kappa",
+        undefined="truth and predictions are all of one class", ref="Cohen (1960)")
+def kappa(confusion: Any) -> Any:
+    r"""Agreement of truth and prediction beyond that of independence,
+    $\frac{A-E}{1-E},\ A=\frac{1}{n}\sum_k n_{kk},\ E=\frac{1}{n^2}\sum_k n_{k\cdot}n_{\cdot k}$."""
+    disagreed = 1 - np.eye(confusion.shape[-1])
+    return 1 - weighted_disagreement(confusion, disagreed)
+
+
+@metric(needs="labels", sees="classes", direction="maximize", range=CORRELATION, standard=True, title="MCC",
+        aliases=("matthews_corrcoef", "phi"), undefined="truth or predictions are all of one class",
+        ref="Gorodkin (2004)")
+def mcc(confusion: Any) -> Any:
+    r"""Correlation of truth and prediction; Matthews' coefficient for two classes, Gorodkin's for more, with true
+    totals t and predicted totals p, $\frac{n\sum_k n_{kk}-\sum_k t_kp_k}{\sqrt{(n^2-\sum_k p_k^2)(n^2-\sum_k t_k^2)}}$.
+    """
+    true, predicted = confusion.sum(axis=-1), confusion.sum(axis=-2)
+    diagonal = np.diagonal(confusion, axis1=-2, axis2=-1)
+    # Sums over pairs of classes, not differences of squares: exact where a class takes all rows.
+    covariance = _pairs(diagonal, confusion)
+    return ratio(covariance, np.sqrt(_unlike(true)) * np.sqrt(_unlike(predicted)))
+
+
+def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Any]:
+    return "costs", np.asarray(options["costs"])
+
+
+@metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows", matrix=_priced,
+        ref="Elkan (2001)")
+def cost(total: Any, cost_paid: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - an option of the statistic
+    r"""Mean cost of the predicted classes, by the costs that the spec names for a true and a predicted class,
+    $\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
+    return ratio(cost_paid, total)
+
+
+@metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows",
+        aliases=("classification_cost",), matrix=_priced, ref="Elkan (2001)")
+def expected_cost(total: Any, cost_expected: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - of the statistic
+    r"""Mean cost if classes were drawn from the predicted probabilities, $\frac{1}{n}\sum_i\sum_k p_{ik}c(y_i,k)$."""
+    return ratio(cost_expected, total)
+
+
+@metric(needs="probabilities", sees="classes", tasks=MANY, direction="maximize", range=UNIT, interval="proportion",
+        title="Top-k accuracy", aliases=("top_k_accuracy_score",), undefined="no rows",
+        ref="Russakovsky et al. (2015)")
+def top_k_accuracy(total: Any, in_top: Any, *, k: Annotated[int, Field(ge=1)] = 2) -> Proportion:  # noqa: ARG001
+    r"""Share of the rows whose class is among the k most probable; of equal probabilities the first level leads,
+    $\frac{1}{n}\sum_i 1(\mathrm{rank}_i\leq k)$."""
+    return Proportion(in_top, total)
+
+
+@metric(needs="probabilities", sees="classes", tasks=MANY, direction="maximize", range=UNIT, standard=True,
+        title="Hand-Till AUC", aliases=("roc_auc_ovo", "hand_till"), every_class=True,
+        undefined="fewer than two classes occur", ref="Hand & Till (2001)")
+def hand_till_auc(occurring: Any, ranked_pairs: Any, *, pairs: Literal["equal", "by_size"] = "equal") -> Any:
+    r"""Mean over the pairs of classes of the probability that a row of one is ranked above a row of the other by its
+    own class's probability; classes that do not occur are left out, and pairs may count by the rows of both,
+    $\frac{2}{K(K-1)}\sum_{i<j}\frac{A(i|j)+A(j|i)}{2}$."""
+    area = ratio(ranked_pairs, occurring[..., :, None] * occurring[..., None, :])
+    areas = (area + np.swapaxes(area, -1, -2)) / 2
+    size = occurring[..., :, None] + occurring[..., None, :] if pairs == "by_size" else np.ones_like(areas)
+    upper = np.flatnonzero(np.triu(np.ones(areas.shape[-2:]), 1))
+    flat = (*areas.shape[:-2], -1)
+    return mean_of_defined(np.take(areas.reshape(flat), upper, axis=-1), np.take(size.reshape(flat), upper, axis=-1))
+
+
+@metric(needs="truth", sees="classes", direction="none", range=UNIT, undefined="no rows", title="Gini impurity",
+        ref="Breiman et al. (1984)")
+def gini_impurity(total: Any, occurring: Any) -> Any:
+    r"""Probability that two random rows are of different classes; a fact of the data, not of the model,
+    $\sum_k\pi_k(1-\pi_k)$."""
+    share = ratio(occurring, total[..., None])
+    return (share * (1 - share)).sum(axis=-1)
+
+
+@metric(needs="truth", sees="classes", direction="none", range=(0.0, np.inf), undefined="no rows",
+        title="Entropy of the classes", ref="Shannon (1948)")
+def entropy(total: Any, occurring: Any, *, base: Literal["e", 2, 10] = 2) -> Any:
+    r"""Mean self-information of a row's class; a fact of the data, not of the model, $-\sum_k\pi_k\log\pi_k$."""
+    return entropy_of(ratio(occurring, total[..., None])) / (1.0 if base == "e" else math.log(base))
+
+
+def entropy_of(share: Any) -> Any:
+    """Return the entropy in nats of shares on the last axis; a class that does not occur adds nothing."""
+    return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1)
+
+
+def mean_of_defined(values: Any, size: Any = 1.0) -> Any:
+    """Return the mean over the last axis of the values that are not NaN, weighted by ``size``; NaN where none is."""
+    defined = ~np.isnan(values)
+    size = np.where(defined, size, 0.0)
+    return ratio((np.where(defined, values, 0.0) * size).sum(axis=-1), size.sum(axis=-1))
+
+
+def weighted_disagreement(confusion: Any, weights: Any) -> Any:
+    """Return the weighted disagreement over that expected of independent truth and prediction; ``weights`` [K, K]."""
+    expected = confusion.sum(axis=-1)[..., :, None] * confusion.sum(axis=-2)[..., None, :]
+    total = confusion.sum(axis=(-2, -1))
+    return ratio((weights * confusion).sum(axis=(-2, -1)) * total, (weights * expected).sum(axis=(-2, -1)))
+
+
+def _unlike(totals: Any) -> Any:
+    """Return the sum of products of the totals of unlike classes, n^2 less the sum of squares."""
+    others = totals.sum(axis=-1)[..., None] - totals
+    return np.where((totals > 0).sum(axis=-1) > 1, (totals * others).sum(axis=-1), 0.0)
+
+
+def _pairs(diagonal: Any, confusion: Any) -> Any:
+    """Return n times the trace less the sum of products of the margins: twice the sum over pairs of classes."""
+    total = confusion.sum(axis=(-2, -1))
+    margins = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1)
+    return total * diagonal.sum(axis=-1) - margins

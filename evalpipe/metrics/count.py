@@ -1,0 +1,83 @@
+"""Measures of predicted means of counts, whose variance grows with the mean."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.regression import about_means
+
+POSITIVE = (0.0, np.inf)
+NOT_POSITIVE = "a prediction is zero or negative"
+NO_DEVIANCE = "a prediction is zero or negative, or a truth is negative"
+
+
+@metric(needs="values", sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE, standard=True,
+        extensive=True, title="Pearson chi-squared", undefined=NOT_POSITIVE, ref="Biecek & Burzykowski (2021)")
+def pearson_chi2(squared_pearson_residual: Any, predictions_not_positive: Any) -> Any:
+    r"""Sum of the squared residuals over the predictions: the same residual weighs more where less was predicted. Grows
+    with the number of rows, which is about its value for a Poisson model that holds,
+    $\sum_i\frac{(y_i-\hat y_i)^2}{\hat y_i}$."""
+    return np.where(predictions_not_positive > 0, np.nan, squared_pearson_residual)
+
+
+@metric(needs="values", sees="numbers", tasks=("count",), direction="none", range=POSITIVE, standard=True,
+        title="Pearson dispersion", undefined=f"{NOT_POSITIVE}, or no more rows than parameters",
+        ref="McCullagh & Nelder (1989)")
+def pearson_dispersion(
+    total: Any,
+    squared_pearson_residual: Any,
+    predictions_not_positive: Any,
+    *,
+    parameters: Annotated[int, Field(ge=0)] = 0,
+) -> Any:
+    r"""Pearson chi-squared over the degrees of freedom: about 1 where the variance of the counts is their mean, above 1
+    where it is larger. The parameters p of the model are taken off where it was fitted to these very rows, and then
+    weights count rows, $\frac{1}{n-p}\sum_i\frac{(y_i-\hat y_i)^2}{\hat y_i}$."""
+    free = np.where((predictions_not_positive > 0) | (total <= parameters), np.nan, total - parameters)
+    return ratio(squared_pearson_residual, free)
+
+
+@metric(needs="values", sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE, standard=True,
+        aliases=("mean_poisson_deviance",), undefined=NO_DEVIANCE, ref="Nelder & Wedderburn (1972)")
+def poisson_deviance(total: Any, unit_deviance: Any, predictions_not_positive: Any, negative_truths: Any) -> Any:
+    r"""Twice the mean difference of the log-likelihood from that of a model that predicts each count exactly,
+    $\frac{2}{n}\sum_i\left(y_i\log\frac{y_i}{\hat y_i}-(y_i-\hat y_i)\right)$."""
+    return ratio(unit_deviance, np.where(predictions_not_positive + negative_truths > 0, np.nan, total))
+
+
+@metric(needs="values", sees="numbers", tasks=("count",), direction="maximize", range=(-np.inf, 1.0),
+        title="Poisson deviance explained", undefined=f"{NO_DEVIANCE}, or the truth is constant",
+        ref="Cameron & Windmeijer (1996)")
+def d2_poisson(
+    total: Any,
+    unit_deviance: Any,
+    predictions_not_positive: Any,
+    negative_truths: Any,
+    truth_sum: Any,
+    truth_information: Any,
+    moments: Any,
+) -> Any:
+    r"""Share by which the Poisson deviance is smaller than that of the mean of these rows,
+    $1-\frac{D(y,\hat y)}{D(y,\bar y)}$."""
+    valid = (predictions_not_positive + negative_truths == 0) & (about_means(moments)[0] > 0)
+    mean = np.where(valid, ratio(truth_sum, total), 1.0)
+    of_mean = 2 * (truth_information - truth_sum * np.log(mean))
+    return 1 - ratio(unit_deviance, np.where(valid, of_mean, np.nan))
+
+
+@metric(needs="values", sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE, standard=True,
+        undefined="a truth is negative or not whole", ref="Good (1952)")
+def poisson_log_loss(
+    total: Any,
+    negative_log_poisson: Any,
+    not_counts: Any,
+    *,
+    epsilon: Annotated[float, Field(gt=0, lt=0.5)] = 1e-15,  # noqa: ARG001 - an option of the statistic
+) -> Any:
+    r"""Mean negative natural logarithm of the probability of the count under a Poisson distribution with the predicted
+    mean; predictions below epsilon are raised to it, $\frac{1}{n}\sum_i(\hat y_i-y_i\log\hat y_i+\log y_i!)$."""
+    return ratio(negative_log_poisson, np.where(not_counts > 0, np.nan, total))

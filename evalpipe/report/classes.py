@@ -1,0 +1,51 @@
+"""The table of each class's measures: classes down, measures across."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers, wording
+from evalpipe.report.tables import Number, overall, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.results import Estimate, Results
+
+MEASURES_ABREAST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTable:
+    """One model's measures of each class against the rest: heads, and a row a class of its rows and its values."""
+
+    model: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[Number, ...]], ...]
+
+
+def class_tables(results: Results, dataset: str) -> tuple[ClassTable, ...]:
+    """Make the tables of a dataset, for each model at most `MEASURES_ABREAST` measures each."""
+    rows = [e for e in overall(results, dataset) if e.class_ is not None]
+    return tuple(table for model in results.models for table in _tables(results, model.name, model.label, rows))
+
+
+def _tables(results: Results, name: str, label: str, estimates: list[Estimate]) -> Iterator[ClassTable]:
+    titles = {metric.name: metric.title for metric in results.metrics}
+    named: dict[tuple[object, ...], dict[str, Estimate]] = {}
+    for e in estimates:
+        if e.model == name and e.class_ is not None:
+            own = {key: value for key, value in e.params.items() if key != "prevalence"}
+            named.setdefault((wording.measure(titles[e.metric], own),), {})[e.class_] = e
+    heads = list(named)
+    for start in range(0, len(heads), MEASURES_ABREAST):
+        chosen = heads[start : start + MEASURES_ABREAST]
+        yield ClassTable(label, tuple(str(head[0]) for head in chosen), tuple(
+            (level, _support(named[chosen[0]][level]), tuple(shown(named[head][level]) for head in chosen))
+            for level in results.levels
+        ))
+
+
+def _support(estimate: Estimate) -> str:
+    return numbers.count(estimate.events or 0)

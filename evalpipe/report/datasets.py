@@ -1,0 +1,134 @@
+"""What the card says of each dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers, wording
+from evalpipe.report.classes import ClassTable, class_tables
+from evalpipe.report.residuals import ResidualTable, residual_tables
+from evalpipe.report.tables import (
+    ConfusionTable,
+    GainTable,
+    MetricTable,
+    confusion_tables,
+    gain_tables,
+    metric_tables,
+    overall,
+)
+
+if TYPE_CHECKING:
+    from evalpipe.results import DatasetSummary, Results
+
+Facts = tuple[tuple[str, str], ...]
+"""Terms and what they are, in the order they are shown."""
+
+SPREAD = (
+    ("Mean", "mean"), ("Standard deviation", "sd"), ("Minimum", "min"), ("Lower quartile", "lower_quartile"),
+    ("Median", "median"), ("Upper quartile", "upper_quartile"), ("Maximum", "max"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRow:
+    """A level of the outcome in a dataset: its rows, their weight, its share of the weight and its declared prior."""
+
+    level: str
+    rows: str
+    weight: str
+    share: str
+    prior: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetView:
+    """What the card says of one dataset; tables are empty for a dataset that is not evaluated."""
+
+    name: str
+    anchor: str
+    evaluated: bool
+    support: Facts
+    facts: Facts
+    levels: tuple[LevelRow, ...]
+    summary: tuple[MetricTable, ...]
+    metrics: tuple[MetricTable, ...]
+    classes: tuple[ClassTable, ...]
+    confusions: tuple[ConfusionTable, ...]
+    gains: tuple[GainTable, ...]
+    residuals: tuple[ResidualTable, ...]
+
+
+def dataset_view(results: Results, dataset: DatasetSummary, place: int) -> DatasetView:
+    """Write what is known of a dataset, and its results where it was evaluated."""
+    evaluated = bool(overall(results, dataset.name))
+    return DatasetView(
+        name=dataset.name,
+        anchor=f"dataset-{place}",
+        evaluated=evaluated,
+        support=_support(results, dataset),
+        facts=_facts(results, dataset),
+        levels=_levels(results, dataset),
+        summary=metric_tables(results, dataset.name, _key_measures(results)) if evaluated else (),
+        metrics=metric_tables(results, dataset.name) if evaluated else (),
+        classes=class_tables(results, dataset.name) if evaluated else (),
+        confusions=confusion_tables(results, dataset.name) if evaluated else (),
+        gains=gain_tables(results, dataset.name) if evaluated else (),
+        residuals=residual_tables(results, dataset.name) if evaluated else (),
+    )
+
+
+def _levels(results: Results, dataset: DatasetSummary) -> tuple[LevelRow, ...]:
+    priors = results.prevalence.levels or {} if results.prevalence is not None else {}
+    return tuple(
+        LevelRow(
+            level.level, numbers.count(level.rows), numbers.count(level.weight),
+            numbers.percent(level.weight, dataset.total_weight),
+            numbers.percent(priors[level.level], 1) if level.level in priors else None,
+        )
+        for level in dataset.levels
+    )
+
+
+def _support(results: Results, dataset: DatasetSummary) -> Facts:
+    """Say in a few figures what the dataset's results rest on."""
+    n = ("n", numbers.count(dataset.n))
+    if dataset.events is not None:
+        return (n, ("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset)))
+    if dataset.levels:
+        rows = sorted(dataset.levels, key=lambda level: level.weight)
+        occur = sum(1 for level in rows if level.rows)
+        whole = dataset.total_weight
+        ends = [f"{level.level}, {numbers.percent(level.weight, whole)}" for level in (rows[-1], rows[0])]
+        return (n, ("Levels that occur", f"{occur} of {len(rows)}"), ("Largest", ends[0]), ("Smallest", ends[1]))
+    return (n, *((head, numbers.number(dataset.outcome[key])) for head, key in SPREAD[:2] if key in dataset.outcome))
+
+
+def _prevalence(results: Results, dataset: DatasetSummary) -> str:
+    if dataset.prevalence is None:
+        return "undefined: no rows"
+    return numbers.number(dataset.prevalence) + (" (weighted)" if results.weight is not None else "")
+
+
+def _key_measures(results: Results) -> tuple[str, ...]:
+    known = [metric.name for metric in results.metrics]
+    key = tuple(name for name in wording.KEY_MEASURES if name in known)
+    return key or tuple(known[:6])
+
+
+def _facts(results: Results, dataset: DatasetSummary) -> Facts:
+    weighted = results.weight is not None
+    facts = [
+        ("Rows in the files", numbers.count(dataset.rows)),
+        ("Rows left out by the condition", numbers.count(dataset.excluded_where)),
+        ("Condition", dataset.where or "none"),
+        ("Observations used (n)", numbers.count(dataset.n)),
+    ]
+    if dataset.events is not None:
+        facts += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
+    unit = f" ({results.unit})" if results.unit else ""
+    facts += [(f"{head}{unit}", numbers.number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
+    if weighted:
+        facts.insert(3, ("Rows left out for weight zero", numbers.count(dataset.excluded_zero_weight)))
+        facts.append(("Total weight", numbers.count(dataset.total_weight)))
+    return tuple(facts)

@@ -1,0 +1,263 @@
+"""Figures of models of numbers: observed and residual against predicted, and the rootogram of counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers
+from evalpipe.report.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
+from evalpipe.report.figures.context import Context, column, noted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from evalpipe.results import Curve
+
+DOTTED = (0, (1, 2))
+LEFT = 0.8
+"""Inches for the y axis; numbers need more room than proportions."""
+
+NAME = 0.12
+"""Inches for the name of a model above its panel."""
+
+SMOOTH, EXPECTED = "#c8500a", "#c8500a"
+POINT = "#0b5fa5"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What one panel of a scatter holds: the rows of a model and the smooth line through them."""
+
+    series: Series
+    points: Curve
+    smooth: Curve | None
+
+
+def tick(value: float, largest: float) -> str:
+    """Write a number beside an axis whose ``largest`` number is very large or small as a multiple of a power of ten."""
+    power = 0 if not largest or 1e-2 <= largest < 1e6 else math.floor(math.log10(largest))
+    power -= power % 3 if power > 0 else 0
+    text = f"{value / 10.0**power:,.6g}".replace("-", numbers.MINUS)
+    return f"{text}×10{str(power).translate(RAISED)}" if power and value else text
+
+
+def short(value: float) -> str:
+    """Write a number in a sentence, whole ones without decimals."""
+    return numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)
+
+
+def named(context: Context, name: str) -> str:
+    """Name what an axis shows, with the unit of the outcome."""
+    unit = context.results.unit
+    return f"{name} ({clip(unit, 20)})" if unit else name
+
+
+def with_unit(context: Context, value: float) -> str:
+    """Write a number with the unit of the outcome."""
+    unit = context.results.unit
+    return f"{short(value)} {unit}" if unit else short(value)
+
+
+def plain_axes(axes: Axes, most: int = 6) -> None:
+    """Give both axes of a panel round ticks in few letters, across at ``most`` so many steps."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    for axis, steps in ((axes.xaxis, most), (axes.yaxis, 5)):
+        axis.set_major_locator(MaxNLocator(steps, steps=[1, 2, 2.5, 5, 10], min_n_ticks=2))
+        # The limits are asked for when the figure is drawn, after all panels have theirs.
+        ends = axis.get_view_interval
+        axis.set_major_formatter(FuncFormatter(lambda value, _, ends=ends: tick(value, max(map(abs, ends())))))
+
+
+def heights(panels: int) -> list[float]:
+    """Return the heights of stacked panels: one as high as other figures, more of them less high each."""
+    return [2.9] if panels == 1 else [max(3.6 / panels, 1.3)] * panels
+
+
+def name_above(axes: Axes, series: Series, panels: int) -> None:
+    """Write the model's name above its panel, where there are several, in room taken from the panel."""
+    if panels > 1:
+        box = axes.get_position()
+        room = NAME * box.height / heights(panels)[0]
+        axes.set_position((box.x0, box.y0, box.width, box.height - room))
+        axes.set_title(clip(series.label, 52), fontsize=8.5, loc="left", x=0.0, y=1.0, pad=3)
+
+
+def _panels(context: Context, curve: str) -> list[Panel]:
+    lines = {series.name: line for series, line in context.curves(f"{curve}_smooth")}
+    return [Panel(series, points, lines.get(series.name)) for series, points in context.curves(curve)]
+
+
+def observed_predicted(context: Context) -> Drawing | None:
+    """Draw each model's observed against predicted numbers, with the diagonal and a smooth line."""
+    panels = _panels(context, "observed_predicted")
+    if not panels:
+        return None
+    caption = (
+        f"{_which(panels)} On the dotted diagonal they agree. {_line(panels)} Below the diagonal the prediction is too "
+        "high, above it too low."
+    )
+    said = " ".join(f"{panel.series.label}: {_observed(context, panel)}." for panel in panels)
+    return _scatter(context, panels, "observed", "Observed against predicted", caption, said)
+
+
+def residual_predicted(context: Context) -> Drawing | None:
+    """Draw each model's residuals against its predictions, with the zero line and a smooth line."""
+    panels = _panels(context, "residual_predicted")
+    if not panels:
+        return None
+    caption = (
+        f"Residual = observed − predicted. {_which(panels)} {_line(panels)} A line away from zero shows bias; a spread "
+        "that widens, errors that grow with the prediction."
+    )
+    said = " ".join(f"{panel.series.label}: {_residual(context, panel)}." for panel in panels)
+    return _scatter(context, panels, "residual", "Residual against predicted", caption, said)
+
+
+def _which(panels: list[Panel]) -> str:
+    if any("points_of" in panel.points.notes for panel in panels):
+        return "Each point is a row; of many rows, some are drawn, spread evenly by prediction."
+    return "Each point is a row."
+
+
+def _line(panels: list[Panel]) -> str:
+    smoothed = [panel.smooth.notes.get("smoothed") for panel in panels if panel.smooth is not None]
+    spline, means = "a smoothing spline through all rows", "the mean at each of the few predictions there are"
+    return f"The line is {means if not any(smoothed) else spline if all(smoothed) else f'{spline}, or {means}'}."
+
+
+def _scatter(context: Context, panels: list[Panel], y: str, title: str, caption: str, said: str) -> Drawing:
+    key, many = f"d{context.place}-{y}-predicted", len(panels)
+    alt = f"{title} on {context.dataset.name}. {said}"
+    xs, ys = _range(panels, "predicted"), _range(panels, y)
+    if y == "observed":
+        xs = ys = (min(xs[0], ys[0]), max(xs[1], ys[1]))
+    with style(key):
+        figure, drawn = paper(3, heights(many), LEFT)
+        for axes, panel in zip(drawn, panels, strict=True):
+            reference = [xs[0], xs[1]] if y == "observed" else [0, 0]
+            _cloud(axes, panel, y)
+            axes.plot(list(xs), reference, color=INK, linestyle=DOTTED, linewidth=1)
+            axes.set(xlim=xs, ylim=ys, ylabel=named(context, y.capitalize()))
+            plain_axes(axes)
+            name_above(axes, panel.series, many)
+        for axes in drawn[:-1]:
+            axes.set_xticklabels(())
+        drawn[-1].set_xlabel(named(context, "Predicted"))
+        straight = KeyEntry("Observed = predicted" if y == "observed" else "No residual", INK, DOTTED, width=1)
+        add_key(figure, [KeyEntry("Row", POINT, "none", "o"), KeyEntry("Smooth line", SMOOTH), straight], LEFT)
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+
+
+def _cloud(axes: Axes, panel: Panel, y: str) -> None:
+    x = column(panel.points, "predicted")
+    faint = 0.55 if len(x) > 60 else 0.8
+    axes.plot(
+        x, column(panel.points, y), linestyle="none", marker="o", markersize=2.6, color=POINT, alpha=faint,
+        markeredgewidth=0,
+    )
+    if panel.smooth is not None:
+        line = column(panel.smooth, "predicted"), column(panel.smooth, y)
+        axes.plot(*line, color=SMOOTH, marker="o" if len(line[0]) < 5 else "", markersize=4)
+
+
+def _range(panels: list[Panel], name: str) -> tuple[float, float]:
+    """Return the limits of an axis that all panels share, with room at both ends."""
+    lines = [line for panel in panels for line in (panel.points, panel.smooth) if line is not None]
+    found = [value for line in lines for value in line.points[name] if value is not None]
+    if name == "residual":
+        found.append(0.0)
+    low, high = min(found), max(found)
+    room = 0.04 * (high - low) or abs(high) / 2 or 0.5
+    return low - room, high + room
+
+
+def _seen(curve: Curve, name: str) -> list[float]:
+    return [value for value in curve.points[name] if value is not None]
+
+
+def _from_to(context: Context, values: list[float]) -> str:
+    return f"{short(min(values))} to {with_unit(context, max(values))}"
+
+
+def _observed(context: Context, panel: Panel) -> str:
+    points, drawn = panel.points, len(panel.points.points["predicted"])
+    text = (
+        f"{numbers.count(drawn)} points, predicted {_from_to(context, _seen(points, 'predicted'))}, observed "
+        f"{_from_to(context, _seen(points, 'observed'))}"
+    )
+    if panel.smooth is None:
+        return text
+    at, line = _seen(panel.smooth, "predicted"), _seen(panel.smooth, "observed")
+    return (
+        f"{text}; where {short(at[0])} is predicted the smooth line is at {short(line[0])}, where {short(at[-1])} is "
+        f"predicted at {short(line[-1])}"
+    )
+
+
+def _residual(context: Context, panel: Panel) -> str:
+    text = f"residuals drawn from {_from_to(context, _seen(panel.points, 'residual'))}"
+    if panel.smooth is None:
+        return text
+    at, line = _seen(panel.smooth, "predicted"), _seen(panel.smooth, "residual")
+    x, y = max(zip(at, line, strict=True), key=lambda point: abs(point[1]))
+    return f"{text}; the smooth line is furthest from zero where {short(x)} is predicted, at {short(y)}"
+
+
+def rootogram(context: Context) -> Drawing | None:
+    """Draw how often each count occurs, hanging from how often it would if it were Poisson about the predictions."""
+    pairs = list(context.curves("rootogram"))
+    if not pairs:
+        return None
+    key, title, many = f"d{context.place}-rootogram", "Hanging rootogram", len(pairs)
+    caption = (
+        "Bars, as long as the root of the rows with each count, hang from the root of the rows expected if each count "
+        "were Poisson with its prediction as mean. A bar that ends above zero: fewer rows than expected; below: more."
+    )
+    alt = f"{title} on {context.dataset.name}. " + " ".join(f"{s.label}: {_rooted(curve)}." for s, curve in pairs)
+    with style(key, **{"axes.grid.axis": "y"}):
+        figure, drawn = paper(2, heights(many), LEFT)
+        for axes, (series, curve) in zip(drawn, pairs, strict=True):
+            _hang(axes, curve)
+            name_above(axes, series, many)
+        for axes in drawn[:-1]:
+            axes.set_xticklabels(())
+        drawn[-1].set_xlabel(clip(named(context, "Count"), 46))
+        bars = KeyEntry("Observed, hanging from what is expected", "#a9bfd3", width=7)
+        add_key(figure, [bars, KeyEntry("Expected (Poisson)", EXPECTED, marker="o")], LEFT)
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+
+
+def _hang(axes: Axes, curve: Curve) -> None:
+    count, observed, expected = (column(curve, name) for name in ("count", "observed", "expected"))
+    tops = [math.sqrt(value) for value in expected]
+    lengths = [-math.sqrt(value) for value in observed]
+    axes.bar(count, lengths, width=0.82, bottom=tops, color="#a9bfd3", edgecolor=POINT, linewidth=0.5)
+    single = len(count) - 1 if curve.notes.get("last_or_more") else len(count)
+    for part in (slice(None, single), slice(single, None)):
+        axes.plot(count[part], tops[part], color=EXPECTED, marker="o", markersize=2.8, linewidth=1.2)
+    axes.axhline(0, color=INK, linewidth=0.8)
+    low, high = min(0.0, *map(sum, zip(tops, lengths, strict=True))), max(tops)
+    room = 0.06 * (high - low)
+    axes.set(xlim=(-0.9, count[-1] + 0.9), ylim=(low - room, high + room), ylabel="Root of rows")
+    plain_axes(axes)
+    step = next(step for step in (1, 2, 5, 10) if count[-1] <= 10 * step)
+    ticks = [at for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2] + count[-1:]
+    more = "+" if curve.notes.get("last_or_more") else ""
+    axes.set_xticks(ticks, [*(f"{at:.0f}" for at in ticks[:-1]), f"{count[-1]:.0f}{more}"])
+
+
+def _rooted(curve: Curve) -> str:
+    rows = list(zip(*(_seen(curve, name) for name in ("count", "observed", "expected")), strict=True))
+    count, observed, expected = max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
+    more = " or more" if curve.notes.get("last_or_more") and count == rows[-1][0] else ""
+    rest = noted(curve, "expected_above")
+    beyond = f"; {short(rest)} rows are expected above {numbers.count(rows[-1][0])}, where there are none"
+    return (
+        f"{numbers.count(rows[0][1])} rows with count 0, {short(rows[0][2])} expected; observed and expected "
+        f"differ most at {numbers.count(count)}{more}: {numbers.count(observed)} against {short(expected)}"
+        + (beyond if rest >= 0.05 else "")
+    )

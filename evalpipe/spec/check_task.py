@@ -1,0 +1,193 @@
+"""Checks of what belongs to a task: the keys it has, the keys it needs, and that levels named are declared ones."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.spec.describe import Shapes, closest, listed
+from evalpipe.spec.explain import missing_key
+from evalpipe.spec.levels import level_text
+from evalpipe.tasks import CLASSES, MANY, NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.errors import Problem
+    from evalpipe.spec.origin import Loc
+    from evalpipe.spec.tree import Tree
+
+KNOWN = (*CLASSES, *NUMBERS)
+_BINARY = ("binary",)
+_OF_SPEC: dict[Loc, tuple[str, ...]] = {
+    ("outcome", "event"): _BINARY,
+    ("outcome", "levels"): CLASSES,
+    ("outcome", "unit"): NUMBERS,
+    ("threshold",): _BINARY,
+    ("prevalence",): CLASSES,
+    ("prevalence", "value"): _BINARY,
+    ("prevalence", "levels"): MANY,
+    ("costs",): CLASSES,
+}
+_OF_MODEL: dict[str, tuple[str, ...]] = {
+    "probability": _BINARY,
+    "score": _BINARY,
+    "scale": _BINARY,
+    "threshold": _BINARY,
+    "probabilities": MANY,
+    "renormalise": MANY,
+    "loo_prediction": NUMBERS,
+}
+_INSTEAD = {
+    ("probability", MANY): "name the columns of all levels under 'probabilities'",
+    ("probabilities", _BINARY): "name the column of the event's probability under 'probability'",
+    ("probability", NUMBERS): "name the column of the predicted number under 'prediction'",
+    ("event", MANY): "remove it; every level counts",
+    ("value", MANY): "give the prior probability of each level under 'levels'",
+    ("levels", _BINARY): "give the prior probability of the event under 'value'",
+}
+"""The key that was probably meant, by the key that was written and the tasks that do not have it."""
+
+
+def check_task(tree: Tree) -> list[Problem]:
+    """Return the problems of keys that do not fit the task, and of the levels they name."""
+    task = tree.get("task")
+    if task not in KNOWN:
+        return []
+    return list(chain(_foreign(tree, task), _needed(tree, task), _prior(tree, task), _costs(tree, task),
+                      _probabilities(tree, task)))
+
+
+def applies(loc: Loc, task: str) -> bool:
+    """Tell whether a key of the spec belongs to a task."""
+    tasks = _OF_MODEL.get(str(loc[2])) if len(loc) == 3 and loc[0] == "models" else _OF_SPEC.get(loc)
+    return tasks is None or task in tasks
+
+
+def _foreign(tree: Tree, task: str) -> Iterator[Problem]:
+    """Find keys that the task does not have."""
+    models = tree.get("models")
+    named = [name for name, model in models.items() if isinstance(model, dict)] if isinstance(models, dict) else []
+    places: list[Loc] = [*_OF_SPEC, *(("models", name, key) for name in named for key in _OF_MODEL)]
+    refused: set[Loc] = set()
+    for loc in places:
+        if applies(loc, task) or tree.get(*loc) in (None, False) or loc[:1] in refused:
+            continue
+        refused.add(loc)
+        yield _not_for(tree, task, loc)
+
+
+def _not_for(tree: Tree, task: str, loc: Loc) -> Problem:
+    key = str(loc[-1])
+    group = next(tasks for tasks in (_BINARY, MANY, NUMBERS) if task in tasks)
+    hint = _INSTEAD.get((key, group), "remove it")
+    if task == "binary" and loc == ("prevalence", "levels"):
+        hint = _INSTEAD["levels", _BINARY]
+    article = "an" if task[0] in "aeiou" else "a"
+    return tree.problem("not-for-task", f"{article} {task} outcome has no '{key}'", *loc, key=True, hint=hint)
+
+
+def _needed(tree: Tree, task: str) -> Iterator[Problem]:
+    """Find what the task cannot do without."""
+    if task in CLASSES:
+        yield from _lacking(tree, "Outcome", "outcome", "event" if task == "binary" else "levels")
+    if tree.get("prevalence") is not None and task in CLASSES:
+        other = ("prevalence", "value" if task in MANY else "levels")
+        if tree.get(*other) is None:  # else it is refused already, with what to write instead
+            yield from _lacking(tree, "Prevalence", "prevalence", "levels" if task in MANY else "value")
+
+
+def _lacking(tree: Tree, model: str, part: str, key: str) -> Iterator[Problem]:
+    """Report a key that is absent or null, unless one that is written was meant for it."""
+    from evalpipe.spec.schema import model_schema
+
+    written, shape = tree.get(part), model_schema()["$defs"][model]
+    if not isinstance(written, dict):
+        return
+    if key in written:
+        if written[key] is None:
+            yield tree.problem("wrong-type", f"expected a value, got {tree.spell(part, key)}", part, key)
+    elif not any(closest(name, [key]) for name in written if name not in shape["properties"]):
+        yield missing_key(tree, Shapes(root={}, schemas=(shape,)), (part,), key)
+
+
+def _declared(tree: Tree) -> list[str] | None:
+    """Return the declared levels as texts; None where they cannot be read."""
+    levels = tree.get("outcome", "levels")
+    good = isinstance(levels, list) and levels and all(isinstance(level, str | bool | int) for level in levels)
+    return [level_text(level) for level in levels] if good else None
+
+
+def _prior(tree: Tree, task: str) -> Iterator[Problem]:
+    """Find priors of levels that are not declared, levels without one, and priors that do not sum to 1."""
+    priors, levels = tree.get("prevalence", "levels"), _declared(tree)
+    if task not in MANY or not isinstance(priors, dict) or levels is None:
+        return
+    here = ("prevalence", "levels")
+    strange = [name for name in priors if name not in levels]
+    yield from (_unknown(tree, (*here, name), name, levels, key=True) for name in strange)
+    lacking = [level for level in levels if level not in priors]
+    if lacking:
+        yield tree.problem("missing-level", f"no prior probability for {listed(lacking, 'and')}", *here, key=True,
+                           hint="give one for each level; 0 is one")
+    numbers = [value for value in priors.values() if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) == len(priors) and not lacking and not strange and not math.isclose(sum(numbers), 1, abs_tol=1e-9):
+        message = f"the prior probabilities sum to {sum(numbers):.10g}, not to 1"
+        yield tree.problem("prior-sum", message, *here, key=True, hint="divide each by the sum")
+
+
+def _unknown(tree: Tree, loc: Loc, name: str, levels: list[str], *, key: bool = False) -> Problem:
+    guess = closest(name, levels)
+    hint = f"did you mean '{guess}'?" if guess else f"the levels are {listed(levels, 'and')}"
+    return tree.problem("unknown-level", f"'{name}' is not one of the declared levels", *loc, key=key, hint=hint)
+
+
+def _costs(tree: Tree, task: str) -> Iterator[Problem]:
+    """Find costs of levels that are not declared, and pairs of levels that are named twice."""
+    costs, levels = tree.get("costs"), _declared(tree)
+    if not isinstance(costs, list) or task not in CLASSES:
+        return
+    if levels is None:
+        if tree.get("outcome", "levels") is None and task == "binary":
+            yield tree.problem("missing-key", "costs name levels, but 'outcome.levels' is missing", "costs", key=True,
+                               hint="add 'levels: […, …]' to the outcome")
+        return
+    seen: dict[tuple[str, str], int] = {}
+    for index, entry in enumerate(costs):
+        pair = _pair(entry)
+        if pair is None:
+            continue
+        for kind, name in zip(("truth", "predicted"), pair, strict=True):
+            if name not in levels:
+                yield _unknown(tree, ("costs", index, kind), name, levels)
+        if pair in seen:
+            yield tree.problem("duplicate-cost", f"the cost of '{pair[0]}' predicted as '{pair[1]}' is given twice",
+                               "costs", index, hint="remove one of the two")
+        seen.setdefault(pair, index)
+
+
+def _pair(entry: Any) -> tuple[str, str] | None:
+    if not isinstance(entry, dict):
+        return None
+    truth, predicted = entry.get("truth"), entry.get("predicted")
+    if not isinstance(truth, str | bool | int) or not isinstance(predicted, str | bool | int):
+        return None
+    return level_text(truth), level_text(predicted)
+
+
+def _probabilities(tree: Tree, task: str) -> Iterator[Problem]:
+    """Find mappings of probabilities to columns that name other levels than the declared ones."""
+    models, levels = tree.get("models"), _declared(tree)
+    if task not in MANY or not isinstance(models, dict) or levels is None:
+        return
+    for name in models:
+        columns = tree.get("models", name, "probabilities")
+        if not isinstance(columns, dict):
+            continue
+        here: Loc = ("models", name, "probabilities")
+        yield from (_unknown(tree, (*here, level), level, levels, key=True) for level in columns if level not in levels)
+        lacking = [level for level in levels if level not in columns]
+        if lacking:
+            yield tree.problem("missing-level", f"no column of probabilities for {listed(lacking, 'and')}", *here,
+                               key=True, hint="name one for each level")

@@ -1,0 +1,87 @@
+"""The rows of one model on one dataset whose outcome has K levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalpipe.statistics.rows import Floats, Rows, Whole, present
+
+
+@dataclass(frozen=True)
+class ClassRows:
+    """Truth and predictions of n rows: ``truth`` and ``predicted`` are the places of levels in their order.
+
+    Both have shape [n]; ``probabilities`` of all levels, shape [n, levels]; None where a model does not give it.
+    """
+
+    truth: Whole
+    levels: int
+    predicted: Whole | None
+    probabilities: Floats | None = None
+
+    @property
+    def codes(self) -> Whole:
+        """The place of each row's class, shape [n]."""
+        return self.truth
+
+    @property
+    def classes(self) -> Whole:
+        """The place of each row's predicted class; raises TypeError where the model gives no classes."""
+        return present(self.predicted, "predicted classes")
+
+    @property
+    def picked(self) -> Whole:
+        """The place of each row's predicted class, shape [n]."""
+        return self.classes
+
+    @property
+    def chances(self) -> Floats:
+        """The probabilities of all levels [n, levels]; raises TypeError where the model gives none."""
+        return present(self.probabilities, "probabilities")
+
+    @cached_property
+    def true_chance(self) -> Floats:
+        """The probability of the true class, shape [n]."""
+        return self.chances[np.arange(len(self.truth)), self.truth]
+
+    @cached_property
+    def true_rank(self) -> Whole:
+        """How many levels are ranked above the true one, shape [n]; of equal probabilities the first level leads."""
+        true = self.true_chance[:, None]
+        earlier = np.arange(self.levels) < self.truth[:, None]
+        return np.asarray(((self.chances > true) | ((self.chances == true) & earlier)).sum(axis=1))
+
+    @cached_property
+    def rank_distance(self) -> Whole:
+        """By how many levels the predicted class misses the true one, shape [n]."""
+        return np.asarray(np.abs(self.truth - self.classes))
+
+    def negative_log(self, epsilon: float) -> Floats:
+        """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""
+        return np.asarray(-np.log(np.clip(self.true_chance, epsilon, 1 - epsilon)))
+
+    def squared_error(self) -> Floats:
+        """Half the squared distance of the probabilities of all classes from the truth, shape [n]."""
+        hit = np.arange(self.levels) == self.truth[:, None]
+        return np.asarray(((hit - self.chances) ** 2).sum(axis=1) / 2)
+
+    def expected(self, values: Floats) -> Floats:
+        """Expectation under the probabilities of ``values`` [n, levels], shape [n]."""
+        return np.asarray((values * self.chances).sum(axis=1))
+
+    def against(self, level: int) -> Rows:
+        """Return the rows with one level as the event and all others as its opposite."""
+        predicted = None if self.predicted is None else self.predicted == level
+        chances = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
+        return Rows(self.truth == level, predicted, chances)
+
+    def beyond(self, level: int) -> Rows:
+        """Return the rows with every level above this one as the event."""
+        predicted = None if self.predicted is None else self.predicted > level
+        chances = None
+        if self.probabilities is not None:
+            chances = np.clip(self.probabilities[:, level + 1 :].sum(axis=1), 0.0, 1.0)
+        return Rows(self.truth > level, predicted, chances)

@@ -1,0 +1,142 @@
+"""The rows of one model on one dataset whose outcome is a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalpipe.statistics.rows import Floats, Whole, present
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows gathered by equal keys: ``order`` [n] are their positions, sorted; ``starts`` [m] where the groups begin."""
+
+    order: Whole
+    starts: Whole
+
+    @classmethod
+    def by(cls, *keys: Floats) -> Groups:
+        """Gather by the first key, within it by the next, all ascending."""
+        order = np.lexsort(keys[::-1])
+        new = np.zeros(len(order), bool)
+        new[0] = True
+        for key in keys:
+            new[1:] |= key[order][1:] != key[order][:-1]
+        return cls(order, np.flatnonzero(new))
+
+    def totals(self, values: Floats) -> Floats:
+        """Total ``values`` [..., n] of each group: [..., m]."""
+        ordered = np.take(values, self.order, axis=-1)
+        return ordered if len(self.starts) == len(self.order) else np.add.reduceat(ordered, self.starts, axis=-1)
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One level of a merge sort, free of weights: where each cell of a right half belongs among those of its left half.
+
+    ``left`` [cells / 2] are the cells of all left halves, ascending by prediction within each. Their running totals,
+    laid out flat from [blocks, half + 1], hold at ``less`` and ``at_most`` [cells / 2] the smaller predictions, and the
+    smaller or equal ones, of each cell of the right halves.
+    """
+
+    half: int
+    left: Whole
+    less: Whole
+    at_most: Whole
+
+    @classmethod
+    def of(cls, codes: Whole, half: int) -> Merge:
+        """Prepare the merge of blocks of ``half`` neighbours; ``codes`` [power of two] are the predictions' ranks."""
+        blocks = codes.reshape(-1, 2, half)
+        number = np.arange(len(blocks))[:, None]
+        left = np.argsort(blocks[:, 0], axis=-1, kind="stable")
+        # Codes of later blocks are made larger, so that one search serves all blocks.
+        keys = blocks + number[:, :, None] * (codes.max() + 1)
+        ordered = np.take_along_axis(keys[:, 0], left, axis=-1).ravel()
+        less, at_most = (np.searchsorted(ordered, keys[:, 1], side) + number for side in ("left", "right"))
+        return cls(half, (left + 2 * half * number).ravel(), less.ravel(), at_most.ravel())
+
+
+@dataclass(frozen=True)
+class NumberRows:
+    """Truth and predictions of n rows, shape [n]; ``left_out`` are predictions by a model that had not seen the row.
+
+    ``baseline`` is the mean outcome of the data that the model was trained on, None where it is not known.
+    """
+
+    truth: Floats
+    predicted: Floats
+    left_out: Floats | None = None
+    baseline: float | None = None
+
+    @cached_property
+    def pilot(self) -> float:
+        """The number that moments are taken about, so that large means do not cancel: the plain mean of the truth."""
+        return float(self.truth.mean())
+
+    @cached_property
+    def deviation(self) -> Floats:
+        """Truth less the pilot, shape [n]."""
+        return self.truth - self.pilot
+
+    @cached_property
+    def predicted_deviation(self) -> Floats:
+        """Prediction less the plain mean of the predictions, shape [n]."""
+        return np.asarray(self.predicted - self.predicted.mean())
+
+    @cached_property
+    def residual(self) -> Floats:
+        """Truth less prediction, shape [n]."""
+        return self.truth - self.predicted
+
+    @cached_property
+    def left_out_residual(self) -> Floats:
+        """Truth less leave-one-out prediction; raises TypeError where the model gives none."""
+        return self.truth - present(self.left_out, "leave-one-out predictions")
+
+    @cached_property
+    def by_absolute_residual(self) -> Groups:
+        """The rows gathered by the size of their residuals."""
+        return Groups.by(np.abs(self.residual))
+
+    @cached_property
+    def by_truth(self) -> Groups:
+        """The rows gathered by their truths."""
+        return Groups.by(self.truth)
+
+    @cached_property
+    def by_prediction(self) -> Groups:
+        """The rows gathered by their predictions."""
+        return Groups.by(self.predicted)
+
+    @cached_property
+    def cells(self) -> Groups:
+        """The rows gathered by truth; within a truth by prediction, the largest first."""
+        return Groups.by(self.truth, -self.predicted)
+
+    @cached_property
+    def merges(self) -> tuple[Merge, ...]:
+        """The levels of a merge sort of the cells by prediction, smallest blocks first.
+
+        Over all levels, each pair of cells meets once: the one of smaller truth on the left. Cells of one truth are in
+        descending order of prediction and so never count as ranked rightly.
+        """
+        first = self.cells.order[self.cells.starts]
+        levels = (len(first) - 1).bit_length()
+        codes = np.zeros(2**levels, np.intp)  # cells beyond the last have no weight
+        codes[: len(first)] = np.unique(self.predicted[first], return_inverse=True)[1]
+        return tuple(Merge.of(codes, 2**level) for level in range(levels))
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the model gives scores of an event; it gives numbers."""
+        return False
+
+    def __post_init__(self) -> None:
+        """Check that the arrays are as long as each other."""
+        for values in (self.predicted, self.left_out):
+            if values is not None and np.shape(values) != np.shape(self.truth):
+                raise ValueError("truth and predictions have different lengths")

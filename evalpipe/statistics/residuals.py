@@ -1,0 +1,241 @@
+"""Totals over rows whose outcome is a number: residuals, losses, and moments about a pilot.
+
+Sums of squares of large numbers cancel, so moments are taken about the plain mean of all rows, which is near the mean
+under any weights; what is left of the offset is taken off by the metric. A row for which a term has no value adds
+zero to it and counts in a statistic of its own, so that the metric can be undefined and a row of weight zero is no row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from evalpipe.statistics.summary import column, table
+
+if TYPE_CHECKING:
+    from evalpipe.statistics.number_rows import NumberRows
+    from evalpipe.statistics.rows import Floats
+    from evalpipe.statistics.summary import Summary
+
+
+@column
+def residual(rows: NumberRows) -> Any:
+    """Truth less prediction."""
+    return rows.residual
+
+
+@column
+def absolute_residual(rows: NumberRows) -> Any:
+    """Distance of truth and prediction."""
+    return np.abs(rows.residual)
+
+
+@column
+def squared_residual(rows: NumberRows) -> Any:
+    """Squared distance of truth and prediction."""
+    return rows.residual**2
+
+
+@column
+def residual_deviation(rows: NumberRows) -> Any:
+    """Residual less the plain mean of the residuals."""
+    return rows.residual - rows.residual.mean()
+
+
+@column
+def squared_residual_deviation(rows: NumberRows) -> Any:
+    """The square of it."""
+    return (rows.residual - rows.residual.mean()) ** 2
+
+
+@table
+def moments(summary: Summary) -> Any:
+    """Totals of one, of the deviations of truth and prediction from their plain means, of their squares and product.
+
+    Shape [..., 6], in the order 1, y, p, y y, p p, y p.
+    """
+    y, p = summary.rows.deviation, summary.rows.predicted_deviation
+    terms = (np.ones(len(y)), y, p, y * y, p * p, y * p)
+    return np.stack([(summary.weights * term).sum(axis=-1) for term in terms], axis=-1)
+
+
+@column
+def baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "training"]) -> Any:
+    """Truth less the pilot, or less the mean outcome in training; NaN where that is not known."""
+    return _from_baseline(rows, baseline)
+
+
+@column
+def squared_baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "training"]) -> Any:
+    """The square of it."""
+    return _from_baseline(rows, baseline) ** 2
+
+
+def _from_baseline(rows: NumberRows, baseline: str) -> Floats:
+    if baseline == "evaluation":
+        return rows.deviation
+    return rows.truth - (np.nan if rows.baseline is None else rows.baseline)
+
+
+@column
+def truth_sum(rows: NumberRows) -> Any:
+    """Truth."""
+    return rows.truth
+
+
+@column
+def prediction_sum(rows: NumberRows) -> Any:
+    """Prediction."""
+    return rows.predicted
+
+
+@column
+def zero_truths(rows: NumberRows) -> Any:
+    """Rows whose truth is zero."""
+    return rows.truth == 0
+
+
+@column
+def relative_residual(rows: NumberRows) -> Any:
+    """Residual over the truth; nothing where that is zero."""
+    return _over(rows.residual, rows.truth)
+
+
+@column
+def absolute_relative_residual(rows: NumberRows) -> Any:
+    """The size of it."""
+    return np.abs(_over(rows.residual, rows.truth))
+
+
+@column
+def both_zero(rows: NumberRows) -> Any:
+    """Rows whose truth and prediction are zero."""
+    return (rows.truth == 0) & (rows.predicted == 0)
+
+
+@column
+def symmetric_relative_residual(rows: NumberRows) -> Any:
+    """Distance of truth and prediction over the mean of their sizes; nothing where both are zero."""
+    return _over(np.abs(rows.residual), (np.abs(rows.truth) + np.abs(rows.predicted)) / 2)
+
+
+@column
+def negative_values(rows: NumberRows) -> Any:
+    """Rows whose truth or prediction is below zero."""
+    return (rows.truth < 0) | (rows.predicted < 0)
+
+
+@column
+def squared_log_residual(rows: NumberRows) -> Any:
+    """Squared distance of the logarithms of one plus truth and one plus prediction, values below zero taken as zero."""
+    return (np.log1p(np.maximum(rows.truth, 0)) - np.log1p(np.maximum(rows.predicted, 0))) ** 2
+
+
+@column
+def rows_below_truth(rows: NumberRows) -> Any:
+    """Rows predicted at or below their truth."""
+    return rows.residual >= 0
+
+
+@column
+def rows_above_truth(rows: NumberRows) -> Any:
+    """Rows predicted above their truth."""
+    return rows.residual < 0
+
+
+@column
+def residual_below_truth(rows: NumberRows) -> Any:
+    """Distance of truth and prediction, of the rows predicted at or below their truth."""
+    return np.maximum(rows.residual, 0)
+
+
+@column
+def residual_above_truth(rows: NumberRows) -> Any:
+    """Distance of truth and prediction, of the rows predicted above their truth."""
+    return np.maximum(-rows.residual, 0)
+
+
+@column
+def huber_loss(rows: NumberRows, *, delta: float) -> Any:
+    """Half the squared residual up to ``delta``, and beyond it the straight line that continues it."""
+    near = np.minimum(np.abs(rows.residual), delta)
+    return near * (np.abs(rows.residual) - near / 2)
+
+
+@column
+def pseudo_huber_loss(rows: NumberRows, *, delta: float) -> Any:
+    """The smooth curve near half the squared residual below ``delta`` and near a straight line beyond."""
+    ratio = rows.residual / delta
+    # The same as delta^2 (sqrt(1 + ratio^2) - 1), which would lose the digits of a small ratio.
+    return delta**2 * ratio**2 / (np.sqrt(1 + ratio**2) + 1)
+
+
+@column
+def pinball_loss(rows: NumberRows, *, alpha: float) -> Any:
+    """Residual times ``alpha`` where it is positive, its size times 1 - ``alpha`` where it is negative."""
+    return np.where(rows.residual >= 0, alpha, alpha - 1) * rows.residual
+
+
+@column
+def squared_left_out_residual(rows: NumberRows) -> Any:
+    """Squared distance of the truth and the prediction by a model that had not seen the row."""
+    return rows.left_out_residual**2
+
+
+@column
+def predictions_not_positive(rows: NumberRows) -> Any:
+    """Rows whose prediction is zero or less."""
+    return rows.predicted <= 0
+
+
+@column
+def negative_truths(rows: NumberRows) -> Any:
+    """Rows whose truth is below zero."""
+    return rows.truth < 0
+
+
+@column
+def not_counts(rows: NumberRows) -> Any:
+    """Rows whose truth is no whole number or is below zero."""
+    return (rows.truth < 0) | (rows.truth != np.floor(rows.truth))
+
+
+@column
+def squared_pearson_residual(rows: NumberRows) -> Any:
+    """Squared residual over the prediction; nothing where that is zero or less."""
+    return _over(rows.residual**2, np.maximum(rows.predicted, 0))
+
+
+@column
+def unit_deviance(rows: NumberRows) -> Any:
+    """Poisson deviance of a row; nothing where the prediction is zero or less or the truth is negative."""
+    valid = (rows.predicted > 0) & (rows.truth >= 0)
+    relative = _over(rows.truth, np.where(valid, rows.predicted, 0))
+    # Rounding may take the deviance of an almost exact prediction below zero.
+    return np.where(valid, np.maximum(2 * (rows.truth * _log(relative) - rows.residual), 0), 0)
+
+
+@column
+def truth_information(rows: NumberRows) -> Any:
+    """Truth times its natural logarithm, zero where the truth is zero or less."""
+    return rows.truth * _log(rows.truth)
+
+
+@column
+def negative_log_poisson(rows: NumberRows, *, epsilon: float) -> Any:
+    """Negative natural logarithm of the Poisson probability of the truth; predictions are at least ``epsilon``."""
+    from scipy.special import gammaln
+
+    mean, count = np.maximum(rows.predicted, epsilon), np.maximum(rows.truth, 0)
+    return gammaln(count + 1) + mean - count * np.log(mean)
+
+
+def _over(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide, giving zero wherever the denominator is zero."""
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
+
+
+def _log(values: Floats) -> Floats:
+    """Take natural logarithms, giving zero for what has none."""
+    return np.log(np.where(values > 0, values, 1.0))

@@ -1,0 +1,111 @@
+"""Tables over all classes: the confusion matrix, how often each class occurs, and the pairs that each class ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.statistics.summary import column, pairs, table
+
+if TYPE_CHECKING:
+    from evalpipe.statistics.class_rows import ClassRows
+    from evalpipe.statistics.rows import Floats, Rows, Whole
+    from evalpipe.statistics.summary import Summary
+
+Costs = tuple[tuple[float, ...], ...]
+
+
+@column
+def agreed(rows: Rows | ClassRows) -> Any:
+    """Rows whose class was predicted."""
+    return rows.truth == rows.classes
+
+
+@table
+def confusion(summary: Summary) -> Any:
+    """Rows of each true class (first of the last two axes) predicted as each class (the last): [..., K, K]."""
+    rows = summary.rows
+    cells = _totals(summary.weights, rows.codes * rows.levels + rows.picked, rows.levels**2)
+    return cells.reshape(*cells.shape[:-1], rows.levels, rows.levels)
+
+
+@table
+def occurring(summary: Summary) -> Any:
+    """Rows of each true class: [..., K]."""
+    return _totals(summary.weights, summary.rows.codes, summary.rows.levels)
+
+
+@column
+def in_top(rows: ClassRows, *, k: int) -> Any:
+    """Rows whose true class is among the k most probable."""
+    return rows.true_rank < k
+
+
+@column
+def cost_paid(rows: Rows | ClassRows, *, costs: Costs) -> Any:
+    """Cost of the predicted class, given the true one."""
+    return np.asarray(costs)[rows.codes, rows.picked]
+
+
+@column
+def cost_expected(rows: Rows | ClassRows, *, costs: Costs) -> Any:
+    """Expectation of the cost under the probabilities, given the true class."""
+    return rows.expected(np.asarray(costs)[rows.codes])
+
+
+@column
+def ranked_probability_error(rows: ClassRows) -> Any:
+    """Squared distance of the cumulative probabilities from the cumulative truth, summed over the cuts."""
+    above = rows.truth[:, None] <= np.arange(rows.levels - 1)
+    return ((np.cumsum(rows.chances, axis=1)[:, :-1] - above) ** 2).sum(axis=1)
+
+
+@column
+def rank_error(rows: ClassRows) -> Any:
+    """Levels between the true and the predicted class."""
+    return rows.rank_distance.astype(float)
+
+
+@column
+def squared_rank_error(rows: ClassRows) -> Any:
+    """The square of it."""
+    return rows.rank_distance.astype(float) ** 2
+
+
+@pairs
+def ranked_pairs(summary: Summary) -> Any:
+    """Pairs of a row of class i and one of class j that the probability of i ranks rightly, ties half: [..., K, K].
+
+    The diagonal is zero.
+    """
+    rows, weights = summary.rows, summary.weights
+    found = np.zeros((*weights.shape[:-1], rows.levels, rows.levels))
+    places = [np.flatnonzero(rows.truth == level) for level in range(rows.levels)]
+    for i, mine in enumerate(places):
+        for j, others in enumerate(places):
+            if i != j and len(mine) and len(others):
+                found[..., i, j] = _wins(rows.chances[:, i], mine, others, weights)
+    return found
+
+
+def _wins(score: Floats, mine: Whole, others: Whole, weights: Floats) -> Floats:
+    """Total the weight of pairs in which a row of ``mine`` is scored above one of ``others``; ties count half."""
+    order = others[np.argsort(score[others], kind="stable")]
+    # np.take lays the rows of a batch out one after another, so that a batch sums in the order of a single row
+    sums = np.cumsum(np.take(weights, order, axis=-1), axis=-1)
+    below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), sums], axis=-1)
+    ordered = score[order]
+    less, at_most = (np.searchsorted(ordered, score[mine], side=side) for side in ("left", "right"))
+    under = np.take(below, less, axis=-1) + np.take(below, at_most, axis=-1)
+    return np.asarray((np.take(weights, mine, axis=-1) * under).sum(axis=-1) / 2)
+
+
+def _totals(weights: Floats, place: Whole, size: int) -> Floats:
+    """Total the weights [..., n] at each place from 0 to size - 1: [..., size]."""
+    order = np.argsort(place, kind="stable")
+    ordered = place[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    found = np.zeros((*weights.shape[:-1], size))
+    found[..., ordered[starts]] = np.add.reduceat(weights[..., order], starts, axis=-1)
+    return found
