@@ -162,8 +162,8 @@ class Curve(Record):
     below it). gain_table: group, population, captured, random, wizard, lift, cumulative_population,
     cumulative_captured, cumulative_wizard, cumulative_lift, separation.
 
-    Of numbers, with residual = truth - prediction: residual_quantiles: share, residual, absolute_residual (the inverse
-    of the distribution, averaged at its jumps: R's type 2). residual_box, of absolute residuals: lower_whisker,
+    Of numbers, with residual = truth - prediction: residual_quantiles: share, residual, absolute_residual (quantiles
+    interpolated between rows: R's type 7). residual_box, of absolute residuals: lower_whisker,
     lower_quartile, median, upper_quartile, upper_whisker (at the last rows within 1.5 interquartile ranges of the box).
     residual_outliers: absolute_residual, weight of the 20 largest beyond its whiskers. residual_histogram: low, high,
     weight. residual_ecdf: absolute_residual, share_above (share of the rows with a larger one). observed_predicted:

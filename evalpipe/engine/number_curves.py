@@ -78,11 +78,9 @@ def number_curves(sample: Sample, summary: Summary) -> Iterator[tuple[str, Point
     if not len(cells.weight):
         return
     residuals, sizes = (_distinct(values, cells.weight) for values in (cells.residual, np.abs(cells.residual)))
-    yield (
-        "residual_quantiles",
-        _points(share=SHARES, residual=quantiles(*residuals, SHARES), absolute_residual=quantiles(*sizes, SHARES)),
-        {"quantile_type": 2},
-    )
+    each = np.count_nonzero(summary.weights) / cells.weight.sum() if sample.weight_kind == "importance" else 1.0
+    plain, absolute = (interpolated(values, weight * each, SHARES) for values, weight in (residuals, sizes))
+    yield "residual_quantiles", _points(share=SHARES, residual=plain, absolute_residual=absolute), {"quantile_type": 7}
     yield from _box(*sizes)
     yield "residual_histogram", _histogram(*residuals), {}
     yield "residual_ecdf", *_ecdf(*sizes)
@@ -118,6 +116,20 @@ def quantiles(values: Floats, weights: Floats, shares: Floats) -> Floats:
     low, high = (np.searchsorted(running, running[-1] * (shares + r), "left") for r in (-ROUNDING, ROUNDING))
     last = len(values) - 1
     return np.asarray((values[np.minimum(low, last)] + values[np.minimum(high, last)]) / 2)
+
+
+def interpolated(values: Floats, weights: Floats, shares: Floats) -> Floats:
+    """Return quantiles of ascending values, interpolated between rows as most software does (R's type 7).
+
+    ``weights`` count rows: one of weight two is two rows, and the quantiles lie at (n - 1) times the share (Hyndman &
+    Fan 1996).
+    """
+    running = np.cumsum(weights)
+    at = (running[-1] - 1).clip(0) * shares
+    whole = np.floor(at + ROUNDING * np.maximum(running[-1], 1))
+    low, high = (np.searchsorted(running, whole + step, "right").clip(max=len(values) - 1) for step in (0, 1))
+    part = (at - whole).clip(0)
+    return np.asarray(values[low] + part * (values[high] - values[low]))
 
 
 def _box(sizes: Floats, weights: Floats) -> Iterator[tuple[str, Points, Notes]]:

@@ -48,6 +48,21 @@ def brier_parts(y: Any, p: Any, w: Any, digits: int) -> tuple[float, float, floa
     return reliability, refinement, resolution
 
 
+COSTS = ((0.5, 2.0), (7.0, 0.25))
+"""What each true class (outer) costs by predicted class, event first; a right prediction is not free here."""
+
+
+def cost(y: Any, d: Any, w: Any) -> float:
+    """Return the mean cost of the predicted classes."""
+    return sum(one * COSTS[1 - a][1 - b] for a, b, one in zip(y, d, w, strict=True)) / float(w.sum())
+
+
+def expected_cost(y: Any, p: Any, w: Any) -> float:
+    """Return the mean cost of classes drawn by their probabilities."""
+    rows = zip(y, p, w, strict=True)
+    return sum(one * (COSTS[1 - a][0] * b + COSTS[1 - a][1] * (1 - b)) for a, b, one in rows) / float(w.sum())
+
+
 def odds(y: Any, d: Any, w: Any) -> float:
     return float(w[y & d].sum() * w[~y & ~d].sum() / (w[~y & d].sum() * w[y & ~d].sum()))
 
@@ -74,6 +89,8 @@ PLAIN: dict[str, tuple[dict[str, Any], Any]] = {
     "brier_uncertainty": ({}, lambda y, d, p, w: np.average(y, weights=w) * np.average(~y, weights=w)),
     "brier_residual": ({"digits": 1}, lambda y, d, p, w: np.average((y - p) ** 2, weights=w)
                        - sum(brier_parts(y, p, w, 1)[:2])),
+    "cost": ({"costs": COSTS}, lambda y, d, p, w: cost(y, d, w)),
+    "expected_cost": ({"costs": COSTS}, lambda y, d, p, w: expected_cost(y, p, w)),
 }
 
 
@@ -97,3 +114,13 @@ def test_a_tie_across_the_border_is_shared() -> None:
     rows = Rows(np.array([True, False, True, False]), np.ones(4, bool), np.array([0.9, 0.5, 0.5, 0.5]))
     value = Summary(rows, np.ones(4)).value(registry["precision_at_k"], {"k": 2})
     assert value == pytest.approx((1 + 1 / 3) / 2)
+
+
+@pytest.mark.parametrize(("probability", "loss"), [(0.999, 0.0004), (0.501, 0.3002), (0.25, 0.6021), (0.001, 3.0)])
+def test_the_log_losses_of_nicholson(probability: float, loss: float) -> None:
+    """His table, printed to four decimals, is in base 10; the measure's default is the natural logarithm."""
+    rows, log_loss = Rows(np.array([True]), np.array([True]), np.array([probability])), registry["log_loss"]
+    value = {base: float(Summary(rows, np.ones(1)).value(log_loss, {"base": base, "epsilon": 1e-15}))
+             for base in (10, "e")}
+    assert round(value[10], 4) == loss
+    assert value["e"] == pytest.approx(-np.log(probability), rel=1e-12)
