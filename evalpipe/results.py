@@ -156,11 +156,13 @@ class Confusion(Record):
 class Curve(Record):
     """The points of one curve: one list per named coordinate, all of one length.
 
-    roc: threshold, false_positive_rate, sensitivity. pr: threshold, recall, precision. gain: tested, found.
-    lift: tested, lift. calibration_uniform and calibration_quantile: mean_probability, event_rate, lower, upper,
-    weight, rows. histogram: low, high, events, others. ks: score, events_below, others_below (shares of the rows scored
-    below it). gain_table: group, population, captured, random, wizard, lift, cumulative_population,
-    cumulative_captured, cumulative_wizard, cumulative_lift, separation.
+    roc: threshold, false_positive_rate, sensitivity. pr: threshold, recall, precision. thresholds: threshold,
+    sensitivity, specificity, precision, tested (share predicted as events). gain: tested, found. lift: tested, lift.
+    calibration_uniform and calibration_quantile (cumulative_…: of the levels above a cut): mean_probability,
+    event_rate, lower, upper, weight, rows. refinement: probability (rounded), event_rate, refinement, weight.
+    histogram: low, high, events, others. ks: score, events_below, others_below (shares of the rows scored below it).
+    gain_table: group, population, captured, random, wizard, lift, cumulative_population, cumulative_captured,
+    cumulative_wizard, cumulative_lift, separation.
 
     Of numbers, with residual = truth - prediction: residual_quantiles: share, residual, absolute_residual (quantiles
     interpolated between rows: R's type 7). residual_box, of absolute residuals: lower_whisker,

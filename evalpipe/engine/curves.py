@@ -37,6 +37,9 @@ VERTICES = 500
 
 HISTOGRAM_BINS = 20
 
+DIGITS = 2
+"""Decimals to which probabilities are rounded for the refinement plot, as for the parts of the Brier score."""
+
 
 def model_curves(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
@@ -63,6 +66,7 @@ def _event_curves(
     for curve in (
         *threshold_curves(summary),
         *(reliability(plan, sample, summary, strategy, limits[strategy]) for strategy in strategies),
+        *([_refinement(summary)] if strategies else []),
         ("histogram", _histogram(summary), {}),
         *_ranked_groups(sample, summary),
     ):
@@ -75,7 +79,7 @@ def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tupl
         return
     for level, one in zip(sample.levels, summary.classes, strict=True):
         for curve in (*threshold_curves(one, CLASS_VERTICES), *_bins(plan, sample, one)):
-            if curve[0] not in ("gain", "lift"):
+            if curve[0] not in ("thresholds", "gain", "lift"):
                 yield level, *curve
     if sample.task == "ordinal":
         for place, level in enumerate(sample.levels[:-1]):
@@ -106,6 +110,10 @@ def threshold_curves(summary: Summary, vertices: int = VERTICES) -> Iterator[tup
 
     if tp[-1] > 0 and fp[-1] > 0:
         yield "roc", kept(threshold=threshold, false_positive_rate=fp / fp[-1], sensitivity=found), notes
+        yield "thresholds", kept(
+            1, threshold=threshold, sensitivity=found, specificity=1 - fp / fp[-1], precision=ratio(tp, tp + fp),
+            tested=tested,
+        ), notes
     if tp[-1] > 0:
         precision = np.r_[1.0, ratio(tp, tp + fp)[1:]]
         yield "pr", kept(threshold=threshold, recall=found, precision=precision), notes
@@ -162,6 +170,18 @@ def _ranked_groups(sample: Sample, summary: Summary) -> Iterator[tuple[str, Poin
     keep = np.unique(np.r_[shown(len(score)), widest])
     points = _listed(score=score[keep], events_below=below[0][keep], others_below=below[1][keep])
     yield "ks", points, {"statistic": float(gap[widest]), "score": float(score[widest])}
+
+
+def _refinement(summary: Summary) -> tuple[str, Points, Notes]:
+    """Return, for each rounded probability, the event rate and what is left of the Brier score if it is forecast."""
+    events, others, stated = (
+        summary(name, {"digits": DIGITS}) for name in ("rounded_events", "rounded_others", "rounded_sum")
+    )
+    weight = events + others
+    rate = ratio(events, weight)
+    left = rate * (1 - rate)
+    points = _listed(probability=ratio(stated, weight), event_rate=rate, refinement=left, weight=weight)
+    return "refinement", points, {"digits": DIGITS, "mean": float(np.average(left, weights=weight))}
 
 
 def _histogram(summary: Summary) -> Points:

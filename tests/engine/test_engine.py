@@ -95,7 +95,8 @@ def test_no_value_is_minus_zero() -> None:
 def test_one_class_gives_undefined_measures_and_a_warning() -> None:
     results = evaluate(truth=np.zeros(10, int), metrics=["roc_auc", "sensitivity", "specificity", "brier"])
     assert [row.status for row in results.rows] == ["undefined", "undefined", "ok", "ok"]
-    assert {c.curve for c in results.curves} == {"calibration_uniform", "calibration_quantile", "histogram"}
+    shown = {"calibration_uniform", "calibration_quantile", "refinement", "histogram"}
+    assert {c.curve for c in results.curves} == shown
     assert [warning.code for warning in results.warnings] == ["one-class"]
 
 
@@ -266,7 +267,9 @@ def test_a_rank_alone_has_ranked_measures() -> None:
     assert [row.metric for row in results.rows] == ["roc_auc", "average_precision"]
     assert only(results, "roc_auc").value == only(evaluate(), "roc_auc").value
     assert results.confusion == []
-    assert {c.curve for c in results.curves} == {"roc", "pr", "gain", "lift", "histogram", "gain_table", "ks"}
+    assert {c.curve for c in results.curves} == {
+        "roc", "pr", "thresholds", "gain", "lift", "histogram", "gain_table", "ks",
+    }
     assert sum(curve(results, "histogram").points["events"]) == 4
     assert curve(results, "histogram").points["low"][0] == 10
     assert set(evalpipe.render(results, ["html"])) == {"card.html"}
@@ -283,3 +286,25 @@ def test_a_rank_with_a_threshold_has_classes(tmp_path: Any) -> None:
     assert results.confusion[0].counts == [[3, 1], [2, 4]]
     assert results.confusion[0].at_threshold == 1
     assert "when the score is at least 50" in evalpipe.render(results, ["html"])["card.html"].decode()
+
+
+def test_rates_are_those_of_predicting_from_each_threshold_upwards() -> None:
+    points = curve(evaluate(), "thresholds").points
+    for t, sensitivity, specificity, precision, tested in zip(*points.values(), strict=True):
+        picked = t <= P
+        assert sensitivity == pytest.approx(picked[Y == 1].mean())
+        assert specificity == pytest.approx((~picked)[Y == 0].mean())
+        assert precision == pytest.approx(Y[picked].mean())
+        assert tested == pytest.approx(picked.mean())
+    assert points["threshold"] == sorted(set(P), reverse=True)
+
+
+def test_refinement_is_what_calibrating_a_rounded_probability_leaves() -> None:
+    y, p = big()
+    results = evaluate(y, p, metrics=["brier_refinement"])
+    found = curve(results, "refinement")
+    rounded = np.round(p, 2)
+    rate = np.array([y[rounded == value].mean() for value in np.unique(rounded)])
+    assert found.points["event_rate"] == pytest.approx(rate, rel=1e-12)
+    assert found.points["refinement"] == pytest.approx(rate * (1 - rate), rel=1e-12)
+    assert found.notes["mean"] == pytest.approx(results.rows[0].value, rel=1e-12)

@@ -16,7 +16,16 @@ __all__ = ["Drawing", "drawings", "formula_svg"]
 
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw every figure of a dataset for which the results hold the numbers."""
-    from evalpipe.report.figures import calibration, classes, distribution, numbers, prior, ranking, residuals
+    from evalpipe.report.figures import (
+        calibration,
+        classes,
+        distribution,
+        numbers,
+        prior,
+        ranking,
+        residuals,
+        thresholds,
+    )
 
     place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
     context = Context(results, results.datasets[place], place + 1)
@@ -24,10 +33,12 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         distribution.forest(context),
         ranking.roc(context),
         ranking.precision_recall(context),
+        thresholds.rates(context),
         ranking.gain(context),
         ranking.lift(context),
         calibration.reliability(context, "uniform"),
         calibration.reliability(context, "quantile"),
+        thresholds.refinement(context),
         distribution.histogram(context),
         distribution.kolmogorov_smirnov(context),
         *classes.class_figures(context),
