@@ -108,24 +108,27 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
         named.setdefault(spec.weight.column, ("weight", "column"))
     for name, model in spec.models.items():
         for kind, column in model_columns(spec, model).items():
-            named.setdefault(column, ("models", name, kind if kind in Model.model_fields else "probabilities"))
+            of_levels = "probabilities" if model.scores is None else "scores"
+            named.setdefault(column, ("models", name, kind if kind in Model.model_fields else of_levels))
     return named
 
 
 def model_columns(spec: Spec, model: Model) -> dict[str, str]:
-    """Return the columns of a model by what they hold; of K levels, "probability of <level>" for each."""
+    """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
     kinds = ("probability", "score", "prediction", "loo_prediction")
-    chances = {f"probability of {level}": column for level, column in probability_columns(spec, model).items()}
+    what = "score" if model.probabilities is None else "probability"
+    chances = {f"{what} of {level}": column for level, column in level_columns(spec, model).items()}
     return chances | {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}
 
 
-def probability_columns(spec: Spec, model: Model) -> dict[str, str]:
-    """Return the column of each level's probability, in the order of the levels; empty where there are none."""
-    if model.probabilities is None:
+def level_columns(spec: Spec, model: Model) -> dict[str, str]:
+    """Return the column of each level's probability or score, in the order of the levels; empty without any."""
+    named = model.probabilities or model.scores
+    if named is None:
         return {}
-    if isinstance(model.probabilities, str):
-        return {level: model.probabilities.replace("{level}", level) for level in levels(spec)}
-    return {level: model.probabilities[level] for level in levels(spec)}
+    if isinstance(named, str):
+        return {level: named.replace("{level}", level) for level in levels(spec)}
+    return {level: named[level] for level in levels(spec)}
 
 
 def levels(spec: Spec) -> list[str]:
@@ -164,8 +167,8 @@ def _missing_column(spec: Spec, dataset: str, table: Table, column: str, loc: Lo
     listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
     notes = [f"its columns: {listed}"]
     hint = f"did you mean '{close[0]}'?" if close else f"name one of the columns of dataset '{dataset}'"
-    if loc[-1] == "probabilities":
-        hint = "every level needs a column of probabilities"
+    if loc[-1] in ("probabilities", "scores"):
+        hint = f"every level needs a column of {loc[-1]}"
     if spec.datasets[dataset].role == "reference":
         notes.append("declare 'id' so that rows of a reference dataset are compared by identity alone")
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, summarise
-from evalpipe.plan import probability_columns, threshold
+from evalpipe.plan import level_columns, threshold
 from evalpipe.spec.models import gives
 from evalpipe.tasks import NUMBERS
 
@@ -98,13 +98,17 @@ def _held(
 
 
 def _chances(spec: Spec, model: Model, values: Mapping[str, pl.Series]) -> pl.DataFrame | None:
-    """Return the probabilities of all levels as a table, divided by their sum where that is asked for."""
+    """Return the probabilities of all levels as a table: the softmax of scores, else divided by their sum if asked."""
     import polars as pl
 
-    names = probability_columns(spec, model)
+    names = level_columns(spec, model)
     if not names:
         return None
     table = pl.DataFrame({f"{place}": values[column] for place, column in enumerate(names.values())})
+    if model.scores is not None:
+        highest = pl.max_horizontal(pl.all())
+        table = table.select((pl.all() - highest).exp())
+        return table.select(pl.all() / pl.sum_horizontal(pl.all()))
     return table.select(pl.all() / pl.sum_horizontal(pl.all())) if model.renormalise else table
 
 
@@ -126,7 +130,7 @@ def _predictions(frame: pl.DataFrame, number: int, model: Model, cut: float | No
         return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
     predicted = held("predicted")
-    if model.probabilities is not None:
+    if model.probabilities is not None or model.scores is not None:
         columns = [_floats(frame, f"chance of {place} {number}") for place in range(levels)]
         chances = _frozen(np.column_stack(columns))
         tied = 0

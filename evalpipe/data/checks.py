@@ -9,7 +9,7 @@ from evalpipe.data import numeric
 from evalpipe.data.columns import Columns, are, cells, noun, quoted, read_numbers, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
-from evalpipe.plan import probability_columns
+from evalpipe.plan import level_columns
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -46,11 +46,14 @@ def _model(found: Columns, name: str, model: Model) -> None:
         _probability(found, model.probability, ("models", name, "probability"))
     if model.score is not None:
         _score(found, model.score, ("models", name, "score"))
-    chances = probability_columns(found.rows.spec, model)
-    for column in chances.values():
-        _probability(found, column, ("models", name, "probabilities"))
-    if chances and not model.renormalise:
-        _sums(found, name, list(chances.values()))
+    columns = list(level_columns(found.rows.spec, model).values())
+    for column in columns:
+        if model.scores is not None:
+            _score(found, column, ("models", name, "scores"))
+        else:
+            _probability(found, column, ("models", name, "probabilities"))
+    if columns and model.scores is None and not model.renormalise:
+        _sums(found, name, columns)
     if model.prediction is not None:
         _text(found, model.prediction, ("models", name, "prediction"), "missing-prediction", "the prediction column")
 

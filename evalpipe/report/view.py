@@ -202,11 +202,12 @@ def _model(model: ModelSummary) -> ModelView:
 
 def _columns(model: ModelSummary) -> Facts:
     """Name the columns of a model; those of the levels' probabilities together."""
-    chances = [column for kind, column in model.columns.items() if kind.startswith("probability of ")]
-    others = tuple(
-        (f"Column of the {wording.COLUMNS.get(kind, kind)}", column)
-        for kind, column in model.columns.items() if not kind.startswith("probability of "))
-    return (*((("Columns of the probabilities", ", ".join(chances)),) if chances else ()), *others)
+    found: dict[str, list[str]] = {}
+    for kind, column in model.columns.items():
+        plural = {"probability of": "probabilities", "score of": "scores (softmax)"}.get(" ".join(kind.split()[:2]))
+        name = f"Columns of the {plural}" if plural else f"Column of the {wording.COLUMNS.get(kind, kind)}"
+        found.setdefault(name, []).append(column)
+    return tuple((name, ", ".join(columns)) for name, columns in found.items())
 
 
 def _threshold(model: ModelSummary) -> Facts:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.tree import Tree
 
 _BINARY = 2
-_KINDS = ("probability", "probabilities", "score", "prediction", "loo_prediction")
+_KINDS = ("probability", "probabilities", "score", "scores", "prediction", "loo_prediction")
 
 
 def check(tree: Tree) -> list[Problem]:
@@ -123,9 +123,10 @@ def _model(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
 
 def _scores(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
     """Report a score beside a probability, and a scale without a score."""
-    if model.get("score") is not None and model.get("probability") is not None:
-        message = f"the model '{name}' has both 'probability' and 'score'"
-        return [tree.problem("two-scores", message, "models", name, "score", key=True, hint="remove one of the two")]
+    for chance, score in (("probability", "score"), ("probabilities", "scores")):
+        if model.get(score) is not None and model.get(chance) is not None:
+            message = f"the model '{name}' has both '{chance}' and '{score}'"
+            return [tree.problem("two-scores", message, "models", name, score, key=True, hint="remove one of the two")]
     if model.get("scale") is not None and model.get("score") is None:
         message = f"the scale of the model '{name}' would change nothing: it has no 'score'"
         hint = "rename 'probability' to 'score'" if model.get("probability") is not None else "remove it"

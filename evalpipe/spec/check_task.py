@@ -36,10 +36,13 @@ _OF_MODEL: dict[str, tuple[str, ...]] = {
     "scale": _BINARY,
     "threshold": _BINARY,
     "probabilities": MANY,
+    "scores": MANY,
     "renormalise": MANY,
     "loo_prediction": NUMBERS,
 }
 _INSTEAD = {
+    ("score", MANY): "name the columns of all levels under 'scores'",
+    ("scores", _BINARY): "name the column of the event's score under 'score'",
     ("probability", MANY): "name the columns of all levels under 'probabilities'",
     ("probabilities", _BINARY): "name the column of the event's probability under 'probability'",
     ("probability", NUMBERS): "name the column of the predicted number under 'prediction'",
@@ -177,17 +180,16 @@ def _pair(entry: Any) -> tuple[str, str] | None:
 
 
 def _probabilities(tree: Tree, task: str) -> Iterator[Problem]:
-    """Find mappings of probabilities to columns that name other levels than the declared ones."""
+    """Find mappings of levels to columns that name other levels than the declared ones."""
     models, levels = tree.get("models"), _declared(tree)
     if task not in MANY or not isinstance(models, dict) or levels is None:
         return
-    for name in models:
-        columns = tree.get("models", name, "probabilities")
+    for here in [("models", name, kind) for name in models for kind in ("probabilities", "scores")]:
+        columns = tree.get(*here)
         if not isinstance(columns, dict):
             continue
-        here: Loc = ("models", name, "probabilities")
         yield from (_unknown(tree, (*here, level), level, levels, key=True) for level in columns if level not in levels)
         lacking = [level for level in levels if level not in columns]
         if lacking:
-            yield tree.problem("missing-level", f"no column of probabilities for {listed(lacking, 'and')}", *here,
+            yield tree.problem("missing-level", f"no column of {here[2]} for {listed(lacking, 'and')}", *here,
                                key=True, hint="name one for each level")

@@ -75,7 +75,7 @@ class _Explainer:
         if last == "[key]":
             return bad_name(self.tree, loc, key=True)
         if kind in ("string_pattern_mismatch", "string_too_long") and self.tree.get(*loc) != "":
-            return (bad_pattern if loc[-1:] == ("probabilities",) else bad_name)(self.tree, loc)
+            return (bad_pattern if loc[-1:] in (("probabilities",), ("scores",)) else bad_name)(self.tree, loc)
         if kind == "too_short" and self.tree.get(*loc):
             return None
         return _value(_CODES.get(kind, "wrong-type"), self.tree, self.shapes(loc), loc)

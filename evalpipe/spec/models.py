@@ -172,6 +172,9 @@ class Model(Part):
     probabilities: ProbabilityColumns | None = None
     """The columns with the predicted probabilities of all levels of a multiclass or ordinal outcome: a pattern in which
     {level} stands for the level, or a mapping of level to column."""
+    scores: ProbabilityColumns | None = None
+    """The columns with raw scores of all levels instead, as a pattern or a mapping: log odds up to a constant, which
+    the softmax function turns into probabilities."""
     renormalise: StrictBool = False
     """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error."""
     score: ColumnName | None = None
@@ -199,7 +202,7 @@ def gives(model: Mapping[str, object]) -> frozenset[str]:
     served: set[str] = {"truth"} | ({"labels", "values"} if "prediction" in has else set())
     if "loo_prediction" in has:
         served |= {"loo_values"}
-    if "probability" in has or "probabilities" in has or {"score", "scale"} <= has:
+    if has & {"probability", "probabilities", "scores"} or {"score", "scale"} <= has:
         served |= {"labels", "probabilities", "scores"}
     elif "score" in has:
         served |= {"scores"} | ({"labels"} if "threshold" in has else set())

@@ -155,6 +155,24 @@ def test_renormalise_divides_by_the_sum(total: float) -> None:
     assert found == pytest.approx(-np.log(CHANCES[np.arange(300), CODES]).mean(), rel=1e-8)  # 1e-9 was added above
 
 
+def test_scores_become_probabilities_by_the_softmax() -> None:
+    import polars as pl
+    from scipy.special import softmax
+
+    scores = np.random.default_rng(4).normal(0, 300, (300, 3))  # so large that exp alone would overflow
+    frame = pl.DataFrame({"y": TRUTH, **{f"z_{level}": scores[:, k] for k, level in enumerate(LEVELS)}})
+    spec = {
+        "evalpipe": 1, "name": "x", "task": "multiclass", "outcome": {"column": "y", "levels": LEVELS},
+        "datasets": {"data": {"path": "memory"}}, "metrics": ["brier"], "intervals": {"method": "none"},
+        "models": {"m": {"scores": "z_{level}"}},
+    }
+    chances = softmax(scores, axis=1)
+    results = evalpipe.run(spec, frames={"data": frame})
+    expected = ((chances - np.eye(3)[CODES]) ** 2).sum(axis=1).mean() / 2
+    assert results.rows[0].value == pytest.approx(expected, rel=1e-12)
+    assert results.models[0].columns == {f"score of {level}": f"z_{level}" for level in LEVELS}
+
+
 def test_a_table_of_another_shape_is_told() -> None:
     with pytest.raises(UsageError) as caught:
         evaluate(probabilities=CHANCES[:, :2])
