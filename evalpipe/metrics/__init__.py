@@ -4,6 +4,7 @@ from evalpipe.metrics import (
     classes,
     count,
     decomposition,
+    deviance,
     labels,
     ordinal,
     probabilities,
@@ -14,6 +15,6 @@ from evalpipe.metrics import (
 from evalpipe.metrics.declare import FromSpec, Metric, Proportion, metric, ratio, registry
 
 __all__ = [
-    "FromSpec", "Metric", "Proportion", "classes", "count", "decomposition", "labels", "metric", "ordinal",
-    "probabilities", "ranking", "ratio", "registry", "regression", "top",
+    "FromSpec", "Metric", "Proportion", "classes", "count", "decomposition", "deviance", "labels", "metric",
+    "ordinal", "probabilities", "ranking", "ratio", "registry", "regression", "top",
 ]

@@ -181,17 +181,17 @@ def frequency_bias(tp: Any, fp: Any, fn: Any) -> Any:
 
 
 @metric(needs="labels", direction="maximize", range=(-1 / 3, 1.0), title="Equitable threat score",
-        aliases=("gilbert_skill_score", "ets"), undefined="no events and none predicted, or no non-events at all",
+        aliases=("gilbert_skill_score", "ets"), undefined="truth and predictions are all of one class",
         ref="Gandin & Murphy (1992)")
 def equitable_threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Critical success index after taking away the events that a random prediction of the same frequency would find,
     $\frac{TP-R}{TP+FP+FN-R},\ R=\frac{(TP+FP)(TP+FN)}{n}$."""
-    random = ratio((tp + fp) * (tp + fn), tp + fp + fn + tn)
-    return ratio(tp - random, tp + fp + fn - random)
+    beyond = tp * tn - fp * fn  # n times the hits beyond chance; no difference of near equals in the denominator
+    return ratio(beyond, (fp + fn) * (tp + fp + fn + tn) + beyond)
 
 
 @metric(needs="labels", direction="maximize", range=CORRELATION, title="Yule's Q", aliases=("odds_ratio_skill_score",),
-        undefined="a row and a column of the confusion matrix without rows", ref="Yule (1900)")
+        undefined="truth or predictions are all of one class", ref="Yule (1900)")
 def yule_q(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Odds ratio brought to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""
     return ratio(tp * tn - fp * fn, tp * tn + fp * fn)

@@ -217,6 +217,38 @@ def unit_deviance(rows: NumberRows) -> Any:
 
 
 @column
+def gamma_unit_deviance(rows: NumberRows) -> Any:
+    """Gamma deviance of a row; nothing where it has none."""
+    return np.nan_to_num(_tweedie(rows, 2.0))
+
+
+@column
+def without_gamma_deviance(rows: NumberRows) -> Any:
+    """Rows without a gamma deviance."""
+    return np.isnan(_tweedie(rows, 2.0))
+
+
+@column
+def tweedie_unit_deviance(rows: NumberRows, *, power: float) -> Any:
+    """Tweedie deviance of a row; nothing where it has none."""
+    return np.nan_to_num(_tweedie(rows, power))
+
+
+@column
+def without_tweedie_deviance(rows: NumberRows, *, power: float) -> Any:
+    """Rows without a Tweedie deviance."""
+    return np.isnan(_tweedie(rows, power))
+
+
+@column
+def truth_transformed(rows: NumberRows, *, power: float) -> Any:
+    """Box-Cox transform of the truth by 2 - ``power``; nothing where the truth has no Tweedie deviance."""
+    from scipy.special import boxcox
+
+    return boxcox(np.where(_possible(rows.truth, power), rows.truth, 1.0), 2 - power)
+
+
+@column
 def truth_information(rows: NumberRows) -> Any:
     """Truth times its natural logarithm, zero where the truth is zero or less."""
     return rows.truth * _log(rows.truth)
@@ -229,6 +261,27 @@ def negative_log_poisson(rows: NumberRows, *, epsilon: float) -> Any:
 
     mean, count = np.maximum(rows.predicted, epsilon), np.maximum(rows.truth, 0)
     return gammaln(count + 1) + mean - count * np.log(mean)
+
+
+def _tweedie(rows: NumberRows, power: float) -> Floats:
+    """Return the Tweedie deviance of each row, for a power above 1; NaN where there is none or it overflows.
+
+    By a Box-Cox transform, which has the limit of power 2 in it and loses no digits near that.
+    """
+    from scipy.special import boxcox
+
+    valid = _possible(rows.truth, power) & (rows.predicted > 0)
+    truth, mean = np.where(valid, rows.truth, 1.0), np.where(valid, rows.predicted, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        relative = truth / mean
+        found = 2 * mean ** (2 - power) * (relative - 1 - boxcox(relative, 2 - power)) / (power - 1)
+    # Rounding may take the deviance of an almost exact prediction below zero.
+    return np.where(valid & np.isfinite(found), np.maximum(found, 0), np.nan)
+
+
+def _possible(truth: Floats, power: float) -> Floats:
+    """Tell which truths can come of a Tweedie distribution: zero only below power 2."""
+    return truth >= 0 if power < 2 else truth > 0
 
 
 def _over(numerator: Floats, denominator: Floats) -> Floats:

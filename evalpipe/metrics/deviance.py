@@ -1,0 +1,96 @@
+"""Deviances of outcomes whose variance is a power of their mean, and shares of losses that a constant would leave.
+
+D2 is to a loss what R2 is to the squared residual: the constant is the best one for these very rows, their mean for a
+deviance, their median or another quantile for absolute and pinball losses.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.regression import CONSTANT, EXPLAINED, POSITIVE, ROUNDING, Share, about_means
+
+NO_GAMMA = "a truth or a prediction is zero or negative, or a deviance too large for a number"
+NO_TWEEDIE = ("a prediction is zero or negative, a truth is negative or, from power 2 on, zero, or a deviance is too "
+              "large for a number")
+
+Power = Annotated[float, Field(gt=1, le=3)]
+
+
+@metric(needs="values", sees="numbers", tasks=("regression",), direction="minimize", range=POSITIVE,
+        aliases=("mean_gamma_deviance",), undefined=NO_GAMMA, ref="McCullagh & Nelder (1989)")
+def gamma_deviance(total: Any, gamma_unit_deviance: Any, without_gamma_deviance: Any) -> Any:
+    r"""Mean deviance of a gamma distribution, whose standard deviation grows with the mean: an error of a factor weighs
+    alike at large and small outcomes, whatever their unit,
+    $\frac{2}{n}\sum_i\left(\frac{y_i}{\hat y_i}-1-\log\frac{y_i}{\hat y_i}\right)$."""
+    return ratio(gamma_unit_deviance, np.where(without_gamma_deviance > 0, np.nan, total))
+
+
+@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, aliases=("mean_tweedie_deviance",),
+        undefined=NO_TWEEDIE, ref="Jorgensen (1987)")
+def tweedie_deviance(
+    total: Any, tweedie_unit_deviance: Any, without_tweedie_deviance: Any, *, power: Power = 1.5  # noqa: ARG001
+) -> Any:
+    r"""Mean deviance of a distribution whose variance is the mean to a power p: below 2 truths may be zero; 2 is the
+    gamma, 3 the inverse Gaussian distribution, and the limit of 1 the Poisson. Values for unlike powers cannot be
+    compared, $\frac{2}{n}\sum_i\left(\frac{y_i^{2-p}}{(1-p)(2-p)}-\frac{y_i\hat y_i^{1-p}}{1-p}+\frac{\hat
+    y_i^{2-p}}{2-p}\right)$."""
+    return ratio(tweedie_unit_deviance, np.where(without_tweedie_deviance > 0, np.nan, total))
+
+
+@metric(needs="values", sees="numbers", direction="maximize", range=EXPLAINED, title="Tweedie deviance explained",
+        aliases=("d2_tweedie_score",), undefined=f"{NO_TWEEDIE}, or {CONSTANT}",
+        ref="Hastie, Tibshirani & Wainwright (2015)")
+def d2_tweedie(
+    total: Any,
+    tweedie_unit_deviance: Any,
+    without_tweedie_deviance: Any,
+    truth_sum: Any,
+    truth_transformed: Any,
+    moments: Any,
+    *,
+    power: Power = 1.5,
+) -> Any:
+    r"""Share by which the Tweedie deviance is smaller than that of the mean of these rows,
+    $1-\frac{D_p(y,\hat y)}{D_p(y,\bar y)}$."""
+    from scipy.special import boxcox
+
+    valid = (without_tweedie_deviance == 0) & (about_means(moments)[0] > 0)
+    at_mean = total * boxcox(np.where(valid, ratio(truth_sum, total), 1.0), 2 - power)
+    # Jensen's gap of a concave function: of the deviance of the mean, the terms linear in the truth cancel.
+    gap = at_mean - truth_transformed
+    of_mean = np.where(valid & (gap > ROUNDING * np.abs(at_mean)), 2 * gap / (power - 1), np.nan)
+    return 1 - ratio(tweedie_unit_deviance, of_mean)
+
+
+@metric(needs="values", sees="numbers", direction="maximize", range=EXPLAINED, title="Absolute error explained",
+        aliases=("d2_absolute_error_score",), undefined=CONSTANT, ref="Koenker & Machado (1999)")
+def d2_absolute_error(absolute_residual: Any, truth_at: Any, truth_total: Any) -> Any:
+    r"""Share by which the absolute residuals are smaller than the distances from the median of these rows,
+    $1-\frac{\sum_i|y_i-\hat y_i|}{\sum_i|y_i-\mathrm{median}(y)|}$."""
+    return 1 - ratio(absolute_residual, 2 * _least_pinball(truth_at, truth_total, 0.5))
+
+
+@metric(needs="values", sees="numbers", direction="maximize", range=EXPLAINED, title="Pinball loss explained",
+        aliases=("d2_pinball_score",), undefined=CONSTANT, ref="Koenker & Machado (1999)")
+def d2_pinball(pinball_loss: Any, truth_at: Any, truth_total: Any, *, alpha: Share = 0.5) -> Any:
+    r"""Share by which the pinball loss of a predicted quantile of level alpha is smaller than that of the same quantile
+    of these rows, $1-\frac{\sum_i\rho_\alpha(y_i-\hat y_i)}{\sum_i\rho_\alpha(y_i-q_\alpha)},\
+    \rho_\alpha(r)=\max(\alpha r,(\alpha-1)r)$."""
+    return 1 - ratio(pinball_loss, _least_pinball(truth_at, truth_total, alpha))
+
+
+def _least_pinball(weight: Any, totals: Any, alpha: float) -> Any:
+    """Return the least total pinball loss of a constant, NaN where only one truth has weight.
+
+    Where the quantile is not one number, all numbers between the two it lies between have the same loss.
+    """
+    running = np.cumsum(weight, axis=-1)
+    place = (running < alpha * running[..., -1:]).sum(axis=-1)[..., None]
+    away = totals - weight * np.take_along_axis(ratio(totals, weight), place, axis=-1)
+    loss = np.maximum(alpha * away, (alpha - 1) * away).sum(axis=-1)
+    return np.where((weight > 0).sum(axis=-1) > 1, loss, np.nan)

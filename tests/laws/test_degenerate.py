@@ -1,0 +1,282 @@
+"""Inputs at the edge, over all metrics: each value is a number in the declared range or undefined, and is said to be.
+
+Limits of a range are held to 1e-12, relative or absolute: the rounding of a sum of a few float64 terms.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evalpipe
+from evalpipe.engine.averages import values
+from evalpipe.metrics import Metric, registry
+from evalpipe.metrics.declare import AVERAGES
+from evalpipe.plan import MetricPlan
+from evalpipe.results import Estimate
+from evalpipe.statistics import ClassRows, Rows, Summary
+from evalpipe.tasks import MANY, NUMBERS
+from laws import samples
+from laws import test_number_metrics as numbers
+
+CLOSE = 1e-12
+LEVELS = ["a", "b", "c", "d"]
+PRIORS = {"a": 0.7, "b": 0.3, "c": 0.0, "d": 0.0}
+SAME, ALIKE = [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]
+SURE = np.eye(samples.LEVELS)
+
+BINARY: dict[str, tuple[list[int], list[float]]] = {
+    "one event, found": ([1], [0.8]),
+    "one event, missed": ([1], [0.3]),
+    "one non-event": ([0], [0.3]),
+    "one row, surely wrong": ([1], [0.0]),
+    "events alone": ([1, 1, 1], [0.2, 0.6, 0.9]),
+    "non-events alone": ([0, 0, 0], [0.2, 0.6, 0.9]),
+    "events alone, all found": ([1, 1, 1], [0.7, 0.6, 0.9]),
+    "the same score, none predicted": ([1, 0, 1, 0, 0], [0.3] * 5),
+    "the same score, all predicted": ([1, 0, 1, 0, 0], [0.5] * 5),
+    "all rows alike": ([1, 1, 1], [0.5] * 3),
+    "perfect": ([1, 0, 0, 1, 0], [1.0, 0.0, 0.0, 1.0, 0.0]),
+    "always wrong": ([1, 0, 0, 1, 0], [0.0, 1.0, 1.0, 0.0, 1.0]),
+    "perfect by classes alone": ([1, 0, 0, 1], [0.51, 0.49, 0.49, 0.51]),
+    "two rows": ([1, 0], [0.4, 0.6]),
+}
+"""Whether each row is the event, and its probability of being one."""
+
+MANY_KINDS: dict[str, tuple[list[int], Any]] = {
+    "one row": ([2], [[0.1, 0.2, 0.6, 0.1]]),
+    "one row, surely wrong": ([2], [SURE[0]]),
+    "one class alone": ([1, 1, 1, 1], [SAME, [0.1, 0.7, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1], [0.6, 0.2, 0.1, 0.1]]),
+    "one class alone, all found": ([3, 3, 3], [SAME] * 3),
+    "the same probabilities": ([0, 1, 2, 3, 0], [SAME] * 5),
+    "all tied": ([0, 1, 2, 3, 0], [ALIKE] * 5),
+    "all rows alike": ([1, 1, 1], [ALIKE] * 3),
+    "perfect": ([0, 1, 2, 3, 1], SURE[[0, 1, 2, 3, 1]]),
+    "always wrong": ([0, 1, 2, 3, 1], SURE[[3, 3, 0, 0, 3]]),
+    "a class that never occurs": ([0, 1, 2, 0, 1], [SAME, [0.1, 0.7, 0.1, 0.1], [0.1, 0.2, 0.6, 0.1], SURE[0], SAME]),
+    "a class that is never predicted": ([0, 1, 2, 3, 2, 2], SURE[[0, 1, 2, 1, 0, 2]] * 0.6 + 0.1),
+    "a class that neither occurs nor is predicted": ([0, 1, 2, 1], SURE[[0, 2, 2, 1]]),
+    "two rows": ([0, 3], [SAME, [0.4, 0.3, 0.2, 0.1]]),
+}
+"""The place of each row's class, and the probabilities of all; the most probable is predicted."""
+
+THREE = [0.5, 1.5, 2.0]
+COUNTS: dict[str, tuple[list[float], list[float], list[float]]] = {
+    "one row": ([2.0], [3.0], [1.0]),
+    "one exact row": ([2.0], [2.0], [1.0]),
+    "constant truth": ([4.0, 4.0, 4.0], THREE, [1.0, 2.0, 0.3]),
+    "constant prediction": ([0.0, 1.0, 7.0], [0.3] * 3, [1.0, 2.0, 0.3]),
+    "all zero": ([0.0, 0.0, 0.0], THREE, [0.1, 0.2, 0.4]),
+    "all tied and exact": ([3.0, 3.0, 3.0], [3.0, 3.0, 3.0], [0.1, 0.2, 0.4]),
+    "hardly any expected": ([0.0, 1.0, 5.0], [1e-300, 1e-300, 1e-300], [1.0, 1.0, 1.0]),
+}
+"""Counts, their predictions, and weights."""
+
+REAL = {kind: rows for kind, rows in numbers.DEGENERATE.items() if kind != "no weight"}
+"""Truths, predictions and weights that the data step accepts of a regression."""
+
+KINDS = {"binary": BINARY, "many": MANY_KINDS}
+OF_KIND = [(task, kind) for task, kinds in KINDS.items() for kind in kinds]
+every_kind = pytest.mark.parametrize(("task", "kind"), OF_KIND, ids=[f"{task}, {kind}" for task, kind in OF_KIND])
+
+
+def rows(task: str, kind: str) -> Rows | ClassRows:
+    truth, chances = (np.array(one) for one in KINDS[task][kind])
+    if task == "binary":
+        return Rows(truth == 1, chances >= 0.5, chances)
+    return ClassRows(truth, samples.LEVELS, chances.argmax(axis=1), chances)
+
+
+def weightings(n: int) -> list[Any]:
+    """Return weights that count rows, that leave one row alone, that are all zero, and that products must round."""
+    uneven = [np.random.default_rng(seed).gamma(1.0, 2.0, n) for seed in range(8)]
+    return [np.ones(n), np.eye(n)[n - 1], np.zeros(n), *uneven]
+
+
+def planned(entry: Metric, options: dict[str, Any], task: str) -> list[MetricPlan]:
+    """Return the ways in which a metric is computed for a task."""
+    levels = 2 if task == "binary" else samples.LEVELS
+    filled = samples.filled(entry, options, levels)
+    averages = AVERAGES if task == "many" and entry.sees == "event" else (None,)
+    return [MetricPlan(entry, filled, "none", "", one, () if one is None else (filled,) * levels) for one in averages]
+
+
+def within(value: float, limits: tuple[float, float]) -> bool:
+    low, high = (limit + side * CLOSE * max(1.0, abs(limit)) if math.isfinite(limit) else limit
+                 for limit, side in zip(limits, (-1, 1), strict=True))
+    return math.isfinite(value) and low <= value <= high
+
+
+@every_kind
+def test_a_value_is_in_its_range_or_undefined(task: str, kind: str) -> None:
+    data = rows(task, kind)
+    for weight in weightings(len(data.truth)):
+        summary = Summary(data, weight)
+        for name, options, of in samples.CASES:
+            for plan in planned(registry[name], options, of) if of == task else ():
+                found = np.atleast_1d(values(summary, plan))
+                limits = registry[name].bounds(options)
+                strange = [float(one) for one in found if not (np.isnan(one) or within(float(one), limits))]
+                assert not strange, f"{name} {options} {plan.average}, weights {weight}"
+
+
+@pytest.mark.parametrize("kind", numbers.DEGENERATE)
+def test_a_value_of_numbers_is_in_its_range_or_undefined(kind: str) -> None:
+    truth, guess, weight = (np.array(one, float) for one in numbers.DEGENERATE[kind])
+    for baseline in (None, 2.0):
+        data = numbers.NumberRows(truth, guess, guess, baseline)
+        for name, options in numbers.CASES:
+            found = float(numbers.value(name, options, data, weight))
+            assert math.isnan(found) or within(found, registry[name].bounds(options)), f"{name} {options}"
+
+
+class Cells:
+    """Which cells of the confusion matrix of one class against the rest have weight, and which margins."""
+
+    def __init__(self, data: Rows, weight: Any) -> None:
+        counted = weight > 0
+        truth, picked = data.truth[counted], data.classes[counted]
+        self.tp, self.fp = bool((truth & picked).any()), bool((~truth & picked).any())
+        self.fn, self.tn = bool((truth & ~picked).any()), bool((~truth & ~picked).any())
+        self.events, self.others = self.tp or self.fn, self.fp or self.tn
+        self.found, self.cleared = self.tp or self.fp, self.fn or self.tn
+
+    @property
+    def both(self) -> bool:
+        return self.events and self.others
+
+
+REASONS: dict[str, Any] = {
+    "no rows": lambda c: not (c.events or c.others),
+    "no events": lambda c: not c.events,
+    "no non-events": lambda c: not c.others,
+    "no predicted events": lambda c: not c.found,
+    "no predicted non-events": lambda c: not c.cleared,
+    "no predicted events or no predicted non-events": lambda c: not (c.found and c.cleared),
+    "no events and none predicted": lambda c: not (c.events or c.found),
+    "no events or no non-events": lambda c: not c.both,
+    "a class does not occur": lambda c: not c.both,
+    "only one class occurs": lambda c: not c.both,
+    "truth and predictions are all of one class": lambda c: c.tp + c.fp + c.fn + c.tn < 2 and not (c.fp or c.fn),
+    "truth or predictions are all of one class": lambda c: not (c.both and c.found and c.cleared),
+    "no events, no non-events, or no predicted event at this prevalence": lambda c: not (c.both and c.found),
+    "no events, no non-events, or no predicted non-event at this prevalence": lambda c: not (c.both and c.cleared),
+    "no events, no non-events, or no false positives": lambda c: not (c.both and c.fp),
+    "no events, no non-events, or no true negatives": lambda c: not (c.both and c.tn),
+    "no false positives or no false negatives": lambda c: not (c.fp and c.fn),
+}
+"""What each text that a metric of two classes gives for being undefined says of the confusion matrix."""
+
+
+def seen(task: str, kind: str) -> list[Rows]:
+    """Return rows of two classes: those of the kind, or each class of several against the rest."""
+    data = rows(task, kind)
+    return [data] if isinstance(data, Rows) else [data.against(level) for level in range(data.levels)]
+
+
+@pytest.mark.parametrize(("name", "options"), [case[:2] for case in samples.CASES if "binary" in case[2]], ids=[
+    identity for identity, case in zip(samples.IDS, samples.CASES, strict=True) if "binary" in case[2]
+])
+def test_a_metric_is_undefined_for_the_reason_that_it_gives(name: str, options: dict[str, Any]) -> None:
+    metric, told = registry[name], []
+    for data in [one for task, kind in OF_KIND for one in seen(task, kind)]:
+        for weight in weightings(len(data.truth)):
+            found = samples.value(name, options, data, weight)
+            because = REASONS[metric.undefined](Cells(data, weight))
+            told.append(because)
+            grows = metric.extensive and options.get("scale") != "mean"
+            assert np.isnan(found) == (because and not grows), f"{found} {data} {weight}"
+    assert {True, False} == set(told)
+
+
+def spec(task: str, metrics: list[Any], **more: Any) -> dict[str, Any]:
+    return {
+        "evalpipe": 1, "name": "edge", "task": task, "datasets": {"data": {"path": "memory"}}, "metrics": metrics,
+        "intervals": {"method": "percentile", "replicates": 100}, "report": {"formats": []},
+    } | more
+
+
+def asked(task: str, variants: Any) -> list[Any]:
+    """Return every metric of a task with each of its options; those of one class by every average."""
+    entries = []
+    for metric in (one for one in registry if task in one.tasks):
+        prior = bool(metric.from_spec) and task in MANY
+        for options in ({},) if metric.alone or prior else variants.get(metric.name, ({},)):
+            averages = [one for one in AVERAGES if not (prior and one == "micro")]
+            more = {"average": averages} if task in MANY and metric.sees == "event" else {}
+            entries.append({"metric": metric.name} | options | more)
+    return entries
+
+
+def priced(levels: list[str]) -> list[dict[str, Any]]:
+    return [{"truth": true, "predicted": other, "cost": samples.COSTS[i][j]}
+            for i, true in enumerate(levels) for j, other in enumerate(levels) if i != j]
+
+
+def of_classes(task: str, kind: str) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Return the spec and the frame of a kind of rows with two or four levels."""
+    truth, chances = (np.array(one) for one in KINDS["binary" if task == "binary" else "many"][kind])
+    metrics = asked(task, samples.VARIANTS)
+    if task == "binary":
+        frame = pl.DataFrame({"y": ["no" if one == 0 else "yes" for one in truth], "p": chances})
+        levels, model = ["yes", "no"], {"probability": "p"}
+        return spec(task, metrics, outcome={"column": "y", "event": "yes", "levels": levels}, models={"m": model},
+                    costs=priced(levels)), frame
+    columns = {f"p_{level}": chances[:, place] for place, level in enumerate(LEVELS)}
+    frame = pl.DataFrame({"y": [LEVELS[place] for place in truth]} | columns)
+    return spec(task, metrics, outcome={"column": "y", "levels": LEVELS}, models={"m": {"probabilities": "p_{level}"}},
+                costs=priced(LEVELS), prevalence={"levels": PRIORS}), frame
+
+
+def of_numbers(task: str, kind: str) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Return the spec and the frame of a kind of rows of numbers."""
+    truth, guess, weight = (np.array(one, float) for one in (COUNTS if task == "count" else REAL)[kind])
+    model = {"prediction": "p", "loo_prediction": "out"}
+    frame = pl.DataFrame({"y": truth, "p": guess, "out": guess, "w": weight})
+    return spec(task, asked(task, numbers.VARIANTS), outcome={"column": "y"}, models={"m": model}, weight="w"), frame
+
+
+OF_TASK: dict[str, Any] = {
+    "binary": BINARY, "multiclass": MANY_KINDS, "ordinal": MANY_KINDS, "regression": REAL, "count": COUNTS,
+}
+RUNS = [(task, kind) for task, kinds in OF_TASK.items() for kind in kinds]
+
+
+def check_row(row: Estimate) -> None:
+    """Check that an estimate is a number in its range with an interval in it, or that it says why it is not."""
+    name, limits = row.metric, registry[row.metric].bounds(row.params)
+    if row.value is None:
+        assert (row.status, row.reason) == ("undefined", registry[name].undefined)
+        assert (row.lower, row.upper, row.level, row.method) == (None, None, None, "none")
+        return
+    assert within(row.value, limits), row
+    assert row.status in ("ok", "degenerate"), row
+    assert (row.reason is None) == (row.status == "ok"), row
+    assert (row.lower is None) == (row.upper is None) == (row.method == "none"), row
+    if row.lower is not None and row.upper is not None:
+        assert within(row.lower, limits), row
+        assert within(row.upper, limits), row
+        assert row.lower <= row.upper, row
+
+
+def refuse(word: str) -> None:
+    raise AssertionError(f"JSON has no {word}")
+
+
+@pytest.mark.parametrize(("task", "kind"), RUNS, ids=[f"{task}, {kind}" for task, kind in RUNS])
+def test_a_run_says_what_is_undefined(task: str, kind: str, capfd: pytest.CaptureFixture[str]) -> None:
+    written, frame = of_numbers(task, kind) if task in NUMBERS else of_classes(task, kind)
+    results = evalpipe.run(written, frames={"data": frame})
+    assert capfd.readouterr() == ("", "")
+    for row in results.rows:
+        check_row(row)
+    assert {row.metric for row in results.rows} == {one.name for one in registry if task in one.tasks}
+    document = json.loads(results.to_json(), parse_constant=refuse)
+    stored = [(row["value"] is None, row["status"] == "undefined") for row in document["estimates"]]
+    assert all(absent == undefined for absent, undefined in stored)
+    assert any(absent for absent, _ in stored)

@@ -1,0 +1,287 @@
+"""Every example spec runs, shows what it says, agrees with other libraries, and its data can be made again."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import poisson
+from sklearn import metrics as sk
+
+import evalpipe
+
+if TYPE_CHECKING:
+    from evalpipe.results import Results
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIGS = ROOT / "configs"
+DATA = CONFIGS / "data"
+SPECS = sorted(CONFIGS.glob("*.yaml"))
+DIGITS = [str(digit) for digit in range(10)]
+PARTIES = [
+    "Strong Democrat", "Weak Democrat", "Independent-Democrat", "Independent", "Independent-Republican",
+    "Weak Republican", "Strong Republican",
+]
+LARGEST = 150_000  # bytes: the data travel with every clone
+
+
+@cache
+def values(name: str) -> Results:
+    """Return the results of a config without intervals."""
+    return evalpipe.run(CONFIGS / f"{name}.yaml", overrides=["report.formats=[]", "intervals.method=none"])
+
+
+def value(name: str, model: str, metric: str, class_: str | None = None, **params: str | int) -> float:
+    """Return one value of a config; the mean over classes where no class is named."""
+    (found,) = (
+        row.value for row in values(name).rows
+        if (row.model, row.metric, row.class_) == (model, metric, class_) and params.items() <= row.params.items()
+    )  # fmt: skip
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.stem)
+def test_every_example_spec_runs(spec: Path, tmp_path: Path) -> None:
+    results = evalpipe.run(spec, out=tmp_path / "out")
+
+    assert results.name == spec.stem
+    assert [row for row in results.rows if row.status != "ok"] == []
+    written = {file.name for file in (tmp_path / "out").iterdir()}
+    assert written >= {"results.json", "estimates.csv", "run.json", "card.html", "card.pdf"}
+
+
+def test_every_task_has_an_example() -> None:
+    assert {values(spec.stem).task for spec in SPECS} == {"binary", "multiclass", "ordinal", "regression", "count"}
+
+
+def test_every_example_spec_is_explained() -> None:
+    listed = re.findall(r"^\| \[(\S+)\]", (CONFIGS / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert sorted(listed) == [spec.name for spec in SPECS]
+
+
+def test_every_file_of_data_is_small_and_explained_with_its_rows() -> None:
+    text = (DATA / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\S+)` \| ([\d,]+) \|", text, re.MULTILINE)
+    files = sorted(DATA.glob("*.parquet"))
+
+    assert {name: int(count.replace(",", "")) for name, count in rows} == {
+        file.name: pl.scan_parquet(file).select(pl.len()).collect().item() for file in files
+    }
+    assert [file.name for file in files if file.stat().st_size > LARGEST] == []
+
+
+# How far each column of predictions may lie from the committed one: the largest difference where the model has one
+# optimum, which solvers reach to about 1e-6; the mean difference of trees, which may split otherwise in another
+# version. Prices are in euros, and those of the linear model may differ by the cent to which they are rounded.
+OPTIMUM, TREES = "max", "mean"
+SCRIPTS: dict[str, dict[str, tuple[str, float]]] = {
+    "titanic": {"logistic_regression": (OPTIMUM, 1e-5), "random_forest": (TREES, 0.02)},
+    "digits": {"logistic_": (OPTIMUM, 1e-5), "forest_": (TREES, 0.02)},
+    "anes96": {"ordered_": (OPTIMUM, 1e-5), "multinomial_": (OPTIMUM, 1e-5)},
+    "apartments": {"linear": (OPTIMUM, 0.011), "forest": (TREES, 20.0)},
+    "randhie": {"poisson_glm": (OPTIMUM, 1e-5), "boosting": (TREES, 0.05)},
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_script_makes_the_committed_rows_and_predictions(name: str, tmp_path: Path) -> None:
+    made = subprocess.run(
+        [sys.executable, DATA / f"make_{name}.py", tmp_path], check=False, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    fresh, kept = (
+        {part: pl.read_parquet(folder / f"{name}_{part}.parquet") for part in ("training", "evaluation")}
+        for folder in (tmp_path, DATA)
+    )
+    predicted = {
+        column: limit for column in kept["evaluation"].columns
+        for start, limit in SCRIPTS[name].items() if column.startswith(start)
+    }  # fmt: skip
+
+    assert fresh["training"].equals(kept["training"])
+    assert fresh["evaluation"].columns == kept["evaluation"].columns
+    assert fresh["evaluation"].drop(predicted).equals(kept["evaluation"].drop(predicted))
+    for column, (how, limit) in predicted.items():
+        difference = (fresh["evaluation"][column] - kept["evaluation"][column]).abs()
+        assert (difference.max() if how == OPTIMUM else difference.mean()) < limit, column
+
+
+def test_every_script_is_run() -> None:
+    assert {file.stem.removeprefix("make_") for file in DATA.glob("make_*.py")} == set(SCRIPTS)
+
+
+def test_no_evaluated_row_was_trained_on() -> None:
+    for name, key in (("digits", "image"), ("anes96", "respondent"), ("apartments", "apartment"), ("randhie", "case")):
+        training, evaluation = (set(pl.read_parquet(DATA / f"{name}_{part}.parquet")[key])
+                                for part in ("training", "evaluation"))
+        assert not training & evaluation, name
+
+
+def levels(name: str, model: str, outcome: str, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the true codes [n] and the probabilities [n, K] of a config's evaluation set."""
+    table = pl.read_parquet(DATA / f"{name}_evaluation.parquet")
+    truth = np.array([labels.index(str(level)) for level in table[outcome]])
+    return truth, table.select([f"{model}_{label}" for label in labels]).to_numpy()
+
+
+def cost(truth: np.ndarray, predicted: np.ndarray) -> float:
+    named = {(1, 7): 6.0, (1, 8): 7.0, (3, 8): 5.0, (5, 9): 4.0}
+    return float(np.mean([named.get(pair, 0.0) for pair in zip(truth.tolist(), predicted.tolist(), strict=True)]))
+
+
+@pytest.mark.parametrize("model", ["logistic", "forest"])
+def test_digits_agree_with_scikit_learn(model: str) -> None:
+    truth, p = levels("digits", model, "digit", DIGITS)
+    predicted = p.argmax(1)
+    expected = {
+        "accuracy": sk.accuracy_score(truth, predicted),
+        "balanced_accuracy": sk.balanced_accuracy_score(truth, predicted),
+        "kappa": sk.cohen_kappa_score(truth, predicted),
+        "mcc": sk.matthews_corrcoef(truth, predicted),
+        "cost": cost(truth, predicted),
+        "precision": sk.precision_score(truth, predicted, average="macro"),
+        "sensitivity": sk.recall_score(truth, predicted, average="macro"),
+        "f1": sk.f1_score(truth, predicted, average="macro"),
+        "log_loss": sk.log_loss(truth, p),
+        "brier": np.sum((p - np.eye(10)[truth]) ** 2) / (2 * len(p)),
+        "top_k_accuracy": sk.top_k_accuracy_score(truth, p, k=2),
+        "hand_till_auc": sk.roc_auc_score(truth, p, multi_class="ovo", average="macro"),
+        "roc_auc": sk.roc_auc_score(truth, p, multi_class="ovr", average="macro"),
+    }
+    each = {"precision": sk.precision_score, "sensitivity": sk.recall_score, "f1": sk.f1_score}
+
+    # Both sides add the same 719 float64 terms in another order: far closer than 1e-10.
+    assert {name: value("digits", model, name) for name in expected} == pytest.approx(expected, rel=1e-10)
+    for name, function in each.items():
+        found = [value("digits", model, name, digit) for digit in DIGITS]
+        assert found == pytest.approx(function(truth, predicted, average=None), rel=1e-10)
+
+
+@pytest.mark.parametrize("model", ["logistic", "forest"])
+def test_ppv_of_a_digit_follows_from_bayes(model: str) -> None:
+    truth, p = levels("digits", model, "digit", DIGITS)
+    table = sk.confusion_matrix(truth, p.argmax(1))
+    prior = np.array([sum(np.log10(1 + 1 / (10 * first + digit)) for first in range(1, 10)) for digit in range(10)])
+    shares = table / table.sum(axis=1, keepdims=True)
+    hits = prior * np.diag(shares)
+    false = np.array([
+        (1 - prior[k]) * (table[:, k].sum() - table[k, k]) / (len(truth) - table[k].sum()) for k in range(10)
+    ])
+
+    # The spec has Benford's law to five decimals.
+    assert value("digits", model, "ppv") == pytest.approx(np.mean(hits / (hits + false)), abs=1e-5)
+
+
+@pytest.mark.parametrize("model", ["ordered", "multinomial"])
+def test_anes96_agrees_with_scikit_learn(model: str) -> None:
+    truth, p = levels("anes96", model, "party", PARTIES)
+    predicted = p.argmax(1)
+    below = (truth[:, None] <= np.arange(6)).astype(float)
+    expected = {
+        "accuracy": sk.accuracy_score(truth, predicted),
+        "kappa": sk.cohen_kappa_score(truth, predicted),
+        "ordinal_mae": sk.mean_absolute_error(truth, predicted),
+        "ordinal_rmse": sk.root_mean_squared_error(truth, predicted),
+        "rps": sk.mean_squared_error(below, p.cumsum(axis=1)[:, :6]),
+        "log_loss": sk.log_loss(truth, p),
+        "brier": np.sum((p - np.eye(7)[truth]) ** 2) / (2 * len(p)),
+    }
+
+    # Both sides add the same 472 float64 terms in another order: far closer than 1e-10.
+    assert {name: value("anes96", model, name) for name in expected} == pytest.approx(expected, rel=1e-10)
+    for weights in ("linear", "quadratic"):
+        found = value("anes96", model, "weighted_kappa", weights=weights)
+        assert found == pytest.approx(sk.cohen_kappa_score(truth, predicted, weights=weights), rel=1e-10)
+
+
+@pytest.mark.parametrize("model", ["linear", "forest"])
+def test_apartments_agree_with_scikit_learn(model: str) -> None:
+    table, training = (pl.read_parquet(DATA / f"apartments_{part}.parquet") for part in ("evaluation", "training"))
+    truth, predicted = table["m2_price"].to_numpy(), table[model].to_numpy()
+    slope, intercept = np.polyfit(predicted, truth, 1)
+    expected = {
+        "rmse": sk.root_mean_squared_error(truth, predicted),
+        "mae": sk.mean_absolute_error(truth, predicted),
+        "median_absolute_error": sk.median_absolute_error(truth, predicted),
+        "mape": 100 * sk.mean_absolute_percentage_error(truth, predicted),
+        "rsq": np.corrcoef(truth, predicted)[0, 1] ** 2,
+        "linear_calibration_slope": slope,
+        "linear_calibration_intercept": intercept,
+    }
+    total = np.sum((truth - training["m2_price"].to_numpy().mean()) ** 2)
+    baseline = 1 - np.sum((truth - predicted) ** 2) / total
+
+    # Prices are in the thousands, so that a sum of 9,000 squares keeps about eleven digits; least squares, about eight.
+    assert {name: value("apartments", model, name) for name in expected} == pytest.approx(expected, rel=1e-8)
+    r2 = {name: value("apartments", model, "r2", baseline=name) for name in ("evaluation", "training")}
+    assert r2 == pytest.approx({"evaluation": sk.r2_score(truth, predicted), "training": baseline}, rel=1e-10)
+
+
+def test_the_linear_model_of_apartments_is_that_of_the_book() -> None:
+    # Biecek and Burzykowski (2021), section 15.4: figures of R's lm, here from predictions rounded to the cent.
+    assert value("apartments", "linear", "rmse") == pytest.approx(283.0865, abs=0.001)
+    assert value("apartments", "linear", "r2", baseline="evaluation") == pytest.approx(0.9011624, abs=1e-6)
+    assert value("apartments", "linear", "median_absolute_error") == pytest.approx(212.7067, abs=0.01)
+
+
+@pytest.mark.parametrize("model", ["poisson_glm", "boosting"])
+def test_randhie_agrees_with_scikit_learn_and_scipy(model: str) -> None:
+    table = pl.read_parquet(DATA / "randhie_evaluation.parquet")
+    truth, mean = table["visits"].to_numpy(), table[model].to_numpy()
+    chi2 = float(np.sum((truth - mean) ** 2 / mean))
+    expected = {
+        "rmse": sk.root_mean_squared_error(truth, mean),
+        "mae": sk.mean_absolute_error(truth, mean),
+        "r2": sk.r2_score(truth, mean),
+        "pearson_chi2": chi2,
+        "pearson_dispersion": chi2 / len(truth),
+        "poisson_deviance": sk.mean_poisson_deviance(truth, mean),
+        "d2_poisson": sk.d2_tweedie_score(truth, mean, power=1),
+        "poisson_log_loss": -poisson.logpmf(truth, mean).mean(),
+    }
+
+    # Both sides add the same 2,647 float64 terms in another order: far closer than 1e-10.
+    assert {name: value("randhie", model, name) for name in expected} == pytest.approx(expected, rel=1e-10)
+
+
+# What the first lines of each config say: the measure is lower for the first model than for the second.
+SAID = [
+    ("digits", "accuracy", {}, "logistic", "forest"),
+    ("anes96", "accuracy", {}, "ordered", "multinomial"),
+    ("anes96", "weighted_kappa", {"weights": "linear"}, "multinomial", "ordered"),
+    ("anes96", "weighted_kappa", {"weights": "quadratic"}, "multinomial", "ordered"),
+    ("anes96", "ordinal_mae", {}, "ordered", "multinomial"),
+    ("anes96", "ordinal_rmse", {}, "ordered", "multinomial"),
+    ("apartments", "rmse", {}, "linear", "forest"),
+    ("apartments", "mae", {}, "forest", "linear"),
+    ("apartments", "median_absolute_error", {}, "forest", "linear"),
+]
+
+
+@pytest.mark.parametrize(("name", "metric", "params", "lower", "higher"), SAID)
+def test_a_config_shows_the_order_of_models_that_it_says(
+    name: str, metric: str, params: dict[str, str | int], lower: str, higher: str
+) -> None:
+    assert value(name, lower, metric, **params) < value(name, higher, metric, **params)
+
+
+def test_configs_show_the_sizes_that_they_say() -> None:
+    apartments = pl.read_parquet(DATA / "apartments_evaluation.parquet")
+    linear, forest = ((apartments["m2_price"] - apartments[model]).to_numpy() for model in ("linear", "forest"))
+    low, high = linear[linear < 0], linear[linear > 0]
+
+    assert value("digits", "forest", "log_loss") > 2 * value("digits", "logistic", "log_loss")
+    assert [round(value("randhie", model, "pearson_dispersion")) for model in ("poisson_glm", "boosting")] == [6, 6]
+    assert np.abs(linear).min() > 100  # never right
+    assert [np.median(low), np.median(high)] == pytest.approx([-200, 400], abs=25)
+    assert np.mean(np.abs(forest) < 100) > 0.25  # often close
+    assert np.abs(forest).max() > 2 * np.abs(linear).max()  # sometimes far off

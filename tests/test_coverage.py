@@ -1,0 +1,43 @@
+"""docs/coverage.md names metrics, curves and tests that exist, and misses no metric."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from evalpipe.metrics import registry
+from evalpipe.results import Curve
+
+ROOT = Path(__file__).parent.parent
+ROWS = [
+    [cell.strip() for cell in line.strip("|\n").split("|")]
+    for line in (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ") and not line.startswith(("| known as", "|---"))
+]
+CUMULATIVE = {f"cumulative_calibration_{how}" for how in ("uniform", "quantile")}
+CURVES = set(re.findall(r"\w+", Curve.__doc__ or "")) | CUMULATIVE
+OTHERS = {"confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro"}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
+def test_a_row_names_what_exists_or_says_why_not(row: list[str]) -> None:
+    _, here, checked = row
+    if checked == "–":
+        assert here.startswith(("not here: ", "not yet: ", "not drawn: "))
+        return
+    for name in re.findall(r"`([^`]+)`", here):
+        assert name in registry or name in CURVES | OTHERS or ": " in name, name
+    tests = re.findall(r"`(tests/\S+)::(\w+)`", checked)
+    assert tests
+    for path, name in tests:
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{path}::{name}"
+
+
+def test_every_metric_has_a_row() -> None:
+    named = {name for _, here, _ in ROWS for name in re.findall(r"`([^`]+)`", here)}
+    declared_priors = {"ppv", "npv"}  # measures under a declared prevalence have their own page of the spec
+    assert {entry.name for entry in registry} - named == declared_priors
