@@ -87,7 +87,7 @@ def _table(results: Results, dataset: str) -> Table:
     table.add_column("measure")
     for model in results.models:
         table.add_column(Text(model.label), justify="right")
-    rows = [row for row in results.rows if row.dataset == dataset]
+    rows = [row for row in results.rows if row.dataset == dataset and row.class_ is None]
     for row in (row for row in rows if row.model == results.models[0].name):
         same = [other for other in rows if _key(other) == _key(row)]
         table.add_row(_name(results, row), *(_cell(other) for other in same))
@@ -95,21 +95,24 @@ def _table(results: Results, dataset: str) -> Table:
 
 
 def _caption(results: Results) -> str | None:
-    if all(row.lower is None for row in results.rows):
-        return None
-    return f"with {results.intervals.level * 100:g} % intervals"
+    said = []
+    if any(row.lower is not None for row in results.rows):
+        said.append(f"with {results.intervals.level * 100:g} % intervals")
+    if any(row.class_ is not None for row in results.rows):
+        said.append("the values of single classes are in the card and in estimates.csv")
+    return "; ".join(said) or None
 
 
 def _name(results: Results, row: Estimate) -> str:
     title = next(metric.title for metric in results.metrics if metric.name == row.metric)
     params = {key: value for key, value in row.params.items() if (key, value) not in USUAL and key != "epsilon"}
     said = [f"{key} {value}" if isinstance(value, str) else f"{key} {value:g}" for key, value in params.items()]
-    said = [*said, row.class_ if row.class_ is not None else (row.average or "").replace("_", " ")]
+    said = [*said, (row.average or "").replace("_", " ")]
     return f"{title} ({', '.join(filter(None, said))})" if any(said) else title
 
 
 def _key(row: Estimate) -> tuple[object, ...]:
-    return row.metric, tuple(row.params.items()), row.average, row.class_
+    return row.metric, tuple(row.params.items()), row.average
 
 
 def _cell(row: Estimate) -> str:

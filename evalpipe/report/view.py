@@ -155,7 +155,7 @@ def _outcome(results: Results) -> Facts:
         source = f"source: {prior.source}" if prior.source else "source not stated"
         whole = prior.levels or {}
         said = numbers.exact(prior.value) if prior.value is not None else ", ".join(
-            f"{level} {numbers.exact(whole[level])}" for level in results.levels)
+            f"{level}: {numbers.exact(whole[level])}" for level in results.levels)
         declared = f"{said} ({source})"
     if results.event is None:
         order = " in ascending order" if results.task == "ordinal" else ""

@@ -63,7 +63,8 @@ def test_the_facts_name_levels_and_priors(results: Results) -> None:
     view = card_view(results)
     assert view.subject == "levels: red, green, blue, violet"
     assert ("Levels in ascending order", "red, green, blue, violet") in view.facts
-    assert ("Declared prevalence", "red 0.25, green 0.25, blue 0.25, violet 0.25 (source: a guess)") in view.facts
+    priors = "red: 0.25, green: 0.25, blue: 0.25, violet: 0.25 (source: a guess)"
+    assert ("Declared prevalence", priors) in view.facts
     assert [head for head, _ in view.datasets[0].support] == ["n", "Levels that occur", "Largest", "Smallest"]
     assert [row.prior for row in view.datasets[0].levels] == ["25.0%"] * 4
 
