@@ -183,12 +183,14 @@ class Curve(Record):
     curve: str
     points: dict[str, list[float | None]]
     notes: dict[str, Scalar] = Field(default_factory=dict)
-    """Facts about the curve: bins_requested, bins_used and method of a reliability diagram; found_in_first_10_percent,
-    found_in_first_50_percent and tested_for_half_of_events of gain; lift_in_first_10_percent of lift; statistic and
-    score of ks, where the distance is largest; points_of, the number of points, where not all are stored; rmse, mean
-    and outliers (weight beyond the whiskers) of residual_box; groups and smoothed of a smooth line: through how many
-    groups of rows it goes, and whether it is a spline or, of fewer than five groups, their means; last_or_more of a
-    rootogram: whether its last count holds all above; expected_above: the weight expected above it."""
+    """Facts about the curve: bins_requested, bins_used, method and mean_gap (mean absolute distance of event rate and
+    probability, weighted) of a reliability diagram; area of the roc (ROC AUC) and of the pr (average precision) of a
+    class; digits and mean of refinement; found_in_first_10_percent, found_in_first_50_percent and
+    tested_for_half_of_events of gain; lift_in_first_10_percent of lift; statistic and score of ks, where the distance
+    is largest; points_of, the number of points, where not all are stored; rmse, mean and outliers (weight beyond the
+    whiskers) of residual_box; groups and smoothed of a smooth line: through how many groups of rows it goes, and
+    whether it is a spline or, of fewer than five groups, their means; last_or_more of a rootogram: whether its last
+    count holds all above; expected_above: the weight expected above it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 

@@ -13,6 +13,7 @@ from evalpipe.engine.bins import BINS, STRATEGIES, assign, totals
 from evalpipe.engine.groups import gain_table
 from evalpipe.engine.number_curves import number_curves
 from evalpipe.intervals import LIMITS, percentile_limits
+from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
 from evalpipe.results import Curve, Scalar
 from evalpipe.statistics import Summary
@@ -34,6 +35,9 @@ CLASS_VERTICES = 120
 
 VERTICES = 500
 """About the most thresholds of a stored curve; measures are computed from all of them."""
+
+AREAS = {"roc": "roc_auc", "pr": "average_precision"}
+"""The measure that sums up a curve of one class."""
 
 HISTOGRAM_BINS = 20
 
@@ -78,9 +82,11 @@ def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tupl
     if summary.rows.probabilities is None:
         return
     for level, one in zip(sample.levels, summary.classes, strict=True):
-        for curve in (*threshold_curves(one, CLASS_VERTICES), *_bins(plan, sample, one)):
-            if curve[0] not in ("thresholds", "gain", "lift"):
-                yield level, *curve
+        for name, points, notes in (*threshold_curves(one, CLASS_VERTICES), *_bins(plan, sample, one)):
+            if name in AREAS:
+                yield level, name, points, notes | {"area": float(one.value(registry[AREAS[name]], {}))}
+            elif name not in ("thresholds", "gain", "lift"):
+                yield level, name, points, notes
     if sample.task == "ordinal":
         for place, level in enumerate(sample.levels[:-1]):
             beyond = Summary(summary.rows.beyond(place), summary.weights)
@@ -154,7 +160,9 @@ def reliability(
         mean_probability=mean, event_rate=events / weight, lower=lower, upper=upper, weight=weight, rows=count
     )
     method = plan.bins if plan.bins in LIMITS or drawn is not None else "none"
-    return f"calibration_{strategy}", points, {"bins_requested": BINS, "bins_used": len(weight), "method": method}
+    gap = float(np.average(np.abs(events / weight - mean), weights=weight))
+    notes: Notes = {"bins_requested": BINS, "bins_used": len(weight), "method": method, "mean_gap": gap}
+    return f"calibration_{strategy}", points, notes
 
 
 def _ranked_groups(sample: Sample, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:

@@ -101,7 +101,11 @@ def _support(results: Results, dataset: DatasetSummary) -> Facts:
         whole = dataset.total_weight
         ends = [f"{level.level}, {numbers.percent(level.weight, whole)}" for level in (rows[-1], rows[0])]
         return (n, ("Levels that occur", f"{occur} of {len(rows)}"), ("Largest", ends[0]), ("Smallest", ends[1]))
-    return (n, *((head, numbers.number(dataset.outcome[key])) for head, key in SPREAD[:2] if key in dataset.outcome))
+    return (n, *((head, _number(dataset.outcome[key])) for head, key in SPREAD[:2] if key in dataset.outcome))
+
+
+def _number(value: float) -> str:
+    return numbers.count(value) if value.is_integer() else numbers.number(value)
 
 
 def _prevalence(results: Results, dataset: DatasetSummary) -> str:
@@ -127,7 +131,7 @@ def _facts(results: Results, dataset: DatasetSummary) -> Facts:
     if dataset.events is not None:
         facts += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
     unit = f" ({results.unit})" if results.unit else ""
-    facts += [(f"{head}{unit}", numbers.number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
+    facts += [(f"{head}{unit}", _number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
     if weighted:
         facts.insert(3, ("Rows left out for weight zero", numbers.count(dataset.excluded_zero_weight)))
         facts.append(("Total weight", numbers.count(dataset.total_weight)))

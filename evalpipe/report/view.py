@@ -77,6 +77,10 @@ class CardView:
     """What is predicted, on one line."""
     event: str | None
     levels: tuple[str, ...]
+    averaged: bool
+    """Whether a measure is averaged over the levels."""
+    cells: bool
+    """Whether a formula names the cells of the confusion matrix."""
     facts: Facts
     warnings: tuple[tuple[str, str], ...]
     datasets: tuple[DatasetView, ...]
@@ -111,6 +115,8 @@ def card_view(results: Results) -> CardView:
         subject=_subject(results),
         event=results.event,
         levels=tuple(results.levels),
+        averaged=any(estimate.average is not None for estimate in results.rows),
+        cells=any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics),
         facts=_facts(results),
         warnings=tuple((warning.code, warning.message) for warning in results.warnings),
         datasets=tuple(dataset_view(results, dataset, place) for place, dataset in enumerate(results.datasets, 1)),

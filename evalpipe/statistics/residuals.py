@@ -15,7 +15,7 @@ from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
     from evalpipe.statistics.number_rows import NumberRows
-    from evalpipe.statistics.rows import Floats
+    from evalpipe.statistics.rows import Flags, Floats
     from evalpipe.statistics.summary import Summary
 
 
@@ -279,7 +279,7 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
     return np.where(valid & np.isfinite(found), np.maximum(found, 0), np.nan)
 
 
-def _possible(truth: Floats, power: float) -> Floats:
+def _possible(truth: Floats, power: float) -> Flags:
     """Tell which truths can come of a Tweedie distribution: zero only below power 2."""
     return truth >= 0 if power < 2 else truth > 0
 

@@ -37,10 +37,14 @@ frame.srcdoc = new TextDecoder().decode(bytes);
 """
 
 
-@pytest.fixture(scope="module")
-def card(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("card") / "out"
-    evalpipe.run(root / "configs" / "titanic.yaml", out=folder, overrides=["intervals.replicates=100"])
+FIGURES = {"titanic": 12, "digits": 8, "anes96": 10, "apartments": 6, "randhie": 6}
+"""The figures of each example's card."""
+
+
+@pytest.fixture(scope="module", params=FIGURES)
+def card(request: pytest.FixtureRequest, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("card") / str(request.param)
+    evalpipe.run(root / "configs" / f"{request.param}.yaml", out=folder, overrides=["intervals.replicates=100"])
     return folder
 
 
@@ -68,7 +72,7 @@ def test_the_page_fits_its_width_and_loads_nothing(card: Path, chromium: str, wi
     seen = json.loads(found.group(1))
     assert seen["scroll"] <= seen["width"] <= width
     assert seen["wide"] == []
-    assert seen["figures"] == 10
+    assert seen["figures"] == FIGURES[card.name]
     assert seen["blank"] == 0
     assert seen["loaded"] == []
 

@@ -25,6 +25,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "pinball": ({"alpha": 0.5}, {"alpha": 0.9}),
     "pearson_dispersion": ({"parameters": 0}, {"parameters": 4}),
     "poisson_log_loss": ({"epsilon": 1e-15}, {"epsilon": 0.49}),
+    "tweedie_deviance": ({"power": 1.5}, {"power": 2.5}),
+    "d2_tweedie": ({"power": 1.1}, {"power": 2.0}, {"power": 3.0}),
+    "d2_pinball": ({"alpha": 0.5}, {"alpha": 0.9}),
 }
 ENTRIES = [entry for entry in registry if entry.sees == "numbers"]
 CASES = [(entry.name, options) for entry in ENTRIES for options in VARIANTS.get(entry.name, ({},))]
@@ -32,7 +35,7 @@ IDS = [f"{name}-{'-'.join(map(str, options.values()))}".rstrip("-") for name, op
 every_metric = pytest.mark.parametrize(("name", "options"), CASES, ids=IDS)
 every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 
-OPTIONS = {"baseline": "training", "delta": 0.7, "alpha": 0.3, "epsilon": 1e-15}
+OPTIONS = {"baseline": "training", "delta": 0.7, "alpha": 0.3, "epsilon": 1e-15, "power": 1.7}
 USED = sorted({name for entry in ENTRIES for name in entry.statistics})
 
 COUNTS_ROWS = [("ccc", {"bias": False}), ("rpd", {}), ("rpiq", {}), ("pearson_dispersion", {"parameters": 4})]
@@ -40,12 +43,13 @@ COUNTS_ROWS = [("ccc", {"bias": False}), ("rpd", {}), ("rpiq", {}), ("pearson_di
 
 RELATIVE = {
     "mape", "mpe", "smape", "msle", "linear_calibration_intercept", "pearson_chi2", "pearson_dispersion",
-    "poisson_deviance", "d2_poisson", "poisson_log_loss",
+    "poisson_deviance", "d2_poisson", "poisson_log_loss", "gamma_deviance", "tweedie_deviance", "d2_tweedie",
 }
 """Metrics that see more than differences of outcomes: a shift of truth and prediction matters to them."""
 
 SPREAD = {
     "rmse_relative", "r2", "explained_variance", "rsq", "ccc", "iic", "gini_coef", "c_index", "q2", "d2_poisson",
+    "d2_tweedie", "d2_absolute_error", "d2_pinball",
 }
 """Metrics that a constant truth leaves undefined."""
 
@@ -212,6 +216,8 @@ UNDEFINED_BY = {
     "msle": [(-1.0, 1.0), (1.0, -1.0)], "poisson_deviance": [*NO_DEVIANCE, (0.0, 0.0)],
     "d2_poisson": [*NO_DEVIANCE, (0.0, 0.0)], "pearson_chi2": [(1.0, 0.0), (1.0, -1.0), (0.0, 0.0)],
     "pearson_dispersion": [(1.0, 0.0), (1.0, -1.0), (0.0, 0.0)], "poisson_log_loss": [(-1.0, 1.0), (1.5, 1.0)],
+    "gamma_deviance": [*NO_DEVIANCE, (0.0, 0.0), (0.0, 1.0)], "tweedie_deviance": [*NO_DEVIANCE, (0.0, 0.0)],
+    "d2_tweedie": [*NO_DEVIANCE, (0.0, 0.0)],
 }
 """The truth and prediction of a single row that leaves a metric undefined, of all rows in this table."""
 
@@ -224,7 +230,8 @@ def test_one_row_leaves_undefined_what_has_no_value_for_it(
     data = rows()
     truth, guess = np.append(data.truth, row[0]), np.append(data.predicted, row[1])
     found = value(name, options, NumberRows(truth, guess, guess, data.baseline), np.r_[weights(), 0.01])
-    assert math.isnan(found) == (row in UNDEFINED_BY.get(name, ()))
+    zero_is_none = options.get("power", 0) >= 2 and row[0] == 0
+    assert math.isnan(found) == (zero_is_none or row in UNDEFINED_BY.get(name, ()))
 
 
 @pytest.mark.parametrize("name", sorted(SPREAD))
@@ -242,10 +249,58 @@ def test_residuals_of_one_sign_leave_the_index_of_ideality_undefined() -> None:
         assert math.isnan(value("iic", {}, NumberRows(data.truth, data.truth + shift), weights()))
 
 
-def test_a_deviance_is_never_negative() -> None:
+UNIT_DEVIANCES = {
+    "poisson": residuals.unit_deviance,
+    "gamma": residuals.gamma_unit_deviance,
+    "tweedie": lambda data: residuals.tweedie_unit_deviance(data, power=1.3),
+}
+
+
+@pytest.mark.parametrize("kind", UNIT_DEVIANCES)
+def test_a_deviance_is_never_negative(kind: str) -> None:
     truth = np.repeat([3.0, 7.0, 11.0], 400)
     near = truth * (1 + 1e-10 * np.tile(np.arange(-200, 200), 3))
-    assert residuals.unit_deviance(NumberRows(truth, near)).min() == 0
+    assert UNIT_DEVIANCES[kind](NumberRows(truth, near)).min() == 0
+
+
+def test_a_deviance_beyond_all_numbers_is_none() -> None:
+    data = NumberRows(np.array([5.0, 1.0]), np.array([1e-300, 2.0]))
+    for options in ({"power": 2.5}, {"power": 3.0}):
+        for name in ("tweedie_deviance", "d2_tweedie"):
+            assert math.isnan(value(name, options, data, [1.0, 1.0]))
+            alone = value(name, options, NumberRows(np.array([5.0, 1.0, 4.0]), np.array([1e-300, 2.0, 3.0])), [0, 1, 1])
+            assert_close(alone, value(name, options, NumberRows(np.array([1.0, 4.0]), np.array([2.0, 3.0])), [1, 1]))
+
+
+def test_the_share_explained_is_blind_to_the_unit_and_the_deviance_of_a_power_is_not() -> None:
+    data, weight = rows(), weights()
+    larger = NumberRows(8 * data.truth, 8 * data.predicted)
+    for power in (1.1, 1.5, 2.0, 2.5, 3.0):
+        before, after = (value("tweedie_deviance", {"power": power}, one, weight) for one in (data, larger))
+        assert_close(after, 8 ** (2 - power) * before)
+        assert_close(*(value("d2_tweedie", {"power": power}, one, weight) for one in (data, larger)))
+
+
+def test_a_power_near_two_loses_no_digits() -> None:
+    data, weight = rows(), weights()
+    for name, options in (("tweedie_deviance", {}), ("d2_tweedie", {})):
+        at_two = value(name, options | {"power": 2.0}, data, weight)
+        for change in (-1e-13, 1e-13):  # the value moves by some 1e-13; scikit-learn's formula would be off by 1e-3
+            assert value(name, options | {"power": 2 + change}, data, weight) == pytest.approx(at_two, rel=1e-11)
+
+
+def test_a_gap_that_is_but_rounding_leaves_the_deviance_explained_undefined() -> None:
+    guess = rows().predicted
+    truth = 1e8 + rows().truth  # of relative variance 4e-16, where a logarithm has 1e-16 to give
+    assert math.isnan(value("d2_tweedie", {"power": 2.0}, NumberRows(truth, 1e8 + guess), weights()))
+
+
+def test_no_constant_has_a_smaller_pinball_loss() -> None:
+    data, weight = rows(), weights()
+    for alpha in (0.1, 0.5, 0.9):
+        constants = [NumberRows(data.truth, np.full(N, one)) for one in np.unique(data.truth)]
+        found = [value("d2_pinball", {"alpha": alpha}, one, weight) for one in constants]
+        assert max(found) == pytest.approx(0, abs=CLOSE)
 
 
 def test_a_training_mean_that_is_not_known_leaves_r2_undefined() -> None:

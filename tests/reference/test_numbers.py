@@ -160,6 +160,20 @@ SOURCES: dict[str, list[tuple[dict[str, Any], Any]]] = {
     "d2_poisson": [({}, lambda d: sk.d2_tweedie_score(**arguments(d), power=1))],
     "poisson_log_loss": [({}, lambda d: log_loss_of_counts(d, 1e-15)),
                          ({"epsilon": 0.49}, lambda d: log_loss_of_counts(d, 0.49))],
+    "gamma_deviance": [({}, lambda d: sk.mean_gamma_deviance(**arguments(d)))],
+    "tweedie_deviance": [({}, lambda d: sk.mean_tweedie_deviance(**arguments(d), power=1.5)),
+                         ({"power": 1.1}, lambda d: sk.mean_tweedie_deviance(**arguments(d), power=1.1)),
+                         ({"power": 2.0}, lambda d: sk.mean_gamma_deviance(**arguments(d))),
+                         ({"power": 2.5}, lambda d: sk.mean_tweedie_deviance(**arguments(d), power=2.5)),
+                         ({"power": 3.0}, lambda d: sk.mean_tweedie_deviance(**arguments(d), power=3))],
+    "d2_tweedie": [({}, lambda d: sk.d2_tweedie_score(**arguments(d), power=1.5)),
+                   ({"power": 1.1}, lambda d: sk.d2_tweedie_score(**arguments(d), power=1.1)),
+                   ({"power": 2.0}, lambda d: sk.d2_tweedie_score(**arguments(d), power=2)),
+                   ({"power": 3.0}, lambda d: sk.d2_tweedie_score(**arguments(d), power=3))],
+    "d2_absolute_error": [({}, lambda d: sk.d2_absolute_error_score(**arguments(d)))],
+    "d2_pinball": [({}, lambda d: sk.d2_pinball_score(**arguments(d))),
+                   ({"alpha": 0.9}, lambda d: sk.d2_pinball_score(**arguments(d), alpha=0.9)),
+                   ({"alpha": 0.05}, lambda d: sk.d2_pinball_score(**arguments(d), alpha=0.05))],
 }
 CASES = [(name, number) for name, sources in SOURCES.items() for number in range(len(sources))]
 OF_WHOLE_WEIGHTS = {

@@ -134,7 +134,9 @@ def _scatter(context: Context, panels: list[Panel], y: str, title: str, caption:
     alt = f"{title} on {context.dataset.name}. {said}"
     xs, ys = _range(panels, "predicted"), _range(panels, y)
     if y == "observed":
-        xs = ys = (min(xs[0], ys[0]), max(xs[1], ys[1]))
+        both = (min(xs[0], ys[0]), max(xs[1], ys[1]))
+        if 3 * (xs[1] - xs[0]) > both[1] - both[0]:  # else equal axes would leave the predictions a sliver
+            xs = ys = both
     with style(key):
         figure, drawn = paper(3, heights(many), LEFT)
         for axes, panel in zip(drawn, panels, strict=True):

@@ -65,5 +65,5 @@ def levels(context: Context) -> Drawing | None:
                 axes.plot([declared[name]] * 2, [row - 0.4, row + 0.4], color=MUTED, linewidth=2.4)
         axes.set(xlim=(0, top * 1.25), ylim=(len(shares) - 0.5, -0.5), yticks=(), xlabel="Share of rows")
         if declared:
-            add_key(figure, [KeyEntry("Observed", EVENTS, width=7), KeyEntry("Declared", MUTED, width=2.4)], left=0.3)
+            add_key(figure, [KeyEntry("Observed", EVENTS, width=7), KeyEntry("Declared", MUTED, "none", "|")], left=0.3)
         return Drawing(key, "Levels of the outcome", caption, alt, to_svg(figure, key, alt, caption))
