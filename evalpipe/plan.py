@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.origin import Loc
 
 
-Method = Literal["exact", "wilson", "percentile", "none"]
+Method = Literal["exact", "wilson", "jeffreys", "delong", "logit", "percentile", "bca", "none"]
 """How an interval is made."""
 
 
@@ -50,6 +50,11 @@ class MetricPlan:
     of_class: tuple[Mapping[str, Any], ...] = ()
 
     @property
+    def drawn(self) -> bool:
+        """Whether the interval comes from bootstrap replicates."""
+        return self.method in ("percentile", "bca")
+
+    @property
     def shown(self) -> dict[str, Any]:
         """The options that can be printed beside a value."""
         return {name: value for name, value in self.params.items() if not isinstance(value, tuple)}
@@ -73,7 +78,7 @@ class Plan:
         evaluated = [dataset.table.rows for dataset in self.datasets if dataset.role == "evaluate"]
         if any(rows is None for rows in evaluated):
             return None
-        drawn = self.bins == "percentile" or any(entry.method == "percentile" for entry in self.metrics)
+        drawn = self.bins == "percentile" or any(entry.drawn for entry in self.metrics)
         replicates = self.spec.intervals.replicates if drawn else 0
         return sum(rows or 0 for rows in evaluated) * (replicates + 1) * len(self.spec.models)
 
@@ -231,24 +236,31 @@ def cost_matrix(spec: Spec) -> tuple[tuple[float, ...], ...]:
 
 def _interval(spec: Spec, entry: Metric, average: str | None) -> tuple[Method, str]:
     """Choose the interval method of a metric, and say why."""
-    if spec.intervals.method == "none":
-        return "none", "the spec asks for none"
-    if spec.intervals.method == "percentile":
-        return "percentile", "the spec asks for the bootstrap"
-    if entry.interval != "proportion":
+    asked = spec.intervals.method
+    if asked in ("none", "percentile", "bca"):
+        return asked, f"the spec asks for {'none' if asked == 'none' else 'the bootstrap'}"
+    if entry.interval is None:
         return "percentile", "not a proportion of rows, so no binomial limits exist"
     if average not in (None, "none"):
-        return "percentile", "an average over classes, so no binomial limits exist"
-    return _proportions(spec)
+        return "percentile", "an average over classes, so no limits in closed form exist"
+    if spec.weight is not None and spec.weight.kind == "importance":
+        return "percentile", "limits in closed form do not hold under importance weights"
+    closed: dict[str, tuple[Method, str]] = {
+        "auc": ("delong", "an area under the ROC curve, whose variance DeLong gives"),
+        "predictive": ("logit", "from two independent proportions and a fixed prior: the delta method gives its error"),
+    }
+    return closed.get(entry.interval) or _proportions(spec)
 
 
 def _proportions(spec: Spec) -> tuple[Method, str]:
     """Choose the method of a proportion of rows."""
     method = spec.intervals.method
-    if method in ("none", "percentile"):
-        return method, "the spec asks for it"
+    if method in ("none", "percentile", "bca"):
+        return ("none" if method == "none" else "percentile"), "the spec asks for it"
     if spec.weight is not None and spec.weight.kind == "importance":
         return "percentile", "binomial limits do not hold under importance weights"
     if method == "wilson":
         return "wilson", "a proportion of rows, and the spec asks for Wilson limits"
+    if method == "jeffreys":
+        return "jeffreys", "a proportion of rows, and the spec asks for Jeffreys limits"
     return "exact", "a proportion of rows, so Clopper-Pearson limits hold"

@@ -122,7 +122,7 @@ class Estimate(Record):
     upper: float | None
     level: float | None
     method: str
-    """How the interval was made: exact, wilson, percentile or none."""
+    """How the interval was made: exact, wilson, jeffreys, delong, logit, percentile, bca or none."""
     n: int
     events: int | None
     """Events of a binary outcome; of one class of several, its rows."""
@@ -132,6 +132,8 @@ class Estimate(Record):
     """Of an average over classes: how many of them have a value."""
     no_information: float | None = None
     undefined_replicates: int = 0
+    monte_carlo_error: float | None = None
+    """Of bootstrap limits: the larger standard error of the two that comes from drawing so few replicates."""
     error_bound: float | None = None
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)

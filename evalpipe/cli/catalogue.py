@@ -67,13 +67,19 @@ def describe(metric: Metric) -> dict[str, Any]:
         "direction": metric.direction,
         "undefined": metric.undefined,
         "options": properties,
-        "interval": "Clopper-Pearson or Wilson; percentile bootstrap under importance weights"
-        if metric.interval == "proportion"
-        else "percentile bootstrap",
+        "interval": INTERVALS[metric.interval],
         "standard": list(metric.standard),
         "reference": metric.ref,
     }
 
+
+INTERVALS = {
+    "proportion": "Clopper-Pearson, Wilson or Jeffreys; percentile bootstrap under importance weights",
+    "auc": "DeLong on the logit scale; percentile bootstrap under importance weights",
+    "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
+    None: "percentile bootstrap",
+}
+"""The interval of each kind of measure under `auto`."""
 
 FAMILIES = {
     "labels": "of predicted classes",

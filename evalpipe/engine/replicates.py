@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.engine.averages import values
 from evalpipe.engine.bins import STRATEGIES, event_rates
-from evalpipe.intervals import replicate_weights
+from evalpipe.intervals import jackknife_weights, replicate_weights
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
@@ -28,18 +28,19 @@ class Replicates:
 
     ``metrics[model, i]`` are those [B] of the plan's i-th metric, [B, K] where it is taken for each class;
     ``rates[model, strategy]`` those of the event rate in each reliability bin [B, bins], drawn only where binomial
-    limits do not hold.
+    limits do not hold; ``jackknife[model, i]`` the values with a group of rows left out [J], for `bca`.
     """
 
     metrics: Mapping[tuple[str, int], Floats] = field(default_factory=lambda: MappingProxyType({}))
     rates: Mapping[tuple[str, str], Floats] = field(default_factory=lambda: MappingProxyType({}))
+    jackknife: Mapping[tuple[str, int], Floats] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def draw(
         cls, plan: Plan, sample: Sample, models: Mapping[str, Any], advance: Callable[[int], None]
     ) -> Replicates:
         """Draw the replicates that the plan asks for."""
-        wanted = [i for i, entry in enumerate(plan.metrics) if entry.method == "percentile"]
+        wanted = [i for i, entry in enumerate(plan.metrics) if entry.drawn]
         binned = [name for name, rows in models.items() if _binned(plan, rows)]
         if not wanted and not binned:
             return cls()
@@ -60,7 +61,22 @@ class Replicates:
         return cls(
             {key: np.concatenate(parts) for key, parts in metrics.items()},
             {key: np.concatenate(parts) for key, parts in rates.items()},
+            _jackknife(plan, sample, models),
         )
+
+
+def _jackknife(plan: Plan, sample: Sample, models: Mapping[str, Any]) -> dict[tuple[str, int], Floats]:
+    """Return the values of the metrics that ask for `bca` with each group of rows left out in turn."""
+    wanted = [i for i, entry in enumerate(plan.metrics) if entry.method == "bca"]
+    if not wanted:
+        return {}
+    found: dict[tuple[str, int], list[Floats]] = {(name, i): [] for name in models for i in wanted}
+    for batch in jackknife_weights(sample.n, sample.weight):
+        for name, rows in models.items():
+            summary = Summary(rows, batch)
+            for i in wanted:
+                found[name, i].append(values(summary, plan.metrics[i]))
+    return {key: np.concatenate(parts) for key, parts in found.items()}
 
 
 def _binned(plan: Plan, rows: Any) -> bool:

@@ -1,6 +1,16 @@
-"""Intervals: binomial limits and the bootstrap."""
+"""Intervals: binomial limits, limits from a known variance, and the bootstrap."""
 
-from evalpipe.intervals.binomial import LIMITS, clopper_pearson, wilson
-from evalpipe.intervals.bootstrap import percentile_limits, replicate_weights
+from evalpipe.intervals.analytic import auc_variance, logit_limits, predictive_error
+from evalpipe.intervals.binomial import LIMITS, clopper_pearson, jeffreys, wilson
+from evalpipe.intervals.bootstrap import (
+    bca_limits,
+    jackknife_weights,
+    monte_carlo_error,
+    percentile_limits,
+    replicate_weights,
+)
 
-__all__ = ["LIMITS", "clopper_pearson", "percentile_limits", "replicate_weights", "wilson"]
+__all__ = [
+    "LIMITS", "auc_variance", "bca_limits", "clopper_pearson", "jackknife_weights", "jeffreys", "logit_limits",
+    "monte_carlo_error", "percentile_limits", "predictive_error", "replicate_weights", "wilson",
+]

@@ -38,5 +38,19 @@ def wilson(successes: Any, trials: Any, level: float) -> Limits:
     return np.where(x > 0, centre - half, 0.0 * n), np.where(x < n, centre + half, n / n)
 
 
-LIMITS = {"exact": clopper_pearson, "wilson": wilson}
+def jeffreys(successes: Any, trials: Any, level: float) -> Limits:
+    """Return quantiles of the posterior under Jeffreys' prior, Beta(1/2, 1/2), shapes broadcast; NaN without trials.
+
+    The lower limit is 0 at no success and the upper 1 at no failure. Brown, Cai & DasGupta (2001).
+    """
+    from scipy.special import betaincinv
+
+    x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
+    tail, failures = (1 - level) / 2, n - x
+    lower = np.where(x > 0, betaincinv(x + 0.5, np.maximum(failures, 0) + 0.5, tail), 0.0)
+    upper = np.where(failures > 0, betaincinv(x + 0.5, np.maximum(failures, 0) + 0.5, 1 - tail), 1.0)
+    return np.where(n > 0, lower, np.nan), np.where(n > 0, upper, np.nan)
+
+
+LIMITS = {"exact": clopper_pearson, "wilson": wilson, "jeffreys": jeffreys}
 """The binomial methods by the name a spec gives them."""

@@ -15,6 +15,9 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 BLOCK = 64
 """Replicates that share one random stream; fixed, so that batches and threads cannot change a draw."""
 
+GROUPS = 1000
+"""The most groups of rows that the jackknife leaves out in turn."""
+
 CELLS = 60_000
 """Weights held at once, few enough for the processor's cache; changes no result."""
 
@@ -55,6 +58,19 @@ def _resample(generator: np.random.Generator, n: int, weight: Floats | None, kin
     return counts.astype(float) if weight is None else counts * weight
 
 
+def jackknife_weights(n: int, weight: Floats | None) -> Iterator[Floats]:
+    """Yield batches of weight rows [b, n], each with one group of rows left out. Tukey (1958).
+
+    A group is a row up to `GROUPS` rows; of more, every `GROUPS`-th row, so that groups of sorted rows are alike.
+    """
+    groups = min(n, GROUPS)
+    whole = np.ones(n) if weight is None else weight
+    batch = max(1, CELLS // n)
+    for first in range(0, groups, batch):
+        left = np.arange(first, min(first + batch, groups))
+        yield np.where(np.arange(n) % groups == left[:, None], 0.0, whole)
+
+
 def percentile_limits(replicates: Floats, level: float) -> tuple[float, float] | None:
     """Return the percentile limits of the defined replicates, or None where fewer than two are. Efron (1979)."""
     defined = replicates[~np.isnan(replicates)]
@@ -63,3 +79,40 @@ def percentile_limits(replicates: Floats, level: float) -> tuple[float, float] |
     tail = (1 - level) / 2
     lower, upper = np.quantile(defined, [tail, 1 - tail])
     return float(lower), float(upper)
+
+
+def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float) -> tuple[float, float] | None:
+    """Return the bias-corrected and accelerated limits, or None where fewer than two replicates are defined.
+
+    ``jackknife`` are the values with one group of rows left out at a time, groups of like size. Efron (1987), eq. 6.
+    """
+    from scipy.special import ndtr, ndtri
+
+    defined, left = replicates[~np.isnan(replicates)], jackknife[~np.isnan(jackknife)]
+    if len(defined) < 2 or len(left) < 2:
+        return None
+    share = ((defined < value).sum() + (defined == value).sum() / 2) / len(defined)
+    if not 0 < share < 1:
+        return None
+    bias, away = ndtri(share), left.mean() - left
+    spread = (away**2).sum() ** 1.5
+    acceleration = (away**3).sum() / (6 * spread) if spread else 0.0
+    tail = ndtri([(1 - level) / 2, (1 + level) / 2])
+    at = ndtr(bias + (bias + tail) / (1 - acceleration * (bias + tail)))
+    lower, upper = np.quantile(defined, at)
+    return float(lower), float(upper)
+
+
+def monte_carlo_error(replicates: Floats, level: float) -> float | None:
+    """Return the larger standard error of the two percentile limits that comes from drawing so few replicates.
+
+    That of a quantile at share q of B draws is half the distance between the quantiles at q +- sqrt(q (1 - q) / B):
+    Maritz & Jarrett (1978) give the idea; it needs no density. None where fewer than two replicates are defined.
+    """
+    defined = replicates[~np.isnan(replicates)]
+    if len(defined) < 2:
+        return None
+    shares = np.array([(1 - level) / 2, (1 + level) / 2])
+    reach = np.sqrt(shares * (1 - shares) / len(defined))
+    low, high = (np.quantile(defined, np.clip(shares + side * reach, 0, 1)) for side in (-1, 1))
+    return float(((high - low) / 2).max())

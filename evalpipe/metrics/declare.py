@@ -77,7 +77,7 @@ class Metric:
     sees: Sees = "event"
     tasks: tuple[Task, ...] = CLASSES
     aliases: tuple[str, ...] = ()
-    interval: Literal["proportion"] | None = None
+    interval: Literal["proportion", "auc", "predictive"] | None = None
     standard: tuple[Task, ...] = ()
     extensive: bool = False
     every_class: bool = False
@@ -263,7 +263,7 @@ def metric(
     ref: str,
     sees: Sees = "event",
     tasks: tuple[Task, ...] | None = None,
-    interval: Literal["proportion"] | None = None,
+    interval: Literal["proportion", "auc", "predictive"] | None = None,
     aliases: tuple[str, ...] = (),
     title: str | None = None,
     standard: bool | tuple[Task, ...] = False,
@@ -279,11 +279,12 @@ def metric(
     ``undefined`` when there is no value; ``ref`` the source (author, year). ``sees`` says what rows look like to it:
     "event" one class against the rest (with more classes it is averaged over them), "classes" all classes at once,
     "numbers" a number for truth and prediction; ``tasks`` where it applies, by default wherever there is what it sees.
-    ``interval="proportion"`` says that the function returns a `Proportion`; ``standard`` that the metric belongs to
-    the default set, of all its tasks or of those given; ``extensive`` that its value grows with the number of rows;
-    ``every_class`` that it is a mean over classes that should all occur; ``range_of`` gives the range for some options,
-    where it is not ``range``; ``matrix`` names and gives what each pair of levels weighs, [K, K], from the options and
-    the number of levels; ``check`` returns what is wrong with options
+    ``interval`` names what limits exist beside the bootstrap's: "proportion", the function returns a `Proportion`;
+    "auc", the value is the area under the ROC curve; "predictive", it comes from sensitivity, specificity and a prior.
+    ``standard`` says that the metric belongs to the default set, of all its tasks or of those given; ``extensive`` that
+    its value grows with the number of rows; ``every_class`` that it is a mean over classes that should all occur.
+    ``range_of`` gives the range for some options, where it is not ``range``; ``matrix`` names and gives what each pair
+    of levels weighs, [K, K], from the options and the number of levels; ``check`` returns what is wrong with options
     that do not fit each other. Raises ValueError when a name is taken.
     """
     applies = tasks or SEEN[sees]

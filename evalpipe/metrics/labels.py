@@ -61,7 +61,7 @@ def npv_sample(fn: Any, tn: Any) -> Proportion:
     return Proportion(tn, tn + fn)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="PPV", standard=("binary",),
+@metric(needs="labels", direction="maximize", range=UNIT, title="PPV", standard=("binary",), interval="predictive",
         aliases=("positive_predictive_value",), ref="Vecchio (1966)",
         undefined="no events, no non-events, or no predicted event at this prevalence")
 def ppv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
@@ -71,7 +71,7 @@ def ppv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
     return ratio(found, found + alarmed)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="NPV", standard=("binary",),
+@metric(needs="labels", direction="maximize", range=UNIT, title="NPV", standard=("binary",), interval="predictive",
         aliases=("negative_predictive_value",), ref="Vecchio (1966)",
         undefined="no events, no non-events, or no predicted non-event at this prevalence")
 def npv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:

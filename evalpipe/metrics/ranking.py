@@ -23,7 +23,7 @@ def _share_below(events_at: Any, others_at: Any, others_from: Any) -> Any:
     return ratio((events_at * below).sum(-1), events_at.sum(-1) * others[..., 0])
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, standard=True, title="ROC AUC",
+@metric(needs="scores", direction="maximize", range=UNIT, standard=True, title="ROC AUC", interval="auc",
         aliases=("auc", "roc_auc_score", "c_statistic"), undefined=ONE_CLASS, ref="Hanley & McNeil (1982)")
 def roc_auc(events_at: Any, others_at: Any, others_from: Any) -> Any:
     r"""Probability that a random event is scored above a random non-event; ties count one half,

@@ -14,18 +14,31 @@ if TYPE_CHECKING:
 METHODS = {
     "exact": "Clopper-Pearson",
     "wilson": "Wilson score",
+    "jeffreys": "Jeffreys",
+    "delong": "DeLong",
+    "logit": "delta method on the logit",
+    "bca": "BCa bootstrap",
     "percentile": "percentile bootstrap",
     "none": "no interval",
 }
 """The names of interval methods in `Estimate.method`."""
 
-SHORT_METHODS = {**METHODS, "wilson": "Wilson", "percentile": "bootstrap", "none": "none"}
+SHORT_METHODS = {**METHODS, "wilson": "Wilson", "percentile": "bootstrap", "logit": "delta method", "none": "none"}
 """The same, where there is little room."""
 
 METHOD_TEXTS = {
     "exact": "Exact limits of a binomial proportion, by inverting two one-sided tests. Coverage is never below the "
     "level.",
     "wilson": "Limits of a binomial proportion, by inverting the score test. Coverage is near the level on average.",
+    "jeffreys": "Quantiles of a binomial proportion's posterior under Jeffreys' prior. Coverage is near the level on "
+    "average.",
+    "delong": "The variance of the area under the ROC curve from the placements of the rows of each level among those "
+    "of the other, with limits symmetric on the logit scale. Where the area is 0 or 1 the variance says nothing; the "
+    "limits are then Clopper-Pearson's, with the rows of the smaller level as trials.",
+    "logit": "The error of sensitivity and specificity carried over to the measure under the fixed prior, with limits "
+    "symmetric on the logit scale.",
+    "bca": "Quantiles of the measure over bootstrap replicates of the rows, moved for the bias of the replicates and "
+    "for how the error changes with the value, which the measure with rows left out tells.",
     "percentile": "Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
     "dataset sees the same replicates.",
     "none": "The value is given without limits.",
@@ -36,6 +49,14 @@ METHOD_REFERENCES = {
     "of the binomial. Biometrika 26(4), 404–413.",
     "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
     "the American Statistical Association 22(158), 209–212.",
+    "jeffreys": "Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. "
+    "Statistical Science 16(2), 101–133.",
+    "delong": "DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
+    "correlated receiver operating characteristic curves. Biometrics 44(3), 837–845.",
+    "logit": "Mercaldo, N. D., Lau, K. F. & Zhou, X. H. (2007). Confidence intervals for predictive values with an "
+    "emphasis to case-control studies. Statistics in Medicine 26(10), 2170–2183.",
+    "bca": "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association "
+    "82(397), 171–185.",
     "percentile": "Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), "
     "1–26.",
 }

@@ -214,9 +214,11 @@ class Intervals(Part):
 
     level: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.95
     """The confidence level of every interval."""
-    method: Literal["auto", "exact", "wilson", "percentile", "none"] = "auto"
-    """`exact` (Clopper-Pearson) and `wilson` hold for proportions, `percentile` (bootstrap) for every measure.
-    `auto` takes Clopper-Pearson where it is valid and the bootstrap elsewhere; `none` gives values alone."""
+    method: Literal["auto", "exact", "wilson", "jeffreys", "delong", "percentile", "bca", "none"] = "auto"
+    """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the logit
+    scale for ppv and npv, the percentile bootstrap for everything else. `exact` and `delong` name the same; `wilson`
+    and `jeffreys` take their limits for proportions; `percentile` and `bca` (bias-corrected and accelerated) take the
+    bootstrap for every measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""
 

@@ -47,7 +47,7 @@ def test_estimates_are_a_table(command: Command, folder: Path) -> None:
     lines = (folder / "out" / "estimates.csv").read_text().splitlines()
     assert lines[0] == (
         "dataset,model,variant,slice,metric,params,average,class,value,lower,upper,level,method,n,events,status,reason,"
-        "classes_used,no_information,undefined_replicates,error_bound"
+        "classes_used,no_information,undefined_replicates,monte_carlo_error,error_bound"
     )
     assert len(lines) == 4
     assert lines[1].startswith("test,a,original,,accuracy,{},,,0.")
@@ -218,7 +218,7 @@ def test_validate_sees_the_columns(command: Command, folder: Path) -> None:
 def test_plan_lists_every_estimate_with_its_reason(command: Command) -> None:
     document = json.loads(command("plan", "small.yaml", "--format", "json").stdout)
     assert [(row["metric"], row["method"]) for row in document["estimates"]] == [
-        ("accuracy", "exact"), ("brier", "percentile"), ("roc_auc", "percentile"),
+        ("accuracy", "exact"), ("brier", "percentile"), ("roc_auc", "delong"),
     ]
     assert document["datasets"][0]["columns"] == ["y", "pa"]
     assert document["cost"] == 80 * 101

@@ -81,7 +81,8 @@ def test_an_interval_of_many_undefined_replicates_is_degenerate() -> None:
 
 
 def test_an_interval_without_width_is_degenerate() -> None:
-    perfect = only(evaluate(probability=Y.astype(float), metrics=["roc_auc"]), "roc_auc")
+    few = {"method": "percentile"} | FEW
+    perfect = only(evaluate(probability=Y.astype(float), metrics=["roc_auc"], intervals=few), "roc_auc")
     assert (perfect.value, perfect.lower, perfect.upper, perfect.status) == (1, 1, 1, "degenerate")
     assert perfect.reason == "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
     assert only(evaluate(truth=[1], probability=[0.9], metrics=["brier"]), "brier").status == "degenerate"
