@@ -33,6 +33,7 @@ def evaluate(
     prevalence: float | Mapping[str, Any] | None = None,
     costs: Sequence[Mapping[str, Any]] | None = None,
     intervals: Mapping[str, Any] | None = None,
+    no_information: bool = False,
     seed: int = 0,
 ) -> Results:
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
@@ -57,6 +58,7 @@ def evaluate(
     outcome = {"column": "truth", "event": event, "levels": None if levels is None else list(levels)}
     optional = {
         "metrics": metrics, "prevalence": prevalence, "costs": costs, "intervals": intervals, "threshold": threshold,
+        "no_information": no_information or None,
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
     }
     spec: dict[str, Any] = {

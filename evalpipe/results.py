@@ -131,6 +131,9 @@ class Estimate(Record):
     classes_used: int | None = None
     """Of an average over classes: how many of them have a value."""
     no_information: float | None = None
+    """The value if truth and prediction were independent."""
+    skill: float | None = None
+    """The share of the way from there to the best value; below zero where the value is worse than that."""
     undefined_replicates: int = 0
     monte_carlo_error: float | None = None
     """Of bootstrap limits: the larger standard error of the two that comes from drawing so few replicates."""
@@ -237,6 +240,8 @@ class Method(Record):
 
     level: float
     replicates: int
+    pairings: int = 0
+    """Random pairings behind the values without information that are not exact; 0 where these were not asked for."""
     seed: int
     methods: dict[str, str]
     """The interval method of each metric, with the reason for it."""

@@ -19,7 +19,7 @@ ROWS = [
 ]
 CUMULATIVE = {f"cumulative_calibration_{how}" for how in ("uniform", "quantile")}
 CURVES = set(re.findall(r"\w+", Curve.__doc__ or "")) | CUMULATIVE
-OTHERS = {"confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro"}
+OTHERS = {"no_information", "confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro"}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])

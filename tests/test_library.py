@@ -106,7 +106,7 @@ def test_results_are_read_back_as_they_were() -> None:
 
 def test_estimates_are_a_polars_frame() -> None:
     frame = evalpipe.evaluate(Y, P, **OPTIONS).estimates
-    assert frame.shape == (2, 22)
+    assert frame.shape == (2, 23)
     assert frame["metric"].to_list() == ["roc_auc", "brier"]
     assert frame["params"].to_list() == ["{}", '{"scale": "half"}']
 

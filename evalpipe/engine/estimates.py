@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.engine.averages import by_class, values
+from evalpipe.engine.no_information import no_information, skill
 from evalpipe.intervals import (
     LIMITS,
     auc_variance,
@@ -44,6 +45,7 @@ class _Found:
     reason: str | None = None
     undefined: int = 0
     noise: float | None = None
+    blind: float | None = None
 
 
 def estimates(
@@ -51,6 +53,7 @@ def estimates(
 ) -> Iterator[Estimate]:
     """Yield the estimate of one measure for one model; one for each class where they are not averaged."""
     key = model, plan.metrics.index(entry)
+    blind = no_information(plan, sample, summary, entry) if plan.spec.no_information else None
     drawn, left = replicates.metrics.get(key), replicates.jackknife.get(key)
     if entry.average != "none":
         value = float(values(summary, entry))
@@ -58,12 +61,14 @@ def estimates(
         used, short = _classes_used(sample, summary, entry)
         if short is not None and found.status == "ok":
             found = replace(found, status="degenerate", reason=short)
+        found = replace(found, blind=None if blind is None else float(blind))
         yield _estimate(plan, sample, model, entry, found, used=used)
         return
     for place, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
         value = float(one.value(entry.metric, entry.of_class[place]))
         each, without = (None if values is None else values[:, place] for values in (drawn, left))
         found = _found(plan, one, entry, value, each, without, place=place)
+        found = replace(found, blind=None if blind is None else float(blind[place]))
         yield _estimate(plan, sample, model, entry, found, level=level)
 
 
@@ -157,5 +162,7 @@ def _estimate(
         lower=found.limits[0] if found.limits else None, upper=found.limits[1] if found.limits else None,
         level=plan.spec.intervals.level if found.limits else None, method=found.method, n=sample.summary.n,
         events=support, status=found.status, reason=found.reason, classes_used=used,
+        no_information=None if found.blind is None or math.isnan(found.blind) else found.blind,
+        skill=None if found.blind is None else skill(entry, found.value, found.blind),
         undefined_replicates=found.undefined, monte_carlo_error=found.noise,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.engine.no_information import PERMUTATIONS
 from evalpipe.plan import levels, model_columns, threshold
 from evalpipe.results import Method, MetricSummary, ModelSummary, Prior, Results
 from evalpipe.version import VERSION
@@ -97,6 +98,7 @@ def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
 def _method(plan: Plan) -> Method:
     intervals = plan.spec.intervals
     return Method(
-        level=intervals.level, replicates=intervals.replicates, seed=plan.spec.seed,
+        level=intervals.level, replicates=intervals.replicates,
+        pairings=PERMUTATIONS if plan.spec.no_information else 0, seed=plan.spec.seed,
         methods=_methods(plan),
     )

@@ -8,9 +8,10 @@ from evalpipe.intervals.bootstrap import (
     monte_carlo_error,
     percentile_limits,
     replicate_weights,
+    stream,
 )
 
 __all__ = [
     "LIMITS", "auc_variance", "bca_limits", "clopper_pearson", "jackknife_weights", "jeffreys", "logit_limits",
-    "monte_carlo_error", "percentile_limits", "predictive_error", "replicate_weights", "wilson",
+    "monte_carlo_error", "percentile_limits", "predictive_error", "replicate_weights", "stream", "wilson",
 ]

@@ -23,13 +23,13 @@ Costs = Annotated[tuple[tuple[float, ...], ...], FromSpec("costs", alone=True)]
 
 
 @metric(needs="labels", sees="classes", direction="maximize", range=UNIT, interval="proportion", standard=True,
-        aliases=("accuracy_score",), undefined="no rows", ref="Sokolova & Lapalme (2009)")
+        linear=True, aliases=("accuracy_score",), undefined="no rows", ref="Sokolova & Lapalme (2009)")
 def accuracy(total: Any, agreed: Any) -> Proportion:
     r"""Share of the rows whose class was predicted correctly, $\frac{1}{n}\sum_k n_{kk}$."""
     return Proportion(agreed, total)
 
 
-@metric(needs="labels", sees="classes", direction="minimize", range=UNIT, interval="proportion",
+@metric(needs="labels", linear=True, sees="classes", direction="minimize", range=UNIT, interval="proportion",
         aliases=("misclassification_rate", "zero_one_loss"), undefined="no rows", ref="Hand (1997)")
 def error_rate(total: Any, agreed: Any) -> Proportion:
     r"""Share of the rows whose class was predicted wrongly, $1-\frac{1}{n}\sum_k n_{kk}$."""
@@ -37,13 +37,13 @@ def error_rate(total: Any, agreed: Any) -> Proportion:
 
 
 @metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True, undefined="no rows",
-        ref="Watt, Borhani & Katsaggelos (2020)")
+        linear=True, ref="Watt, Borhani & Katsaggelos (2020)")
 def misclassifications(total: Any, agreed: Any) -> Any:
     r"""Number of rows (with weights: their total weight) whose class was predicted wrongly, $n-\sum_k n_{kk}$."""
     return total - agreed
 
 
-@metric(needs="labels", sees="classes", direction="maximize", range=UNIT, standard=True, every_class=True,
+@metric(needs="labels", linear=True, sees="classes", direction="maximize", range=UNIT, standard=True, every_class=True,
         aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
         ref="Brodersen et al. (2010)")
 def balanced_accuracy(confusion: Any) -> Any:
@@ -53,7 +53,7 @@ def balanced_accuracy(confusion: Any) -> Any:
     return found.mean(axis=-1) if confusion.shape[-1] == 2 else mean_of_defined(found)
 
 
-@metric(needs="labels", sees="classes", direction="maximize", range=CORRELATION, standard=MANY,
+@metric(needs="labels", linear=True, sees="classes", direction="maximize", range=CORRELATION, standard=MANY,
         aliases=("kap", "cohen_kappa_score", "heidke_skill_score"), title="Kappa",
         undefined="truth and predictions are all of one class", ref="Cohen (1960)")
 def kappa(confusion: Any) -> Any:
@@ -64,7 +64,7 @@ def kappa(confusion: Any) -> Any:
 
 
 @metric(needs="labels", sees="classes", direction="maximize", range=CORRELATION, standard=True, title="MCC",
-        aliases=("matthews_corrcoef", "phi"), undefined="truth or predictions are all of one class",
+        linear=True, aliases=("matthews_corrcoef", "phi"), undefined="truth or predictions are all of one class",
         ref="Gorodkin (2004)")
 def mcc(confusion: Any) -> Any:
     r"""Correlation of truth and prediction; Matthews' coefficient for two classes, Gorodkin's for more, with true
@@ -82,7 +82,7 @@ def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Any]:
 
 
 @metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows", matrix=_priced,
-        ref="Elkan (2001)")
+        linear=True, ref="Elkan (2001)")
 def cost(total: Any, cost_paid: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - an option of the statistic
     r"""Mean cost of the predicted classes, by the costs that the spec names for a true and a predicted class,
     $\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
@@ -90,14 +90,14 @@ def cost(total: Any, cost_paid: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - 
 
 
 @metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows",
-        aliases=("classification_cost",), matrix=_priced, ref="Elkan (2001)")
+        linear=True, aliases=("classification_cost",), matrix=_priced, ref="Elkan (2001)")
 def expected_cost(total: Any, cost_expected: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - of the statistic
     r"""Mean cost if classes were drawn from the predicted probabilities, $\frac{1}{n}\sum_i\sum_k p_{ik}c(y_i,k)$."""
     return ratio(cost_expected, total)
 
 
 @metric(needs="probabilities", sees="classes", tasks=MANY, direction="maximize", range=UNIT, interval="proportion",
-        title="Top-k accuracy", aliases=("top_k_accuracy_score",), undefined="no rows",
+        linear=True, title="Top-k accuracy", aliases=("top_k_accuracy_score",), undefined="no rows",
         ref="Russakovsky et al. (2015)")
 def top_k_accuracy(total: Any, in_top: Any, *, k: Annotated[int, Field(ge=1)] = 2) -> Proportion:  # noqa: ARG001
     r"""Share of the rows whose class is among the k most probable; of equal probabilities the first level leads,
@@ -121,7 +121,7 @@ def hand_till_auc(occurring: Any, ranked_pairs: Any, *, pairs: Literal["equal", 
 
 
 @metric(needs="truth", sees="classes", direction="none", range=UNIT, undefined="no rows", title="Gini impurity",
-        ref="Breiman et al. (1984)")
+        linear=True, ref="Breiman et al. (1984)")
 def gini_impurity(total: Any, occurring: Any) -> Any:
     r"""Probability that two random rows are of different classes; a fact of the data, not of the model,
     $\sum_k\pi_k(1-\pi_k)$."""
@@ -129,7 +129,7 @@ def gini_impurity(total: Any, occurring: Any) -> Any:
     return (share * (1 - share)).sum(axis=-1)
 
 
-@metric(needs="truth", sees="classes", direction="none", range=(0.0, np.inf), undefined="no rows",
+@metric(needs="truth", linear=True, sees="classes", direction="none", range=(0.0, np.inf), undefined="no rows",
         title="Entropy of the classes", ref="Shannon (1948)")
 def entropy(total: Any, occurring: Any, *, base: Literal["e", 2, 10] = 2) -> Any:
     r"""Mean self-information of a row's class; a fact of the data, not of the model, $-\sum_k\pi_k\log\pi_k$."""

@@ -81,6 +81,7 @@ class Metric:
     standard: tuple[Task, ...] = ()
     extensive: bool = False
     every_class: bool = False
+    linear: bool = False
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None
     check: Callable[[Any], str | None] | None = None
@@ -269,6 +270,7 @@ def metric(
     standard: bool | tuple[Task, ...] = False,
     extensive: bool = False,
     every_class: bool = False,
+    linear: bool = False,
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None,
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None,
     check: Callable[[Any], str | None] | None = None,
@@ -282,7 +284,8 @@ def metric(
     ``interval`` names what limits exist beside the bootstrap's: "proportion", the function returns a `Proportion`;
     "auc", the value is the area under the ROC curve; "predictive", it comes from sensitivity, specificity and a prior.
     ``standard`` says that the metric belongs to the default set, of all its tasks or of those given; ``extensive`` that
-    its value grows with the number of rows; ``every_class`` that it is a mean over classes that should all occur.
+    its value grows with the number of rows; ``every_class`` that it is a mean over classes that should all occur;
+    ``linear`` that its mean over all pairings of truths with predictions is its value at the mean statistics.
     ``range_of`` gives the range for some options, where it is not ``range``; ``matrix`` names and gives what each pair
     of levels weighs, [K, K], from the options and the number of levels; ``check`` returns what is wrong with options
     that do not fit each other. Raises ValueError when a name is taken.
@@ -295,7 +298,7 @@ def metric(
             name=name, function=function, needs=needs, direction=direction, range=range, undefined=undefined, ref=ref,
             title=title or name.replace("_", " ").capitalize(), sees=sees, tasks=applies, aliases=aliases,
             interval=interval, standard=standard if isinstance(standard, tuple) else applies if standard else (),
-            extensive=extensive, every_class=every_class, range_of=range_of, matrix=matrix, check=check,
+            extensive=extensive, every_class=every_class, linear=linear, range_of=range_of, matrix=matrix, check=check,
         )
         registry.add(entry)
         return entry

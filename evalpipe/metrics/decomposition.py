@@ -55,7 +55,7 @@ def brier_resolution(total: Any, rounded_events: Any, rounded_others: Any, *,
     return prevalence * (1 - prevalence) - ratio(_refinement(rounded_events, rounded_others), total)
 
 
-@metric(needs="probabilities", direction="none", range=QUARTER, title="Brier uncertainty",
+@metric(needs="probabilities", linear=True, direction="none", range=QUARTER, title="Brier uncertainty",
         undefined="no rows", ref="Murphy (1973)")
 def brier_uncertainty(total: Any, events: Any) -> Any:
     r"""Brier score of the observed prevalence; a fact of the data, not of the model, $\pi(1-\pi)$."""

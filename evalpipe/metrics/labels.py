@@ -16,7 +16,7 @@ CORRELATION = (-1.0, 1.0)
 Prevalence = Annotated[float, Field(ge=0, le=1), FromSpec("prevalence")]
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+@metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=True,
         aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate"), undefined="no events",
         ref="Yerushalmy (1947)")
 def sensitivity(tp: Any, fn: Any) -> Proportion:
@@ -24,14 +24,14 @@ def sensitivity(tp: Any, fn: Any) -> Proportion:
     return Proportion(tp, tp + fn)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
+@metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
         aliases=("tnr", "spec", "true_negative_rate"), undefined="no non-events", ref="Yerushalmy (1947)")
 def specificity(fp: Any, tn: Any) -> Proportion:
     r"""Share of the non-events that were predicted as non-events, $\frac{TN}{TN+FP}$."""
     return Proportion(tn, tn + fp)
 
 
-@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion",
+@metric(needs="labels", linear=True, direction="minimize", range=UNIT, interval="proportion",
         aliases=("fpr", "fall_out", "type_1_error_rate"),
         undefined="no non-events", ref="Fawcett (2006)")
 def false_positive_rate(fp: Any, tn: Any) -> Proportion:
@@ -39,7 +39,7 @@ def false_positive_rate(fp: Any, tn: Any) -> Proportion:
     return Proportion(fp, fp + tn)
 
 
-@metric(needs="labels", direction="minimize", range=UNIT, interval="proportion",
+@metric(needs="labels", linear=True, direction="minimize", range=UNIT, interval="proportion",
         aliases=("fnr", "miss_rate", "type_2_error_rate"),
         undefined="no events", ref="Fawcett (2006)")
 def false_negative_rate(tp: Any, fn: Any) -> Proportion:
@@ -47,14 +47,14 @@ def false_negative_rate(tp: Any, fn: Any) -> Proportion:
     return Proportion(fn, fn + tp)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=True,
+@metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=True,
         aliases=("precision_score",), undefined="no predicted events", ref="van Rijsbergen (1979)")
 def precision(tp: Any, fp: Any) -> Proportion:
     r"""Share of the predicted events that were events, in this sample, $\frac{TP}{TP+FP}$."""
     return Proportion(tp, tp + fp)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
+@metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
         title="NPV (sample)", undefined="no predicted non-events", ref="Vecchio (1966)")
 def npv_sample(fn: Any, tn: Any) -> Proportion:
     r"""Share of the predicted non-events that were non-events, in this sample, $\frac{TN}{TN+FN}$."""
@@ -81,7 +81,7 @@ def npv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
     return ratio(cleared, cleared + missed)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, standard=True, title="F1", aliases=("f1_score",),
+@metric(needs="labels", linear=True, direction="maximize", range=UNIT, standard=True, title="F1", aliases=("f1_score",),
         undefined="no events and none predicted", ref="van Rijsbergen (1979)")
 def f1(tp: Any, fp: Any, fn: Any) -> Any:
     r"""Harmonic mean of precision and sensitivity, $\frac{2TP}{2TP+FN+FP}$."""
@@ -89,7 +89,7 @@ def f1(tp: Any, fp: Any, fn: Any) -> Any:
 
 
 @metric(needs="labels", direction="maximize", range=UNIT, title="F-beta", aliases=("f_meas", "fbeta_score"),
-        undefined="no events and none predicted", ref="van Rijsbergen (1979)")
+        linear=True, undefined="no events and none predicted", ref="van Rijsbergen (1979)")
 def f_beta(tp: Any, fp: Any, fn: Any, *, beta: Annotated[float, Field(gt=0, lt=1e6)] = 1.0) -> Any:
     r"""Weighted harmonic mean of precision and sensitivity, in which sensitivity counts beta times as much,
     $\frac{(1+\beta^2)TP}{(1+\beta^2)TP+\beta^2FN+FP}$."""
@@ -97,7 +97,7 @@ def f_beta(tp: Any, fp: Any, fn: Any, *, beta: Annotated[float, Field(gt=0, lt=1
     return ratio(found, found + beta**2 * fn + fp)
 
 
-@metric(needs="labels", direction="maximize", range=CORRELATION, title="J-index",
+@metric(needs="labels", linear=True, direction="maximize", range=CORRELATION, title="J-index",
         aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"),
         undefined="no events or no non-events", ref="Youden (1950)")
 def j_index(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -105,14 +105,14 @@ def j_index(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(tp, tp + fn) + ratio(tn, tn + fp) - 1
 
 
-@metric(needs="labels", direction="none", range=UNIT, interval="proportion",
+@metric(needs="labels", linear=True, direction="none", range=UNIT, interval="proportion",
         aliases=("selection_rate", "rate_of_positive_predictions"), undefined="no rows", ref="Kuhn (2008)")
 def detection_prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
     r"""Share of the rows that were predicted as events, $\frac{TP+FP}{n}$."""
     return Proportion(tp + fp, tp + fp + fn + tn)
 
 
-@metric(needs="labels", direction="maximize", range=CORRELATION, aliases=("delta_p",),
+@metric(needs="labels", linear=True, direction="maximize", range=CORRELATION, aliases=("delta_p",),
         undefined="no predicted events or no predicted non-events", ref="Powers (2011)")
 def markedness(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Precision plus sample NPV less one, $\frac{TP}{TP+FP}+\frac{TN}{TN+FN}-1$."""
@@ -174,7 +174,8 @@ def sedi(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(ups - downs, ups + downs)
 
 
-@metric(needs="labels", direction="none", range=(0.0, np.inf), undefined="no events", ref="Donaldson et al. (1975)")
+@metric(needs="labels", linear=True, direction="none", range=(0.0, np.inf), undefined="no events",
+        ref="Donaldson et al. (1975)")
 def frequency_bias(tp: Any, fp: Any, fn: Any) -> Any:
     r"""Predicted events for each event; 1 where as many are predicted as there are, $\frac{TP+FP}{TP+FN}$."""
     return ratio(tp + fp, tp + fn)
@@ -197,7 +198,7 @@ def yule_q(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(tp * tn - fp * fn, tp * tn + fp * fn)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="Accuracy against the rest", tasks=MANY,
+@metric(needs="labels", linear=True, direction="maximize", range=UNIT, title="Accuracy against the rest", tasks=MANY,
         aliases=("accuracy_ovr_macro",), interval="proportion", undefined="no rows", ref="Biecek & Burzykowski (2021)")
 def accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
     r"""Share of the rows rightly predicted as the class or as not the class. Its macro average is not the accuracy: a
@@ -206,14 +207,14 @@ def accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
 
 
 @metric(needs="labels", direction="maximize", range=UNIT, title="Balanced accuracy against the rest", tasks=MANY,
-        undefined="no events or no non-events", ref="Brodersen et al. (2010)")
+        linear=True, undefined="no events or no non-events", ref="Brodersen et al. (2010)")
 def bal_accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Mean of sensitivity and specificity of a class against the rest,
     $\frac{1}{2}\left(\frac{TP}{TP+FN}+\frac{TN}{TN+FP}\right)$."""
     return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
 
 
-@metric(needs="truth", direction="none", range=(0.0, np.inf), undefined="no events",
+@metric(needs="truth", linear=True, direction="none", range=(0.0, np.inf), undefined="no events",
         title="Self-information", ref="Shannon (1948)")
 def self_information(total: Any, events: Any, *, base: Literal["e", 2, 10] = 2) -> Any:
     r"""How surprising an event is, given how often it occurs; a fact of the data, not of the model, $-\log\pi$."""

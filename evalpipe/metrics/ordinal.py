@@ -25,6 +25,7 @@ def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Any]:
 
 
 @metric(needs="labels", sees="classes", tasks=ORDERED, direction="maximize", range=(-1.0, 1.0), standard=True,
+        linear=True,
         aliases=("weighted_cohen_kappa",), matrix=apart, undefined="truth and predictions are all of one class",
         ref="Cohen (1968)")
 def weighted_kappa(confusion: Any, *, weights: Literal["linear", "quadratic"] = "quadratic") -> Any:
@@ -34,7 +35,7 @@ def weighted_kappa(confusion: Any, *, weights: Literal["linear", "quadratic"] = 
 
 
 @metric(needs="probabilities", sees="classes", tasks=ORDERED, direction="minimize", range=(0.0, 1.0), standard=True,
-        title="Ranked probability score", aliases=("ranked_prob_score", "ranked_probability_score"),
+        linear=True, title="Ranked probability score", aliases=("ranked_prob_score", "ranked_probability_score"),
         undefined="no rows", ref="Epstein (1969)")
 def rps(total: Any, ranked_probability_error: Any, occurring: Any) -> Any:
     r"""Mean squared distance of the cumulative probabilities from the cumulative truth, over the K-1 cuts between
@@ -42,7 +43,7 @@ def rps(total: Any, ranked_probability_error: Any, occurring: Any) -> Any:
     return ratio(ranked_probability_error, total * (occurring.shape[-1] - 1))
 
 
-@metric(needs="labels", sees="classes", tasks=ORDERED, direction="minimize", range=FAR, standard=True,
+@metric(needs="labels", linear=True, sees="classes", tasks=ORDERED, direction="minimize", range=FAR, standard=True,
         title="Ordinal MAE", undefined="no rows", ref="Gaudette & Japkowicz (2009)")
 def ordinal_mae(total: Any, rank_error: Any) -> Any:
     r"""Mean number of levels by which the prediction misses, $\frac{1}{n}\sum_i|r_i-\hat r_i|$."""
@@ -50,7 +51,7 @@ def ordinal_mae(total: Any, rank_error: Any) -> Any:
 
 
 @metric(needs="labels", sees="classes", tasks=ORDERED, direction="minimize", range=FAR, title="Ordinal MSE",
-        undefined="no rows", ref="Gaudette & Japkowicz (2009)")
+        linear=True, undefined="no rows", ref="Gaudette & Japkowicz (2009)")
 def ordinal_mse(total: Any, squared_rank_error: Any) -> Any:
     r"""Mean squared number of levels by which the prediction misses, $\frac{1}{n}\sum_i(r_i-\hat r_i)^2$."""
     return ratio(squared_rank_error, total)

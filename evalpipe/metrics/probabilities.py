@@ -19,7 +19,7 @@ ONE_CLASS = "only one class occurs"
 Epsilon = Annotated[float, Field(gt=0, lt=0.5)]
 
 
-@metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, np.inf), standard=True,
+@metric(needs="probabilities", linear=True, sees="classes", direction="minimize", range=(0.0, np.inf), standard=True,
         aliases=("mn_log_loss", "cross_entropy"), undefined="no rows", ref="Good (1952)")
 def log_loss(
     total: Any,
@@ -38,7 +38,7 @@ def _brier_range(options: Mapping[str, Any]) -> tuple[float, float]:
 
 
 @metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, 1.0), range_of=_brier_range,
-        standard=True, title="Brier score", aliases=("brier_score", "brier_class", "brier_score_loss"),
+        linear=True, standard=True, title="Brier score", aliases=("brier_score", "brier_class", "brier_score_loss"),
         undefined="no rows", ref="Brier (1950)")
 def brier(
     total: Any, squared_error: Any, occurring: Any, *, scale: Literal["half", "sum", "classes"] = "half"
@@ -50,7 +50,7 @@ def brier(
     return each * ratio(squared_error, total)
 
 
-@metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 0.0), extensive=True,
+@metric(needs="probabilities", linear=True, sees="classes", direction="maximize", range=(-np.inf, 0.0), extensive=True,
         title="Log-likelihood", undefined="no rows", ref="Fisher (1922)")
 def log_likelihood(negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001 - of the statistic
     r"""Logarithm of the probability that the model gave to all outcomes together, after clipping at epsilon,
@@ -58,7 +58,7 @@ def log_likelihood(negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # no
     return -negative_log
 
 
-@metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True,
+@metric(needs="probabilities", linear=True, sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True,
         undefined="no rows", ref="Nelder & Wedderburn (1972)")
 def deviance(
     total: Any, negative_log: Any, *, scale: Literal["sum", "mean"] = "sum", epsilon: Epsilon = 1e-15  # noqa: ARG001
@@ -79,14 +79,14 @@ def nagelkerke_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15
 
 
 @metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="McFadden R2",
-        aliases=("d2_log_loss_score",), undefined=ONE_CLASS, ref="McFadden (1974)")
+        linear=True, aliases=("d2_log_loss_score",), undefined=ONE_CLASS, ref="McFadden (1974)")
 def mcfadden_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001
     r"""Share by which the log loss is smaller than that of the observed shares of the classes, with log-likelihoods l
     of the model and l0 of the shares, $1-\frac{l}{l_0}$."""
     return 1 - ratio(ratio(negative_log, occurring.sum(axis=-1)), _null(occurring))
 
 
-@metric(needs="probabilities", direction="maximize", range=(-1.0, 1.0), title="Tjur R2",
+@metric(needs="probabilities", linear=True, direction="maximize", range=(-1.0, 1.0), title="Tjur R2",
         aliases=("discrimination_slope",), undefined="no events or no non-events", ref="Tjur (2009)")
 def tjur_r2(total: Any, events: Any, probability_total: Any, probability_of_events: Any) -> Any:
     r"""Mean probability among the events less that among the non-events, $\bar p_1-\bar p_0$."""
@@ -95,7 +95,7 @@ def tjur_r2(total: Any, events: Any, probability_total: Any, probability_of_even
 
 
 @metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="Brier skill score",
-        aliases=("brier_skill_score", "d2_brier_score"), undefined=ONE_CLASS, ref="Murphy (1973)")
+        linear=True, aliases=("brier_skill_score", "d2_brier_score"), undefined=ONE_CLASS, ref="Murphy (1973)")
 def brier_skill(occurring: Any, squared_error: Any) -> Any:
     r"""Share by which the Brier score is smaller than that of the observed shares of the classes,
     $1-\frac{2BS}{\sum_k\pi_k(1-\pi_k)}$."""

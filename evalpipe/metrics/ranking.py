@@ -23,7 +23,7 @@ def _share_below(events_at: Any, others_at: Any, others_from: Any) -> Any:
     return ratio((events_at * below).sum(-1), events_at.sum(-1) * others[..., 0])
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, standard=True, title="ROC AUC", interval="auc",
+@metric(needs="scores", linear=True, direction="maximize", range=UNIT, standard=True, title="ROC AUC", interval="auc",
         aliases=("auc", "roc_auc_score", "c_statistic"), undefined=ONE_CLASS, ref="Hanley & McNeil (1982)")
 def roc_auc(events_at: Any, others_at: Any, others_from: Any) -> Any:
     r"""Probability that a random event is scored above a random non-event; ties count one half,
@@ -31,7 +31,7 @@ def roc_auc(events_at: Any, others_at: Any, others_from: Any) -> Any:
     return _share_below(events_at, others_at, others_from)
 
 
-@metric(needs="scores", direction="maximize", range=(-1.0, 1.0), title="Gini (accuracy ratio)",
+@metric(needs="scores", linear=True, direction="maximize", range=(-1.0, 1.0), title="Gini (accuracy ratio)",
         aliases=("accuracy_ratio", "somers_d"), undefined=ONE_CLASS, ref="Somers (1962)")
 def gini(events_at: Any, others_at: Any, others_from: Any) -> Any:
     r"""Share of the pairs of an event and a non-event ranked rightly less the share ranked wrongly, $2\,AUC-1$."""

@@ -44,6 +44,8 @@ class MetricRow:
     method: str
     n: str
     cells: tuple[Number, ...]
+    blind: str | None
+    """What each model's value would be without information, with the skill against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +146,23 @@ def _metric_row(metric: MetricSummary, found: dict[str, Estimate], models: list[
         better=wording.BETTER[metric.direction],
         method=", ".join(methods) or "–",
         n=" / ".join(dict.fromkeys(numbers.count(e.n) for e in shown_models)) or "–",
+        blind=_blind(shown_models),
         cells=tuple(
             shown(found[m.name], whole=is_whole(metric)) if m.name in found else Number("not evaluated") for m in models
         ),
     )
+
+
+def _blind(estimates: Sequence[Estimate]) -> str | None:
+    """Write the values without information and the skills, models parted by strokes; None where there are none."""
+    if all(e.no_information is None for e in estimates):
+        return None
+    values, skills = (
+        " / ".join("–" if value is None else numbers.number(value) for value in column)
+        for column in ([e.no_information for e in estimates], [e.skill for e in estimates])
+    )
+    known = any(e.skill is not None for e in estimates)
+    return f"Without information {values}" + (f"; skill {skills}" if known else "")
 
 
 def confusion_tables(results: Results, dataset: str) -> tuple[ConfusionTable, ...]:

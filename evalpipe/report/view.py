@@ -79,6 +79,9 @@ class CardView:
     levels: tuple[str, ...]
     averaged: bool
     """Whether a measure is averaged over the levels."""
+    blind: bool
+    """Whether the values without information are given."""
+    pairings: str
     cells: bool
     """Whether a formula names the cells of the confusion matrix."""
     facts: Facts
@@ -116,6 +119,8 @@ def card_view(results: Results) -> CardView:
         event=results.event,
         levels=tuple(results.levels),
         averaged=any(estimate.average is not None for estimate in results.rows),
+        blind=any(estimate.no_information is not None for estimate in results.rows),
+        pairings=numbers.count(results.intervals.pairings),
         cells=any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics),
         facts=_facts(results),
         warnings=tuple((warning.code, warning.message) for warning in results.warnings),

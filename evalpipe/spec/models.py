@@ -262,6 +262,9 @@ class Spec(Part):
     """The measures: names, or mappings of a name and its options. The task's standard set where absent."""
     intervals: Intervals = Intervals()
     """The intervals."""
+    no_information: StrictBool = False
+    """Also give the value that each measure would have if truth and prediction were independent, and the skill against
+    it: the share of the way from there to the best value."""
     costs: Annotated[tuple[Cost, ...], Field(min_length=1)] | None = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
     report: Report = Report()

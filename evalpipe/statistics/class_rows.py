@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +71,14 @@ class ClassRows:
     def expected(self, values: Floats) -> Floats:
         """Expectation under the probabilities of ``values`` [n, levels], shape [n]."""
         return np.asarray((values * self.chances).sum(axis=1))
+
+    def always(self, place: int) -> ClassRows:
+        """Return the rows as if all of them were of one level."""
+        return replace(self, truth=np.full(len(self.truth), place))
+
+    def paired(self, index: Whole) -> ClassRows:
+        """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
+        return replace(self, truth=self.truth[index])
 
     def against(self, level: int) -> Rows:
         """Return the rows with one level as the event and all others as its opposite."""

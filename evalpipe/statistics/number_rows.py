@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -129,6 +129,10 @@ class NumberRows:
         codes = np.zeros(2**levels, np.intp)  # cells beyond the last have no weight
         codes[: len(first)] = np.unique(self.predicted[first], return_inverse=True)[1]
         return tuple(Merge.of(codes, 2**level) for level in range(levels))
+
+    def paired(self, index: Whole) -> NumberRows:
+        """Return the rows with the truth of row ``index[i]`` beside the predictions of row i."""
+        return replace(self, truth=self.truth[index])
 
     @property
     def ranked(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +29,14 @@ class Rows:
     predicted: Flags | None
     probability: Floats | None = None
     score: Floats | None = None
+
+    def always(self, place: int) -> Rows:
+        """Return the rows as if all of them were events (place 0) or none (place 1)."""
+        return replace(self, truth=np.full(len(self.truth), place == 0))
+
+    def paired(self, index: Whole) -> Rows:
+        """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
+        return replace(self, truth=self.truth[index])
 
     @classmethod
     def stacked(cls, parts: Sequence[Rows]) -> Rows:

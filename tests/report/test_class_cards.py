@@ -36,7 +36,7 @@ def results() -> Results:
             "accuracy", "cost", "weighted_kappa", {"metric": "precision", "average": ["macro", "micro", "none"]},
             {"metric": "roc_auc", "average": "none"},
         ],
-        "intervals": {"replicates": 100},
+        "intervals": {"replicates": 100}, "no_information": True,
     }
     return evalpipe.run(spec, frames={"test": frame})
 
@@ -57,6 +57,14 @@ def test_the_table_of_measures_has_averages_alone(results: Results) -> None:
         ("Accuracy", ""), ("Cost", ""), ("Weighted kappa", "weights = quadratic"), ("Precision", "mean over classes"),
         ("Precision", "classes pooled"),
     ]
+
+
+def test_the_value_without_information_stands_beside_the_measure(results: Results) -> None:
+    (table,) = card_view(results).datasets[0].metrics
+    kappa = next(row for row in table.rows if row.title == "Weighted kappa")
+    skill = next(row for row in results.rows if row.metric == "weighted_kappa").skill
+    assert kappa.blind == f"Without information 0.000; skill {skill:.3f}"
+    assert "over 200 random pairings" in html_page(results).decode()
 
 
 def test_the_facts_name_levels_and_priors(results: Results) -> None:

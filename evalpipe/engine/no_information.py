@@ -1,0 +1,91 @@
+"""What a measure would be if truth and prediction were independent: the value of a model that knows nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.engine.averages import values
+from evalpipe.intervals import stream
+from evalpipe.metrics.declare import ratio
+from evalpipe.statistics import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.averages import Floats
+    from evalpipe.metrics import Metric
+    from evalpipe.plan import MetricPlan, Plan
+
+PERMUTATIONS = 200
+"""Random pairings of truths with predictions, for measures whose mean has no closed form."""
+
+
+@dataclass(frozen=True)
+class Independent:
+    """The mean statistics of rows over all pairings of their truths with their predictions, under weights [n].
+
+    Each prediction meets each level as often as the level occurs: a statistic that is linear in the pairs is the mean
+    of those of rows that are all of one level, weighted by the levels' shares.
+    """
+
+    rows: Any
+    weights: Floats
+
+    @cached_property
+    def levels(self) -> list[tuple[float, Summary]]:
+        """The share of each level that occurs, with the rows as if all were of it."""
+        occurring = Summary(self.rows, self.weights)("occurring")
+        shares = ratio(occurring, occurring.sum())
+        return [(float(s), Summary(self.rows.always(k), self.weights)) for k, s in enumerate(shares) if s > 0]
+
+    @cached_property
+    def classes(self) -> tuple[Independent, ...]:
+        """The same rows seen once for each level, that level being the event."""
+        return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
+
+    def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
+        """Return the mean of the statistic ``name``."""
+        return np.asarray(sum(share * summary(name, options) for share, summary in self.levels))
+
+    def value(self, metric: Metric, options: Mapping[str, Any]) -> Floats:
+        """Return a metric's value at the mean statistics."""
+        return metric(*[self(name, options) for name in metric.statistics], **options)
+
+
+def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPlan) -> Floats:
+    """Return the mean of a measure over pairings of truths with predictions, [], or [K] where each class has its own.
+
+    Exact where the measure is linear; else over `PERMUTATIONS` random pairings. NaN where it is undefined in all.
+    """
+    if entry.metric.linear and entry.average != "micro":
+        independent: Any = Independent(summary.rows, summary.weights)
+        return values(independent, entry)
+    drawn = np.stack([
+        values(Summary(summary.rows.paired(_pairing(plan, sample, number)), summary.weights), entry)
+        for number in range(PERMUTATIONS)
+    ])
+    known = ~np.isnan(drawn)
+    return ratio(np.where(known, drawn, 0.0).sum(axis=0), known.sum(axis=0))
+
+
+def _pairing(plan: Plan, sample: Sample, number: int) -> Any:
+    """Draw which row's truth meets each prediction: a permutation; with weights, rows in proportion to them."""
+    generator = stream(plan.spec.seed, "pairing", sample.dataset, number)
+    if sample.weight is None:
+        return generator.permutation(sample.n)
+    return generator.choice(sample.n, sample.n, p=sample.weight / sample.weight.sum())
+
+
+def skill(entry: MetricPlan, value: float, known: float) -> float | None:
+    """Return the share of the way from the value without information to the best one; None where there is none."""
+    if entry.metric.direction == "none":
+        return None
+    end = entry.metric.bounds(entry.params)[entry.metric.direction == "maximize"]
+    if not np.isfinite([end, value, known]).all() or end == known:
+        return None
+    return float((value - known) / (end - known))
