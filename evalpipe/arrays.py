@@ -29,6 +29,7 @@ def evaluate(
     metrics: Sequence[str | Mapping[str, Any]] | None = None,
     weight: Any = None,
     weight_kind: str = "importance",
+    cluster: Any = None,
     threshold: float | None = None,
     prevalence: float | Mapping[str, Any] | None = None,
     costs: Sequence[Mapping[str, Any]] | None = None,
@@ -44,6 +45,7 @@ def evaluate(
     DataError or UsageError as a run does.
     """
     columns: dict[str, Any] = {"truth": truth} | ({"weight": weight} if weight is not None else {})
+    columns |= {"cluster": cluster} if cluster is not None else {}
     models: dict[str, dict[str, Any]] = {}
     given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
     for kind, arrays in given.items():
@@ -58,7 +60,7 @@ def evaluate(
     outcome = {"column": "truth", "event": event, "levels": None if levels is None else list(levels)}
     optional = {
         "metrics": metrics, "prevalence": prevalence, "costs": costs, "intervals": intervals, "threshold": threshold,
-        "no_information": no_information or None,
+        "no_information": no_information or None, "cluster": None if cluster is None else "cluster",
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
     }
     spec: dict[str, Any] = {

@@ -24,6 +24,9 @@ Method = Literal["exact", "wilson", "jeffreys", "delong", "logit", "percentile",
 """How an interval is made."""
 
 
+DEPENDENT = "rows of a cluster are not independent, so whole clusters are resampled"
+
+
 @dataclass(frozen=True, slots=True)
 class DatasetPlan:
     """The columns to read from one dataset, each once, in reading order."""
@@ -111,6 +114,8 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
         named.setdefault(spec.id, ("id",))
     if spec.weight is not None:
         named.setdefault(spec.weight.column, ("weight", "column"))
+    if spec.cluster is not None:
+        named.setdefault(spec.cluster, ("cluster",))
     for name, model in spec.models.items():
         for kind, column in model_columns(spec, model).items():
             of_levels = "probabilities" if model.scores is None else "scores"
@@ -239,6 +244,8 @@ def _interval(spec: Spec, entry: Metric, average: str | None) -> tuple[Method, s
     asked = spec.intervals.method
     if asked in ("none", "percentile", "bca"):
         return asked, f"the spec asks for {'none' if asked == 'none' else 'the bootstrap'}"
+    if spec.cluster is not None:
+        return "percentile", DEPENDENT
     if entry.interval is None:
         return "percentile", "not a proportion of rows, so no binomial limits exist"
     if average not in (None, "none"):
@@ -257,6 +264,8 @@ def _proportions(spec: Spec) -> tuple[Method, str]:
     method = spec.intervals.method
     if method in ("none", "percentile", "bca"):
         return ("none" if method == "none" else "percentile"), "the spec asks for it"
+    if spec.cluster is not None:
+        return "percentile", DEPENDENT
     if spec.weight is not None and spec.weight.kind == "importance":
         return "percentile", "binomial limits do not hold under importance weights"
     if method == "wilson":

@@ -74,6 +74,8 @@ class DatasetSummary(Record):
     """Share of the events of a binary outcome, weighted."""
     levels: list[LevelCount]
     """The levels of the outcome; none of a number."""
+    clusters: int | None = None
+    """Clusters of rows, where they are resampled."""
     outcome: dict[str, float] = Field(default_factory=dict)
     """Of a number: its weighted mean and sd, min, quartiles and max."""
 

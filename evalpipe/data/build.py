@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.data.sample import Predictions, Sample
-from evalpipe.data.summary import absent_levels, files, summarise
+from evalpipe.data.summary import absent_levels, files, one_cluster, summarise
 from evalpipe.plan import level_columns, threshold
 from evalpipe.spec.models import gives
 from evalpipe.tasks import NUMBERS
@@ -38,9 +38,11 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     if evaluated:
         for number, (name, model) in enumerate(spec.models.items()):
             models[name] = _predictions(frame, number, model, threshold(spec, model), len(levels))
+    cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
+    warnings = (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster)) if evaluated else ()
     return Sample(
         rows.name, rows.plan.role, spec.task, levels, truth, weight, kind, summary, files(columns),
-        MappingProxyType(models), absent_levels(summary, spec.task) if evaluated else (), baseline,
+        MappingProxyType(models), warnings, baseline, cluster,
     )
 
 
@@ -58,11 +60,15 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     frame = {"truth": coded}
     if spec.weight is not None:
         frame["weight"] = values[spec.weight.column]
+    if spec.cluster is not None:
+        frame["cluster"] = values[spec.cluster]
     for number, model in enumerate(spec.models.values()):
         frame |= {f"{kind} {number}": column for kind, column in _held(spec, model, values, levels).items()}
     table = pl.DataFrame(frame)
     if spec.weight is not None:
         table = table.filter(pl.col("weight") > 0)
+    if spec.cluster is not None:
+        table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
     return table.sort(table.columns)
 
 

@@ -34,6 +34,8 @@ def check(rows: Rows) -> Columns:
             _model(found, name, model)
     if spec.weight is not None:
         _weight(found, spec.weight.column, whole=spec.weight.kind == "frequency")
+    if spec.cluster is not None:
+        _text(found, spec.cluster, ("cluster",), "missing-cluster", "the cluster column")
     if spec.id is not None:
         _text(found, spec.id, ("id",), "missing-id", "the id column")
         _unique(found, spec.id)

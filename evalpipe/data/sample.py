@@ -47,7 +47,8 @@ class Sample:
     ``levels`` are the names of the outcome's levels in order, of a binary one the event first, of a number none.
     ``truth`` is, for each row, whether it is an event, the place of its level, or its number, shape [n]; ``weight`` the
     case weights, shape [n], all above zero, or None; ``models`` the predictions by model name; ``baseline`` the mean
-    outcome of the reference datasets, where it is a number and they have it.
+    outcome of the reference datasets, where it is a number and they have it; ``cluster`` the number of each row's
+    cluster from 0, shape [n], or None.
     """
 
     dataset: str
@@ -62,6 +63,7 @@ class Sample:
     models: Mapping[str, Predictions] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[Warned, ...] = ()
     baseline: float | None = None
+    cluster: Values | None = None
 
     @property
     def n(self) -> int:

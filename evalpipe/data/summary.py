@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
-    from evalpipe.data.sample import Floats
+    from evalpipe.data.sample import Floats, Values
 
 
 def files(columns: Columns) -> tuple[InputFile, ...]:
@@ -62,6 +62,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         total_weight=total if rows.plan.role == "evaluate" else float(used),
         prevalence=events / total if spec.task == "binary" and known and total else None,
         levels=_declared(columns, counts),
+        clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
         outcome=spread(frame["truth"].to_numpy(), weights) if spec.task in NUMBERS and known else {},
     )
 
@@ -119,3 +120,12 @@ def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
     listed = ", ".join(f"'{level}'" for level in absent)
     message = f"no row of dataset '{summary.name}' has the level {listed}; averages are over the other levels"
     return (Warned(code="absent-level", message=message),)
+
+
+def one_cluster(dataset: str, cluster: Values | None) -> tuple[Warned, ...]:
+    """Warn of rows that are all of one cluster: resampling it tells nothing."""
+    if cluster is None or len(np.unique(cluster)) != 1:
+        return ()
+    message = (f"all rows of dataset '{dataset}' are of one cluster; resampling clusters cannot tell how uncertain its "
+               "measures are")
+    return (Warned(code="one-cluster", message=message),)

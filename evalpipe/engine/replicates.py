@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.engine.averages import values
 from evalpipe.engine.bins import STRATEGIES, event_rates
-from evalpipe.intervals import jackknife_weights, replicate_weights
+from evalpipe.intervals import Design, jackknife_weights, replicate_weights
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Replicates:
         metrics: dict[tuple[str, int], list[Floats]] = {(name, i): [] for name in models for i in wanted}
         rates: dict[tuple[str, str], list[Floats]] = {(name, how): [] for name in binned for how in STRATEGIES}
         weights = replicate_weights(
-            sample.n, sample.weight, sample.weight_kind, plan.spec.intervals.replicates, plan.spec.seed, sample.dataset
+            _design(plan, sample), plan.spec.intervals.replicates, plan.spec.seed, sample.dataset
         )
         for batch in weights:
             for name, rows in models.items():
@@ -71,7 +71,7 @@ def _jackknife(plan: Plan, sample: Sample, models: Mapping[str, Any]) -> dict[tu
     if not wanted:
         return {}
     found: dict[tuple[str, int], list[Floats]] = {(name, i): [] for name in models for i in wanted}
-    for batch in jackknife_weights(sample.n, sample.weight):
+    for batch in jackknife_weights(_design(plan, sample)):
         for name, rows in models.items():
             summary = Summary(rows, batch)
             for i in wanted:
@@ -81,3 +81,10 @@ def _jackknife(plan: Plan, sample: Sample, models: Mapping[str, Any]) -> dict[tu
 
 def _binned(plan: Plan, rows: Any) -> bool:
     return plan.bins == "percentile" and plan.spec.task == "binary" and rows.probability is not None
+
+
+def _design(plan: Plan, sample: Sample) -> Design:
+    strata = None
+    if plan.spec.intervals.stratify:
+        strata = np.where(sample.truth, 0, 1) if plan.spec.task == "binary" else sample.truth
+    return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 BLOCK = 64
 """Replicates that share one random stream; fixed, so that batches and threads cannot change a draw."""
@@ -29,20 +31,33 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(word) for word in key])))
 
 
-def replicate_weights(
-    n: int, weight: Floats | None, kind: str | None, replicates: int, seed: int, dataset: str
-) -> Iterator[Floats]:
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How ``n`` rows are resampled.
+
+    ``weight`` [n] and its ``kind``, if any; ``cluster`` [n], the numbers of clusters that are drawn whole; ``strata``
+    [n], the numbers of groups of rows that are each drawn apart.
+    """
+
+    n: int
+    weight: Floats | None = None
+    kind: str | None = None
+    cluster: Whole | None = None
+    strata: Whole | None = None
+
+
+def replicate_weights(design: Design, replicates: int, seed: int, dataset: str) -> Iterator[Floats]:
     """Yield batches of weight rows [b, n] of ``replicates`` resamples with replacement. Efron (1979).
 
     Frequency weights say how many observations a row stands for, and those are resampled; importance weights multiply
     the resampled counts. The draw depends on ``seed``, ``dataset`` and the block alone.
     """
-    batch = max(1, CELLS // n)
+    batch = max(1, CELLS // design.n)
     rows: list[Floats] = []
     for block in range(-(-replicates // BLOCK)):
         generator = stream(seed, "bootstrap", dataset, block)
         for _ in range(min(BLOCK, replicates - block * BLOCK)):
-            rows.append(_resample(generator, n, weight, kind))
+            rows.append(_resample(generator, design))
             if len(rows) == batch:
                 yield np.stack(rows)
                 rows = []
@@ -50,25 +65,40 @@ def replicate_weights(
         yield np.stack(rows)
 
 
-def _resample(generator: np.random.Generator, n: int, weight: Floats | None, kind: str | None) -> Floats:
-    if weight is not None and kind == "frequency":
+def _resample(generator: np.random.Generator, design: Design) -> Floats:
+    weight = design.weight
+    if design.cluster is not None:
+        clusters = int(design.cluster.max()) + 1
+        drawn = np.bincount(generator.integers(0, clusters, clusters), minlength=clusters).astype(float)
+        return drawn[design.cluster] if weight is None else drawn[design.cluster] * weight
+    if design.strata is not None:
+        counts = np.empty(design.n)
+        for stratum in range(int(design.strata.max()) + 1):
+            rows = np.flatnonzero(design.strata == stratum)
+            if len(rows):
+                part = None if weight is None else weight[rows]
+                counts[rows] = _resample(generator, Design(len(rows), part, design.kind))
+        return counts
+    if weight is not None and design.kind == "frequency":
         observations = weight.sum()
         return generator.multinomial(int(observations), weight / observations).astype(float)
-    counts = np.bincount(generator.integers(0, n, n), minlength=n)
-    return counts.astype(float) if weight is None else counts * weight
+    counts = np.bincount(generator.integers(0, design.n, design.n), minlength=design.n).astype(float)
+    return counts if weight is None else counts * weight
 
 
-def jackknife_weights(n: int, weight: Floats | None) -> Iterator[Floats]:
+def jackknife_weights(design: Design) -> Iterator[Floats]:
     """Yield batches of weight rows [b, n], each with one group of rows left out. Tukey (1958).
 
-    A group is a row up to `GROUPS` rows; of more, every `GROUPS`-th row, so that groups of sorted rows are alike.
+    A group is a row, or a cluster, up to `GROUPS` of them; of more, every `GROUPS`-th, so that groups of sorted rows
+    are alike.
     """
-    groups = min(n, GROUPS)
-    whole = np.ones(n) if weight is None else weight
-    batch = max(1, CELLS // n)
+    number = np.arange(design.n) if design.cluster is None else design.cluster
+    groups = min(int(number.max()) + 1, GROUPS)
+    whole = np.ones(design.n) if design.weight is None else design.weight
+    batch = max(1, CELLS // design.n)
     for first in range(0, groups, batch):
         left = np.arange(first, min(first + batch, groups))
-        yield np.where(np.arange(n) % groups == left[:, None], 0.0, whole)
+        yield np.where(number % groups == left[:, None], 0.0, whole)
 
 
 def percentile_limits(replicates: Floats, level: float) -> tuple[float, float] | None:

@@ -130,6 +130,8 @@ def _facts(results: Results, dataset: DatasetSummary) -> Facts:
     ]
     if dataset.events is not None:
         facts += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
+    if dataset.clusters is not None:
+        facts.append(("Clusters of rows", numbers.count(dataset.clusters)))
     unit = f" ({results.unit})" if results.unit else ""
     facts += [(f"{head}{unit}", _number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
     if weighted:

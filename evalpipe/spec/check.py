@@ -24,8 +24,8 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "loo_
 def check(tree: Tree) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     return list(chain(
-        check_task(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree), _columns(tree),
-        check_metrics(tree),
+        check_task(tree), _resampling(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
+        _columns(tree), check_metrics(tree),
     ))
 
 
@@ -34,6 +34,15 @@ def _readable(tree: Tree) -> list[Any] | None:
     levels = tree.get("outcome", "levels")
     good = isinstance(levels, list) and all(isinstance(level, str | bool | int) for level in levels)
     return levels if good else None
+
+
+def _resampling(tree: Tree) -> list[Problem]:
+    """Report levels to be resampled apart where clusters are resampled whole: a cluster may hold several levels."""
+    if tree.get("cluster") is None or tree.get("intervals", "stratify") is not True:
+        return []
+    message = "clusters are resampled whole, so the rows of each level cannot be resampled apart"
+    here = ("intervals", "stratify")
+    return [tree.problem("two-resamplings", message, *here, key=True, hint="remove this or 'cluster'")]
 
 
 def _levels(tree: Tree) -> list[Problem]:

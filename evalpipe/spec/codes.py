@@ -52,6 +52,7 @@ CODES = {
     "unknown-level": "a level is named that is not declared",
     "missing-level": "a level is left out where every level must be named",
     "prior-sum": "the prior probabilities of the levels do not sum to 1",
+    "two-resamplings": "rows are to be resampled in two ways that exclude each other",
     "duplicate-cost": "the cost of a pair of levels is given twice",
     "outcome-as-input": "the column of the outcome is named as a prediction or a weight",
 }

@@ -221,6 +221,8 @@ class Intervals(Part):
     bootstrap for every measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""
+    stratify: StrictBool = False
+    """Resample the rows of each level apart, so that every replicate has as many of each as the data."""
 
 
 class Report(Part):
@@ -250,6 +252,9 @@ class Spec(Part):
     number under `levels`. `ppv` and `npv` need it."""
     weight: Annotated[Weight, Short("column")] | None = None
     """The column of case weights, or a mapping with their kind."""
+    cluster: ColumnName | None = None
+    """The column that says which rows belong together, such as those of a patient; intervals then resample clusters,
+    not rows."""
     id: ColumnName | None = None
     """The column that identifies a row; checked for duplicates and for rows shared with reference datasets."""
     datasets: Annotated[dict[Key, Dataset], Field(min_length=1)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from evalpipe.intervals import clopper_pearson, percentile_limits, replicate_weights, wilson
+from evalpipe.intervals import Design, clopper_pearson, percentile_limits, replicate_weights, wilson
 
 
 @pytest.mark.parametrize(("method", "ours"), [("exact", clopper_pearson), ("wilson", wilson)])
@@ -27,8 +27,10 @@ def test_no_trials_have_no_limits(ours: object) -> None:
 
 
 def draws(**changes: object) -> np.ndarray:
-    arguments = {"n": 50, "weight": None, "kind": None, "replicates": 200, "seed": 1, "dataset": "a"} | changes
-    return np.concatenate(list(replicate_weights(**arguments)))  # type: ignore[arg-type]
+    drawn = {"replicates": 200, "seed": 1, "dataset": "a"}
+    design = Design(**({"n": 50} | {key: value for key, value in changes.items() if key not in drawn}))  # type: ignore[arg-type]
+    asked = drawn | {key: value for key, value in changes.items() if key in drawn}
+    return np.concatenate(list(replicate_weights(design, **asked)))  # type: ignore[arg-type]
 
 
 def test_each_replicate_draws_n_rows_with_replacement() -> None:
@@ -71,3 +73,24 @@ def test_percentile_limits_leave_undefined_replicates_out() -> None:
     values = np.array([np.nan, *np.arange(101.0)])
     assert percentile_limits(values, 0.9) == pytest.approx((5, 95))
     assert percentile_limits(np.array([np.nan, 1.0]), 0.9) is None
+
+
+def test_clusters_are_drawn_whole() -> None:
+    cluster = np.repeat(np.arange(10), [1, 2, 3, 4, 5, 5, 6, 7, 8, 9])
+    weights = draws(cluster=cluster)
+    counts = np.stack([row[np.unique(cluster, return_index=True)[1]] for row in weights])
+    assert (weights == counts[:, cluster]).all()
+    assert (counts.sum(axis=1) == 10).all()
+    assert counts.mean(axis=0) == pytest.approx(np.ones(10), abs=0.35)  # 5 standard errors of a count's mean
+
+
+def test_strata_keep_their_sizes() -> None:
+    strata = np.repeat([0, 2], [20, 30])  # a level that does not occur has no rows to draw
+    weights = draws(strata=strata)
+    assert (weights[:, :20].sum(axis=1) == 20).all()
+    assert (weights[:, 20:].sum(axis=1) == 30).all()
+    assert weights.mean(axis=0) == pytest.approx(np.ones(50), abs=0.35)
+    times = np.tile([1.0, 3.0], 25)
+    heavy = draws(strata=strata, weight=times, kind="frequency")
+    assert (heavy[:, :20].sum(axis=1) == times[:20].sum()).all()
+    assert heavy.mean(axis=0) == pytest.approx(times, abs=0.65)
