@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn import metrics as sk
 
-from evalpipe.intervals import replicate_weights
+from evalpipe.intervals import Design, replicate_weights
 from evalpipe.metrics import registry
 from evalpipe.statistics import Rows, Summary
 
@@ -42,7 +42,7 @@ def ours(y: Any, p: Any, replicates: int) -> float:
     begun = time.perf_counter()
     rows = Rows(y, p >= 0.5, p)
     wanted = [(registry[name], registry[name].options().model_dump()) for name in NAMES]
-    for batch in replicate_weights(len(y), None, None, replicates, 0, "benchmark"):
+    for batch in replicate_weights(Design(len(y)), replicates, 0, "benchmark"):
         summary = Summary(rows, batch)
         for metric, options in wanted:
             summary.value(metric, options)
