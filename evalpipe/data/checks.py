@@ -127,7 +127,8 @@ def _probability(found: Columns, column: str, loc: Loc) -> None:
         message = f"{cells(outside)} of column '{column}' {are(outside)} not {noun(outside, 'probability')} from 0 to 1"
         written = found.rows.frame[column]
         problem = found.rows.problem(
-            "probability-range", message, loc, _scale_hint(values, outside), mask=outside, values=written
+            "probability-range", message, loc, _scale_hint(values, outside, found.rows.spec.task), mask=outside,
+            values=written,
         )
         found.problems.append(problem)
 
@@ -147,7 +148,7 @@ def _score(found: Columns, column: str, loc: Loc) -> None:
         found.problems.append(found.rows.problem("score-range", message, loc, hint, mask=endless, values=written))
 
 
-def _scale_hint(values: pl.Series, outside: pl.Series) -> str:
+def _scale_hint(values: pl.Series, outside: pl.Series, task: str) -> str:
     """Guess from all values what the column may hold instead of probabilities."""
     known = values.filter(values.is_finite().fill_null(value=False))
     share = int(outside.sum()) / max(1, len(values))
@@ -155,8 +156,9 @@ def _scale_hint(values: pl.Series, outside: pl.Series) -> str:
     if share >= 0.5 and low >= 0 and 1 < high <= 100:
         return "they look like percents: divide them by 100"
     if share >= 0.2 and low < 0:
-        return "they look like log odds: name the column under 'score' and add 'scale: logit'"
-    return "give the model's probability of the event"
+        instead = "'score' and add 'scale: logit'" if task == "binary" else "'scores'"
+        return f"they look like log odds: name the column under {instead}"
+    return f"give the model's probability of the {'event' if task == 'binary' else 'level'}"
 
 
 def _weight(found: Columns, column: str, *, whole: bool) -> None:

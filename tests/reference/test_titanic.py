@@ -8,10 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import evalpipe
+from evalpipe.metrics import registry
 from evalpipe.results import Results
+from evalpipe.statistics import Rows, Summary
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +46,14 @@ def test_the_figures_of_the_chapter(results: Results, metric: str, value: float,
     found = next(row.value for row in results.rows if row.metric == metric)
     assert found is not None
     assert round(found, digits) == value
+
+
+def test_the_forest_of_the_chapter_from_its_confusion_matrix() -> None:
+    """454, 60, 257, 1436 of the chapter's forest: accuracy, precision, recall, F1, specificity to the digits printed."""
+    cells = (454, 60, 257, 1436)
+    truth = np.repeat([True, False, True, False], cells)
+    predicted = np.repeat([True, True, False, False], cells)
+    summary = Summary(Rows(truth, predicted), np.ones(sum(cells)))
+    names = ("accuracy", "precision", "sensitivity", "f1", "specificity")
+    found = [float(summary.value(registry[name], {})) for name in names]
+    assert found == pytest.approx([0.8564, 0.8833, 0.6385, 0.7412, 0.9599], abs=5e-5)
