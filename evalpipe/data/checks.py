@@ -67,8 +67,9 @@ def _sums(found: Columns, name: str, columns: list[str]) -> None:
     if any(column not in found.values for column in columns):
         return
     total = pl.select(pl.sum_horizontal([found.values[column].fill_nan(None) for column in columns])).to_series()
-    known = pl.select(pl.all_horizontal([found.values[c].is_finite().fill_null(value=False) for c in columns]))
-    wrong = ((total - 1).abs() > TOLERANCE) & known.to_series()
+    fine = [found.values[column].is_between(0, 1).fill_null(value=False) for column in columns]
+    known = pl.select(pl.all_horizontal(fine)).to_series()  # others are reported already
+    wrong = ((total - 1).abs() > TOLERANCE) & known
     if wrong.any():
         message = f"in {_count_rows(wrong)} the probabilities of model '{name}' do not sum to 1"
         hint = "give the probabilities of all levels, unrounded, or set 'renormalise: true' to divide by their sum"

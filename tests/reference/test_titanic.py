@@ -49,7 +49,7 @@ def test_the_figures_of_the_chapter(results: Results, metric: str, value: float,
 
 
 def test_the_forest_of_the_chapter_from_its_confusion_matrix() -> None:
-    """454, 60, 257, 1436 of the chapter's forest: accuracy, precision, recall, F1, specificity to the digits printed."""
+    """454, 60, 257, 1436 of the chapter's forest: accuracy, precision, recall, F1, specificity as printed."""
     cells = (454, 60, 257, 1436)
     truth = np.repeat([True, False, True, False], cells)
     predicted = np.repeat([True, True, False, False], cells)
