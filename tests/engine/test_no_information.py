@@ -20,6 +20,14 @@ from evalpipe.plan import MetricPlan
 from evalpipe.statistics import Summary
 from laws import samples
 
+BENT = {
+    "average_precision", "brier_refinement", "brier_reliability", "brier_residual", "brier_resolution",
+    "critical_success_index", "equitable_threat_score", "gain", "gain_capture", "hand_till_auc", "ks", "lift",
+    "nagelkerke_r2", "negative_likelihood_ratio", "npv", "odds_ratio", "ordinal_rmse", "partial_roc_auc",
+    "positive_likelihood_ratio", "ppv", "pr_auc", "precision_at_k", "recall_at_k", "roc_distance", "sedi", "yule_q",
+}
+"""Measures of levels whose mean over all pairings is not their value at the mean statistics."""
+
 LINEAR = [case for case in samples.CASES if registry[case[0]].linear]
 
 
@@ -36,6 +44,10 @@ def test_the_exact_mean_is_that_of_all_pairings(name: str, options: dict[str, An
     assert not np.isnan(found).any()
     exact = float(Independent(data, np.ones(6)).value(entry, filled))
     assert exact == pytest.approx(np.mean(found), abs=1e-10, rel=1e-10)
+
+
+def test_a_measure_is_averaged_over_random_pairings_only_where_it_must_be() -> None:
+    assert {entry.name for entry in samples.CLASSES if not entry.linear} == BENT
 
 
 def test_the_exact_mean_follows_the_weights() -> None:
