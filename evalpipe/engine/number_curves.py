@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.statistics.number_rows import Groups
+from evalpipe.statistics.groups import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -136,6 +136,10 @@ def _scores(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
         if model.get(score) is not None and model.get(chance) is not None:
             message = f"the model '{name}' has both '{chance}' and '{score}'"
             return [tree.problem("two-scores", message, "models", name, score, key=True, hint="remove one of the two")]
+    if model.get("renormalise") is True and model.get("probabilities") is None and tree.get("task") in MANY:
+        message = f"'renormalise' of the model '{name}' would change nothing: it has no 'probabilities'"
+        here = ("models", name, "renormalise")
+        return [tree.problem("unused-renormalise", message, *here, key=True, hint="remove it")]
     if model.get("scale") is not None and model.get("score") is None:
         message = f"the scale of the model '{name}' would change nothing: it has no 'score'"
         hint = "rename 'probability' to 'score'" if model.get("probability") is not None else "remove it"

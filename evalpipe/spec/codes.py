@@ -41,6 +41,7 @@ CODES = {
     "metric-needs-classes": "a metric needs predicted classes that a model does not give",
     "two-scores": "a model has both a probability and a score",
     "unused-scale": "a model has the scale of a score but no score",
+    "unused-renormalise": "a model is to have its probabilities renormalised but gives none",
     "unused-threshold": "a model has both a threshold and predicted classes",
     "nothing-to-evaluate": "no dataset has the role evaluate",
     "not-for-task": "a key that the task does not have",

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from evalpipe.statistics.groups import Groups
 from evalpipe.statistics.rows import Floats, Rows, Whole, present
 
 
@@ -36,6 +37,16 @@ class ClassRows:
     def picked(self) -> Whole:
         """The place of each row's predicted class, shape [n]."""
         return self.classes
+
+    @cached_property
+    def cells(self) -> Groups:
+        """The rows gathered by true and predicted class."""
+        return Groups.by(self.codes, self.picked)
+
+    @cached_property
+    def members(self) -> Groups:
+        """The rows gathered by true class."""
+        return Groups.by(self.codes)
 
     @property
     def chances(self) -> Floats:

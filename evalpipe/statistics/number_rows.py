@@ -7,30 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from evalpipe.statistics.groups import Groups
 from evalpipe.statistics.rows import Floats, Whole, present
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Rows gathered by equal keys: ``order`` [n] are their positions, sorted; ``starts`` [m] where the groups begin."""
-
-    order: Whole
-    starts: Whole
-
-    @classmethod
-    def by(cls, *keys: Floats) -> Groups:
-        """Gather by the first key, within it by the next, all ascending."""
-        order = np.lexsort(keys[::-1])
-        new = np.zeros(len(order), bool)
-        new[0] = True
-        for key in keys:
-            new[1:] |= key[order][1:] != key[order][:-1]
-        return cls(order, np.flatnonzero(new))
-
-    def totals(self, values: Floats) -> Floats:
-        """Total ``values`` [..., n] of each group: [..., m]."""
-        ordered = np.take(values, self.order, axis=-1)
-        return ordered if len(self.starts) == len(self.order) else np.add.reduceat(ordered, self.starts, axis=-1)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from evalpipe.statistics.groups import Groups
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -73,6 +75,16 @@ class Rows:
     def picked(self) -> Whole:
         """The place of each row's predicted class, shape [n]."""
         return np.where(self.classes, 0, 1)
+
+    @cached_property
+    def cells(self) -> Groups:
+        """The rows gathered by true and predicted class."""
+        return Groups.by(self.codes, self.picked)
+
+    @cached_property
+    def members(self) -> Groups:
+        """The rows gathered by true class."""
+        return Groups.by(self.codes)
 
     @property
     def levels(self) -> int:

@@ -26,14 +26,18 @@ def agreed(rows: Rows | ClassRows) -> Any:
 def confusion(summary: Summary) -> Any:
     """Rows of each true class (first of the last two axes) predicted as each class (the last): [..., K, K]."""
     rows = summary.rows
-    cells = _totals(summary.weights, rows.codes * rows.levels + rows.picked, rows.levels**2)
-    return cells.reshape(*cells.shape[:-1], rows.levels, rows.levels)
+    found = np.zeros((*summary.weights.shape[:-1], rows.levels, rows.levels))
+    found[..., rows.codes[rows.cells.first], rows.picked[rows.cells.first]] = rows.cells.totals(summary.weights)
+    return found
 
 
 @table
 def occurring(summary: Summary) -> Any:
     """Rows of each true class: [..., K]."""
-    return _totals(summary.weights, summary.rows.codes, summary.rows.levels)
+    rows = summary.rows
+    found = np.zeros((*summary.weights.shape[:-1], rows.levels))
+    found[..., rows.codes[rows.members.first]] = rows.members.totals(summary.weights)
+    return found
 
 
 @column
@@ -99,13 +103,3 @@ def _wins(score: Floats, mine: Whole, others: Whole, weights: Floats) -> Floats:
     less, at_most = (np.searchsorted(ordered, score[mine], side=side) for side in ("left", "right"))
     under = np.take(below, less, axis=-1) + np.take(below, at_most, axis=-1)
     return np.asarray((np.take(weights, mine, axis=-1) * under).sum(axis=-1) / 2)
-
-
-def _totals(weights: Floats, place: Whole, size: int) -> Floats:
-    """Total the weights [..., n] at each place from 0 to size - 1: [..., size]."""
-    order = np.argsort(place, kind="stable")
-    ordered = place[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    found = np.zeros((*weights.shape[:-1], size))
-    found[..., ordered[starts]] = np.add.reduceat(weights[..., order], starts, axis=-1)
-    return found
