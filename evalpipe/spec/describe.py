@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.models import RULES
+from evalpipe.spec.kinds import RULES
 from evalpipe.spec.tree import quoted
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.describe import SHORT_LIST, Shapes, closest, listed
-from evalpipe.spec.models import KEY, MAX_NAME, NAME, PATTERN, RULES
+from evalpipe.spec.kinds import KEY, MAX_NAME, NAME, PATTERN, RULES
 from evalpipe.spec.scalars import resolve
 from evalpipe.spec.tree import quoted
 

@@ -1,0 +1,85 @@
+"""The building blocks of the spec's models: names, numbers, and mappings that refuse unknown keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic_core import core_schema
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+KEY = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+PATTERN = r"\{level\}"
+MAX_NAME = 100
+RULES = {
+    PATTERN: "a name of columns in which {level} stands for the level",
+    NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
+    KEY: "a name of letters, digits, '-' and '_' that begins with a letter or a digit",
+}
+"""What each pattern means, in words."""
+
+Number = Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictInt
+"""An integer or a finite float, never a boolean or a string."""
+
+Probability = Annotated[StrictFloat, Field(ge=0, le=1)]
+"""A number from 0 to 1."""
+
+Level = StrictStr | StrictBool | StrictInt
+"""One value of the outcome, as it is written in the data."""
+
+Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
+"""Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""
+
+Key = Annotated[StrictStr, Field(pattern=KEY, max_length=MAX_NAME)]
+"""Letters, digits, '-' and '_'; begins with a letter or a digit."""
+
+ColumnName = Annotated[StrictStr, Field(min_length=1)]
+"""The name of a column in the data."""
+
+
+def _whole(value: object) -> object:
+    """Refuse true and 1.0, which Python takes for 1."""
+    if type(value) is not int:
+        raise ValueError("not a whole number")
+    return value
+
+
+Version = Annotated[Literal[1], BeforeValidator(_whole)]
+"""The version of the spec format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Lets a mapping with one obvious key be written as that key's bare value."""
+
+    key: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Wrap a bare value into the mapping."""
+        return core_schema.no_info_before_validator_function(
+            lambda value: value if isinstance(value, dict | BaseModel) else {self.key: value}, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both ways of writing it."""
+        whole = handler(schema)
+        bare = handler.resolve_ref_schema(whole)["properties"][self.key]
+        return {"anyOf": [{k: v for k, v in bare.items() if k not in ("title", "description")}, whole]}
+
+
+class Part(BaseModel):
+    """A frozen mapping that refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+ProbabilityColumns = Annotated[StrictStr, Field(pattern=PATTERN)] | Annotated[
+    dict[StrictStr, ColumnName], Field(min_length=1)
+]
+"""A pattern with {level}, or the column of each level."""
