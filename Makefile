@@ -33,11 +33,8 @@ ruff: $(VENV)/.dev
 types: $(VENV)/.dev
 	@$(BIN)/mypy
 
-bench: $(VENV)/.test ## compare with peers; each benchmark prints its table
-	@for script in benchmarks/*.py; do \
-	  [ -e "$$script" ] || { echo "there are no benchmarks yet"; break; }; \
-	  echo "== $$script"; $(BIN)/python "$$script"; \
-	done
+bench: $(VENV)/.peers ## compare with peers and write benchmarks/RESULTS.md (about half an hour)
+	@$(VENV)/peers/bin/python benchmarks/run.py
 
 docs: $(VENV)/.run ## write the generated pages of docs/ again
 	@$(BIN)/python docs/build.py
@@ -71,6 +68,12 @@ $(VENV)/.test: $(VENV)/.run pyproject.toml
 	@.ci/system test "$(BIN)/python"
 	@echo "Installing what the tests need into $(VENV) …"
 	@$(PIP) install --quiet --editable '.[test]'
+	@touch $@
+
+$(VENV)/.peers: $(VENV)/.run benchmarks/requirements.txt
+	@echo "Installing the peers into $(VENV)/peers …"
+	@$(BIN)/python -m venv $(VENV)/peers
+	@$(VENV)/peers/bin/python -m pip --disable-pip-version-check install --quiet --editable . -r benchmarks/requirements.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.test pyproject.toml

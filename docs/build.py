@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.testing import CliRunner
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from evalpipe.cli import app
 from evalpipe.cli.catalogue import describe
@@ -213,25 +213,30 @@ def keys(model: type[BaseModel], depth: int) -> Iterator[str]:
     """Yield a line for each key of a mapping, and below it the keys of the mappings it holds."""
     schema = model.model_json_schema()
     for name, field in model.model_fields.items():
-        inner, named = held(field)
-        words = "list of metrics" if name == "metrics" else kind(schema["properties"][name], schema.get("$defs", {}))
+        models, named = held(field)
+        measure = {"metrics": "list of metrics", "metric": "metric"}.get(name)
+        words = measure or kind(schema["properties"][name], schema.get("$defs", {}))
         meaning = " ".join((field.description or "").split())
         yield f"{'  ' * depth}- `{name}` ({words}; {default(field)}): {meaning}"
         if named:
             yield f"{'  ' * (depth + 1)}- `<name>` (mapping):"
-        if inner:
+        for inner in models:
             yield from keys(inner, depth + 1 + named)
 
 
-def held(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
-    """Return the model of the mapping that a field holds, if it holds one, and whether it holds several by name."""
-    queue = [field.annotation]
+def held(field: FieldInfo) -> tuple[list[type[BaseModel]], bool]:
+    """Return the models of the mappings that a field may hold, each once, and whether it holds several by name."""
+    queue: list[Any] = [field.annotation]
+    models: list[type[BaseModel]] = []
     while queue:
         annotation = queue.pop(0)
-        if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
-            return annotation, getattr(field.annotation, "__origin__", None) is dict
-        queue.extend(getattr(annotation, "__args__", ()))
-    return None, False
+        if not inspect.isclass(annotation) or not issubclass(annotation, BaseModel):
+            queue.extend(getattr(annotation, "__args__", ()))
+        elif issubclass(annotation, RootModel):
+            queue.append(annotation.model_fields["root"].annotation)
+        elif annotation not in models:
+            models.append(annotation)
+    return models, bool(models) and getattr(field.annotation, "__origin__", None) is dict
 
 
 def default(field: FieldInfo) -> str:

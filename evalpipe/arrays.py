@@ -30,22 +30,30 @@ def evaluate(
     weight: Any = None,
     weight_kind: str = "importance",
     cluster: Any = None,
+    slices: Mapping[str, Any] | None = None,
     threshold: float | None = None,
     prevalence: float | Mapping[str, Any] | None = None,
     costs: Sequence[Mapping[str, Any]] | None = None,
     intervals: Mapping[str, Any] | None = None,
     no_information: bool = False,
+    compare: Mapping[str, Any] | None = None,
+    engine: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Results:
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
 
     ``probability`` of the ``event``, ``score``, ``prediction`` (levels, or numbers) and ``loo_prediction`` are arrays
     [n], or mappings of model name to array; ``probabilities`` of all ``levels``, in their order, an array [n, K] or
-    such a mapping; ``scale`` holds for every score. The other arguments are the spec's keys. Raises SpecError,
-    DataError or UsageError as a run does.
+    such a mapping; ``scale`` holds for every score; ``slices`` maps names to arrays [n] of levels, each a way to slice.
+    The other arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
     """
     columns: dict[str, Any] = {"truth": truth} | ({"weight": weight} if weight is not None else {})
     columns |= {"cluster": cluster} if cluster is not None else {}
+    for name, values in (slices or {}).items():
+        if name in columns:
+            problem = Problem("taken-name", f"slices cannot be called '{name}'", hint="give the array another name")
+            raise UsageError(problem)
+        columns[name] = values
     models: dict[str, dict[str, Any]] = {}
     given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
     for kind, arrays in given.items():
@@ -61,6 +69,7 @@ def evaluate(
     optional = {
         "metrics": metrics, "prevalence": prevalence, "costs": costs, "intervals": intervals, "threshold": threshold,
         "no_information": no_information or None, "cluster": None if cluster is None else "cluster",
+        "slices": list(slices) if slices else None, "compare": compare, "engine": engine,
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
     }
     spec: dict[str, Any] = {

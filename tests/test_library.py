@@ -104,6 +104,19 @@ def test_results_are_read_back_as_they_were() -> None:
     assert evalpipe.Results.from_json(results.to_json()).to_json() == results.to_json()
 
 
+def test_evaluate_slices_and_compares() -> None:
+    truth, group = [1, 0, 1, 1, 0, 0] * 20, ["a", "b", "b", "a", "a", "b"] * 20
+    models = {"old": [0.9, 0.4, 0.6, 0.3, 0.2, 0.1] * 20, "new": [0.8, 0.1, 0.7, 0.9, 0.3, 0.2] * 20}
+    asked: dict[str, Any] = {"event": 1, "metrics": ["brier"], "intervals": {"replicates": 200}}
+    found = evalpipe.evaluate(
+        truth, models, slices={"group": group}, compare={"baseline": "old"}, engine={"workers": 1}, **asked
+    )
+    assert [row.slice for row in found.rows] == [None, {"group": "a"}, {"group": "b"}] * 2
+    assert found.comparisons[0].difference == pytest.approx(found.rows[3].value - found.rows[0].value)
+    with pytest.raises(UsageError, match="slices cannot be called 'truth'"):
+        evalpipe.evaluate(truth, models, slices={"truth": group}, **asked)
+
+
 def test_estimates_are_a_polars_frame() -> None:
     frame = evalpipe.evaluate(Y, P, **OPTIONS).estimates
     assert frame.shape == (2, 23)

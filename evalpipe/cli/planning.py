@@ -59,6 +59,10 @@ def plan_document(plan: Plan) -> dict[str, Any]:
                 "rows": dataset.table.rows,
                 "where": spec.datasets[dataset.name].where,
                 "columns": list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))),
+                "predictions": {
+                    model: {"files": [shown for _, shown in held.table.files], "columns": list(held.columns)}
+                    for model, held in dataset.predictions.items()
+                },
             }
             for dataset in plan.datasets
         ],
@@ -91,6 +95,10 @@ def _text(plan: Plan) -> str:
         lines.append(f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}")
         lines += [f"  where {dataset['where']}"] if dataset["where"] else []
         lines.append(f"  reads {', '.join(dataset['columns'])}")
+        lines += [
+            f"  reads {', '.join(held['columns'])} of {model} from {', '.join(held['files'])}"
+            for model, held in dataset["predictions"].items()
+        ]
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     measures = count(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.spec.models)} on {', '.join(evaluated)}:"]
@@ -100,9 +108,25 @@ def _text(plan: Plan) -> str:
         f"  {label:<{width}}  {entry.method:<10}  {entry.reason}"
         for label, entry in zip(labels, plan.metrics, strict=True)
     ]
+    lines += _asked(plan)
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"intervals at level {document['level']:g}; {document['replicates']:,} replicates where bootstrapped"]
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
+
+
+def _asked(plan: Plan) -> list[str]:
+    """Say what is measured besides: slices, the search for the worst, comparisons."""
+    spec, lines = plan.spec, [""]
+    if spec.slices is not None:
+        lines.append(f"in slices by {', '.join(slicing.title for slicing in spec.slices)}")
+    if spec.worst_slices is not None:
+        worst = spec.worst_slices
+        lines.append(f"the {worst.top} slices of worst {worst.metric.metric}, of up to {worst.depth} columns combined")
+    if spec.compare is not None and spec.compare.baseline is not None:
+        lines.append(f"every model less {spec.compare.baseline}, on the same rows")
+    if spec.compare is not None and spec.compare.baseline_dataset is not None:
+        lines.append(f"every dataset less {spec.compare.baseline_dataset}, as independent samples")
+    return lines if len(lines) > 1 else []
 
 
 def _label(entry: MetricPlan) -> str:

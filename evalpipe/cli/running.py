@@ -87,7 +87,7 @@ def _table(results: Results, dataset: str) -> Table:
     table.add_column("measure")
     for model in results.models:
         table.add_column(Text(model.label), justify="right")
-    rows = [row for row in results.rows if row.dataset == dataset and row.class_ is None]
+    rows = [row for row in results.rows if row.dataset == dataset and row.class_ is None and row.slice is None]
     for row in (row for row in rows if row.model == results.models[0].name):
         same = [other for other in rows if _key(other) == _key(row)]
         table.add_row(_name(results, row), *(_cell(other) for other in same))
@@ -100,6 +100,8 @@ def _caption(results: Results) -> str | None:
         said.append(f"with {results.intervals.level * 100:g} % intervals")
     if any(row.class_ is not None for row in results.rows):
         said.append("the values of single classes are in the card and in estimates.csv")
+    if any(row.slice is not None for row in results.rows):
+        said.append("the values of slices are in the card and in estimates.csv")
     return "; ".join(said) or None
 
 

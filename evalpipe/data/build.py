@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from evalpipe.data import slices
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise
 from evalpipe.plan import level_columns, threshold
@@ -29,7 +30,8 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     A reference dataset without the outcome column has no rows here; its summary counts them.
     """
     rows, spec = columns.rows, columns.rows.spec
-    evaluated = rows.plan.role == "evaluate"
+    role: Literal["evaluate", "reference"] = "reference" if rows.plan.role == "reference" else "evaluate"
+    evaluated = role == "evaluate"
     kind = spec.weight.kind if spec.weight is not None and evaluated else None
     frame = _ordered(columns, levels)
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
@@ -41,8 +43,9 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
     warnings = (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster)) if evaluated else ()
     return Sample(
-        rows.name, rows.plan.role, spec.task, levels, truth, weight, kind, summary, files(columns),
-        MappingProxyType(models), warnings, baseline, cluster,
+        rows.name, role, spec.task, levels, truth, weight, kind, summary, files(columns),
+        MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
+        slices.searched(columns, frame),
     )
 
 
@@ -62,8 +65,10 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
         frame["weight"] = values[spec.weight.column]
     if spec.cluster is not None:
         frame["cluster"] = values[spec.cluster]
-    for number, model in enumerate(spec.models.values()):
-        frame |= {f"{kind} {number}": column for kind, column in _held(spec, model, values, levels).items()}
+    for number, (name, model) in enumerate(spec.models.items()):
+        held = _held(spec, model, columns.of(name).values, levels)
+        frame |= {f"{kind} {number}": column for kind, column in held.items()}
+    frame |= slices.held(columns)
     table = pl.DataFrame(frame)
     if spec.weight is not None:
         table = table.filter(pl.col("weight") > 0)

@@ -2,72 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.table import Catalog, Table
+from evalpipe.data.table import Catalog, Table, of_dataset, of_model
 from evalpipe.errors import Problem, SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
     from evalpipe.data.files import Found
+    from evalpipe.data.table import Named
     from evalpipe.spec.models import Spec
+    from evalpipe.spec.origin import Loc
 
     Schema = dict[str, pl.DataType]
 
 def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalog:
-    """Look at every dataset: its files, columns, ``where`` and number of rows, in the spec's order.
+    """Look at every dataset and file of predictions: files, columns, conditions and number of rows, in their order.
 
     ``frames`` are datasets held in memory, by name. Files that are missing or cannot be read are among the catalog's
     problems. Raises SpecError with every fault of the spec.
     """
     tables: dict[str, Table] = {}
+    predictions: dict[tuple[str, str], Table] = {}
     wrong_spec: list[Problem] = []
     wrong_data: list[Problem] = []
     for name in spec.datasets:
         frame = (frames or {}).get(name)
-        seen = _held(name, frame) if frame is not None else _stored(spec, name)
+        named = of_dataset(spec, name)
+        seen = _held(named, frame) if frame is not None else _stored(spec, named)
         if isinstance(seen, list):
             wrong_data += seen
-            continue
-        table, schema = seen
-        faults, columns = _where(spec, name, schema)
-        wrong_spec += faults
-        tables[name] = Table(name, table.format, table.files, table.columns, columns, table.rows)
+        else:
+            faults, columns = _conditions(spec, name, seen[1])
+            wrong_spec += faults
+            tables[name] = replace(seen[0], where_columns=columns)
+        found, faults = _predictions(spec, name)
+        predictions |= found
+        wrong_data += faults
     if wrong_spec:
         raise SpecError(*wrong_spec)
-    return Catalog(MappingProxyType(tables), tuple(wrong_data))
+    return Catalog(MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions))
 
 
-def _held(name: str, frame: pl.DataFrame) -> tuple[Table, Schema]:
-    return Table(name, "memory", (), _names(frame.schema), (), frame.height), dict(frame.schema)
+def _held(named: Named, frame: pl.DataFrame) -> tuple[Table, Schema]:
+    return Table(named, "memory", (), _names(frame.schema), (), frame.height), dict(frame.schema)
 
 
-def _stored(spec: Spec, name: str) -> tuple[Table, Schema] | list[Problem]:
+def _stored(spec: Spec, named: Named) -> tuple[Table, Schema] | list[Problem]:
     from evalpipe.data.files import find
     from evalpipe.data.formats import rows
 
-    found = find(spec, name)
+    found = find(spec, named)
     if isinstance(found, Problem):
         return [found]
-    schemas, problems = _schemas(spec, name, found)
+    schemas, problems = _schemas(spec, named, found)
     if problems:
         return problems
     counts = [rows(path, found.format) for path, _ in found.files]
     total = None if None in counts else sum(count or 0 for count in counts)
     schema = next(iter(schemas.values()))
-    return Table(name, found.format, found.files, _names(schema), (), total), schema
+    return Table(named, found.format, found.files, _names(schema), (), total), schema
 
 
-def _schemas(spec: Spec, name: str, found: Found) -> tuple[dict[str, Schema], list[Problem]]:
+def _predictions(spec: Spec, dataset: str) -> tuple[dict[tuple[str, str], Table], list[Problem]]:
+    """Look at the files of predictions for an evaluated dataset."""
+    tables: dict[tuple[str, str], Table] = {}
+    problems: list[Problem] = []
+    for model in spec.models if spec.datasets[dataset].role == "evaluate" else ():
+        named = of_model(spec, model, dataset)
+        seen = None if named is None else _stored(spec, named)
+        if isinstance(seen, list):
+            problems += seen
+        elif seen is not None:
+            tables[dataset, model] = seen[0]
+    return tables, problems
+
+
+def _schemas(spec: Spec, named: Named, found: Found) -> tuple[dict[str, Schema], list[Problem]]:
     """Read the columns of every file; a problem for each file that cannot be read or lacks a column of the others."""
     from evalpipe.data.formats import schema
 
-    asked = spec.origin.place("datasets", name, "path")
+    asked = spec.origin.place(*named.loc)
     schemas: dict[str, Schema] = {}
     problems: list[Problem] = []
     for path, shown in found.files:
@@ -85,18 +106,45 @@ def _schemas(spec: Spec, name: str, found: Found) -> tuple[dict[str, Schema], li
     return schemas, problems
 
 
-def _where(spec: Spec, name: str, schema: Schema) -> tuple[list[Problem], tuple[str, ...]]:
-    text = spec.datasets[name].where
-    if text is None:
-        return [], ()
+def _conditions(spec: Spec, name: str, schema: Schema) -> tuple[list[Problem], tuple[str, ...]]:
+    """Check the conditions on a dataset, its own and those of slices, and return the columns they mention."""
     from evalpipe.data.where import faults, mentioned
 
-    place = spec.origin.place("datasets", name, "where")
-    problems = [
-        Problem(fault.code, f"'where' of dataset '{name}' {fault.message}", place, fault.hint)
-        for fault in faults(text, schema)
-    ]
-    return problems, mentioned(text, schema)
+    problems: list[Problem] = []
+    used: set[str] = set()
+    for condition in conditions(spec, name):
+        place = spec.origin.place(*condition.loc)
+        problems += [Problem(fault.code, f"{condition.called} {fault.message}", place, fault.hint)
+                     for fault in faults(condition.text, schema)]
+        columns = mentioned(condition.text, schema)
+        used |= set(columns)
+        if condition.key != "where" and spec.outcome.column in columns:
+            message = f"{condition.called} names the outcome's column '{spec.outcome.column}'"
+            hint = "slice by what is known before the outcome is"
+            problems.append(Problem("outcome-as-slice", message, place, hint))
+    return problems, tuple(column for column in schema if column in used)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on a dataset's rows: "where" or "slice <name>", its text and place, and what messages call it."""
+
+    key: str
+    text: str
+    loc: Loc
+    called: str
+
+
+def conditions(spec: Spec, dataset: str) -> Iterator[Condition]:
+    """Yield the conditions on a dataset's rows: its own, and those of slices where it is evaluated."""
+    own, role = spec.datasets[dataset].where, spec.datasets[dataset].role
+    if own is not None:
+        yield Condition("where", own, ("datasets", dataset, "where"), f"'where' of dataset '{dataset}'")
+    for index, slicing in enumerate(spec.slices or () if role == "evaluate" else ()):
+        expression = slicing.expression
+        if expression is not None:
+            called = f"'where' of slice '{expression.name}' of dataset '{dataset}'"
+            yield Condition(f"slice {expression.name}", expression.where, ("slices", index, "where"), called)
 
 
 def _names(schema: Mapping[str, pl.DataType]) -> Mapping[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.data import numeric
-from evalpipe.data.columns import Columns, are, cells, noun, quoted, read_numbers, rows_have, wrong_type
+from evalpipe.data import numeric, slices
+from evalpipe.data.columns import Columns, are, cells, fill_hint, noun, read_numbers, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
 from evalpipe.plan import level_columns
@@ -26,12 +26,13 @@ TOLERANCE = 1e-6
 def check(rows: Rows) -> Columns:
     """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset."""
     spec, found = rows.spec, Columns(rows)
+    found.models.update({name: Columns(held, problems=found.problems) for name, held in rows.models.items()})
     if spec.task in NUMBERS:
         numeric.check(found)
     else:
         _text(found, spec.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
         for name, model in spec.models.items():
-            _model(found, name, model)
+            _model(found.of(name), name, model)
     if spec.weight is not None:
         _weight(found, spec.weight.column, whole=spec.weight.kind == "frequency")
     if spec.cluster is not None:
@@ -39,6 +40,7 @@ def check(rows: Rows) -> Columns:
     if spec.id is not None:
         _text(found, spec.id, ("id",), "missing-id", "the id column")
         _unique(found, spec.id)
+    slices.check(found)
     return found
 
 
@@ -112,7 +114,7 @@ def _text(found: Columns, column: str, loc: Loc, code: str, called: str) -> None
     empty = values.is_null()
     if empty.any():
         message = f"{rows_have(empty)} no value in {called} '{column}'"
-        hint = f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
+        hint = fill_hint(rows, column)
         found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
 
 

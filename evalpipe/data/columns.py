@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalpipe.data.rows import Rows
     from evalpipe.errors import Problem
     from evalpipe.spec.origin import Loc
+    from evalpipe.spec.slicing import Cut
 
 _MISSING = frozenset({"na", "n/a", "#n/a", "null", "none", "missing", "nil", "-", ".", "?"})
 
@@ -22,16 +23,34 @@ _MISSING = frozenset({"na", "n/a", "#n/a", "null", "none", "missing", "nil", "-"
 class Columns:
     """The columns of a dataset as values, each shape [n]: texts of levels and ids, numbers of the rest.
 
-    A column that could not be used is absent; ``problems`` says why.
+    A column that could not be used is absent; ``problems`` says why. ``models`` are the columns of predictions in files
+    of their own, by model; they share the list of problems. ``graded`` are the columns that slices are by.
     """
 
     rows: Rows
     values: dict[str, pl.Series] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    models: dict[str, Columns] = field(default_factory=dict)
+    graded: dict[str | Cut, Graded] = field(default_factory=dict)
+
+    def of(self, model: str) -> Columns:
+        """Return the columns that hold a model's predictions: those of its own file, or these."""
+        return self.models.get(model, self)
 
 
-def read_numbers(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
-    """Read a column of numbers; a cell must hold one and not be empty. Returns None when the column is unusable."""
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A column as slices see it: labels in ascending order, and the place of each row's label, shape [n]."""
+
+    labels: tuple[str, ...]
+    codes: pl.Series
+
+
+def read_numbers(found: Columns, column: str, loc: Loc, code: str | None, called: str) -> pl.Series | None:
+    """Read a column of numbers; a cell must hold one and, but where ``code`` is None, not be empty.
+
+    Returns None when the column is unusable.
+    """
     rows, written = found.rows, found.rows.frame[column]
     try:
         values = numbers(written, as_text=rows.as_text)
@@ -40,21 +59,25 @@ def read_numbers(found: Columns, column: str, loc: Loc, code: str, called: str) 
         return None
     empty = blank(written) | values.is_nan().fill_null(value=False)
     strange = values.is_null() & ~empty
-    if empty.any():
+    if code is not None and empty.any():
         message = f"{rows_have(empty)} no {called} in column '{column}'"
-        hint = f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
+        hint = fill_hint(rows, column)
         if values.is_nan().any():
             hint = f"every row needs a {called}; find out why it could not be computed"
         found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
     if strange.any():
         message = f"{cells(strange)} of column '{column}' {are(strange)} not {noun(strange, 'number')}"
-        hint = _number_hint(written.filter(strange), called)
+        hint = _number_hint(written.filter(strange), called, missing=code is None)
         found.problems.append(rows.problem("not-a-number", message, loc, hint, mask=strange, values=written))
     return values
 
 
-def _number_hint(cells: pl.Series, called: str) -> str:
+def _number_hint(cells: pl.Series, called: str, *, missing: bool) -> str:
     words = cells.str.strip_chars().str.to_lowercase()
+    if words.is_in(list(_MISSING)).all() and missing:
+        return "only an empty cell counts as missing"
+    if missing and not words.str.contains(r"\d").any():
+        return "only a column of numbers can be cut; a column of levels is named without cuts"
     if words.is_in(list(_MISSING)).all():
         return f"only an empty cell counts as missing, and every row needs a {called}"
     if words.str.contains(r"^[+-]?\d*,\d+$").all():
@@ -64,9 +87,16 @@ def _number_hint(cells: pl.Series, called: str) -> str:
     return "write numbers as 0.5 or 5e-1"
 
 
+def fill_hint(rows: Rows, column: str) -> str:
+    """Return the way out of empty cells; the ``where`` of a dataset does not see files of predictions."""
+    if rows.plan.role == "predictions":
+        return "fill them, or leave these rows out of the dataset with its 'where'"
+    return f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
+
+
 def wrong_type(rows: Rows, column: str, loc: Loc, fault: Unreadable) -> Problem:
     """Report a column whose type cannot be used."""
-    return rows.problem(fault.code, f"column '{column}' of dataset '{rows.name}' {fault.reason}", loc, fault.hint)
+    return rows.problem(fault.code, f"column '{column}' of {rows.called} {fault.reason}", loc, fault.hint)
 
 
 def quoted(column: str) -> str:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def shared(evaluated: Columns, reference: Columns) -> Iterator[Problem]:
-    """Yield a problem when rows of ``evaluated`` are in ``reference``: by id, else by all columns that were read."""
+    """Yield a problem when rows of ``evaluated`` are in ``reference``: by id, else by all columns read from both."""
     import polars as pl
 
     spec = evaluated.rows.spec
-    keys = list(evaluated.rows.plan.columns) if spec.id is None else [spec.id]
+    keys = list(reference.rows.plan.columns) if spec.id is None else [spec.id]
     if any(key not in columns.values for key in keys for columns in (evaluated, reference)):
         return
     left = _keys(evaluated, keys)

@@ -29,10 +29,11 @@ def check(found: Columns) -> None:
             if column is None:
                 continue
             loc: Loc = ("models", name, kind)
-            values = _finite(found, column, loc, "missing-prediction", "prediction")
+            held = found.of(name)
+            values = _finite(held, column, loc, "missing-prediction", "prediction")
             if values is not None and counting:
                 wrong = (values <= 0).fill_null(value=False)
-                _refuse(found, column, loc, wrong, "prediction-range", "above zero",
+                _refuse(held, column, loc, wrong, "prediction-range", "above zero",
                         "the expected count is a number above zero; was a logarithm written?")
 
 

@@ -123,27 +123,29 @@ def _differ(columns: Columns, level: str, known: str, dataset: str) -> Problem:
 
 def _predicted(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str | None:
     """Return the level that the models predict beside the event, if it is one."""
-    names = [model.prediction for model in spec.models.values() if model.prediction is not None]
-    series = [columns.values[name] for columns in evaluated for name in names if name in columns.values]
+    named = [(name, model.prediction) for name, model in spec.models.items() if model.prediction is not None]
+    held = [(columns.of(name).values, column) for columns in evaluated for name, column in named]
+    series = [values[column] for values, column in held if column in values]
     levels = {level for values in series for level in values.drop_nulls().unique()} - {event}
     return levels.pop() if len(levels) == 1 else None
 
 
 def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
     """Find predicted levels that the outcome does not have."""
-    asked: dict[str, Loc] = {}
+    asked: dict[tuple[str | None, str], tuple[Columns, Loc]] = {}
     for name, model in columns.rows.spec.models.items():
         if model.prediction is not None:
-            asked.setdefault(model.prediction, ("models", name, "prediction"))
-    for column, loc in asked.items():
-        values = columns.values.get(column)
+            file = name if name in columns.models else None
+            asked.setdefault((file, model.prediction), (columns.of(name), ("models", name, "prediction")))
+    for (_, column), (held, loc) in asked.items():
+        values = held.values.get(column)
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
         if values is not None and wrong is not None and wrong.any():
             what = _listed(values.filter(wrong))
             are = _are(wrong)
             message = f"{_count(wrong)} of the prediction column '{column}' {are} no level of the outcome: {what}"
             hint = _meant(values.filter(wrong), levels)
-            yield columns.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values)
+            yield held.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values)
 
 
 def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:

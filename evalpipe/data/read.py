@@ -61,6 +61,7 @@ def _numeric(spec: Spec) -> frozenset[str]:
     named = {
         column
         for model in spec.models.values()
+        if model.predictions is None
         for kind, column in model_columns(spec, model).items()
         if numbers or kind != "prediction"
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import SHOWN, Unreadable, more
@@ -11,7 +12,7 @@ from evalpipe.data.values import shown
 from evalpipe.errors import Place, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -38,17 +39,26 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`."""
+    """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
+
+    ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order.
+    """
 
     spec: Spec
     plan: DatasetPlan
     frame: pl.DataFrame
     sources: tuple[Source, ...]
+    models: Mapping[str, Rows] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def name(self) -> str:
         """The dataset's name."""
         return self.plan.name
+
+    @property
+    def called(self) -> str:
+        """What messages call these rows."""
+        return self.plan.table.named.called
 
     @property
     def as_text(self) -> bool:
@@ -81,7 +91,7 @@ class Rows:
         if self.plan.table.format == "memory":
             return Place(f"{self.name} (in memory)")
         files = self.sources
-        return Place(str(files[0].path) if len(files) == 1 else self.spec.datasets[self.name].path)
+        return Place(str(files[0].path) if len(files) == 1 else self.plan.table.named.path)
 
     def named(self, loc: Loc) -> tuple[str, ...]:
         """Say where in the spec a column is named."""
@@ -95,10 +105,37 @@ def named(spec: Spec, loc: Loc) -> tuple[str, ...]:
 
 
 def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> Rows | list[Problem]:
-    """Read the planned columns of a dataset and keep the rows that meet its ``where``; ``text`` are read as text."""
+    """Read the planned columns of a dataset, and of its models' files, and keep the rows that meet its ``where``.
+
+    ``text`` are the columns to be read as text. Files of predictions are matched to the dataset before ``where`` is
+    applied.
+    """
+    from evalpipe.data.aligned import match, take
+
+    own, problems = _whole(spec, plan, frame, text)
+    held: dict[str, Rows] = {}
+    for model, part in plan.predictions.items():
+        rows, found = _whole(spec, part, None, text)
+        problems += found
+        if rows is not None:
+            held[model] = rows
+    if own is None or problems:
+        return problems
+    own, problems = match(own, held)
+    kept = problems or _kept(own)
+    if isinstance(kept, list):
+        return kept
+    kept, problems = take(kept, held)
+    return problems or kept
+
+
+def _whole(
+    spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
+) -> tuple[Rows | None, list[Problem]]:
+    """Read the planned columns, and those that conditions mention, of all files of a path."""
     import polars as pl
 
-    asked = spec.origin.place("datasets", plan.name, "path")
+    asked = spec.origin.place(*plan.table.named.loc)
     columns = [*plan.columns, *(name for name in plan.table.where_columns if name not in plan.columns)]
     parts: list[pl.DataFrame] = []
     sources: list[Source] = []
@@ -115,14 +152,14 @@ def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequen
         parts.append(_numbered(frame.select(columns), 0))
         sources.append(Source(None, None, frame.height))
     if problems:
-        return problems
+        return None, problems
     try:
         whole = _joined(parts, plan)
     except pl.exceptions.PolarsError:
-        message = f"the files of dataset '{plan.name}' hold different types in the same column"
+        message = f"the files of {plan.table.named.called} hold different types in the same column"
         hint = "write each column with one type in all files"
-        return [Problem("types-differ", message, asked, hint, notes=_types(parts))]
-    return _kept(Rows(spec, plan, whole, tuple(sources)))
+        return None, [Problem("types-differ", message, asked, hint, notes=_types(parts))]
+    return Rows(spec, plan, whole, tuple(sources)), []
 
 
 def _file(
@@ -176,27 +213,43 @@ def _types(parts: Sequence[pl.DataFrame]) -> tuple[str, ...]:
 
 
 def _kept(rows: Rows) -> Rows | list[Problem]:
-    """Keep the rows that meet ``where``; a problem when there are none."""
-    where = rows.spec.datasets[rows.name].where
+    """Keep the rows that meet ``where`` and note which meet the conditions of slices; a problem when none is left."""
     if rows.frame.height == 0:
         hint = "was it written to the end?"
         return [Problem("no-rows", f"dataset '{rows.name}' has no rows", rows.place, hint)]
-    if where is None:
-        return rows
+    found = _conditions(rows)
+    if isinstance(found, list):
+        return found
+    own = rows.spec.datasets[rows.name].where
+    flags = found.pop("where") if own is not None else None
+    hidden = [name for name in rows.frame.columns if name.startswith("\0")]
+    frame = rows.frame.select([*rows.plan.columns, *hidden]).with_columns(
+        column.alias(f"\0{name}") for name, column in found.items())
+    if flags is None:
+        return replace(rows, frame=frame)
+    if not flags.any():
+        message = f"no row of dataset '{rows.name}' meets its 'where'"
+        notes = (f"{rows.frame.height:,} {'row was' if rows.frame.height == 1 else 'rows were'} read",)
+        place = rows.spec.origin.place("datasets", rows.name, "where")
+        return [Problem("no-rows-left", message, place, "check the values it compares with", notes=notes)]
+    return replace(rows, frame=frame.filter(flags))
+
+
+def _conditions(rows: Rows) -> dict[str, pl.Series] | list[Problem]:
+    """Return which rows meet each condition on the dataset: "where", and "slice <name>" for those of slices."""
+    from evalpipe.data.catalog import conditions
     from evalpipe.data.delimited import infer
     from evalpipe.data.where import keep
 
     frame = rows.frame.select(rows.plan.table.where_columns)
     if rows.plan.table.format in ("csv", "tsv"):
         frame = frame.with_columns(infer(column) for column in frame)
-    place = rows.spec.origin.place("datasets", rows.name, "where")
-    try:
-        flags = keep(frame, where) if frame.width else keep(rows.frame, where)
-    except Unreadable as fault:
-        return [Problem(fault.code, f"'where' of dataset '{rows.name}' {fault.reason}", place, fault.hint)]
-    if not flags.any():
-        message = f"no row of dataset '{rows.name}' meets its 'where'"
-        notes = (f"{rows.frame.height:,} {'row was' if rows.frame.height == 1 else 'rows were'} read",)
-        return [Problem("no-rows-left", message, place, "check the values it compares with", notes=notes)]
-    columns = [*rows.plan.columns, POSITION]
-    return Rows(rows.spec, rows.plan, rows.frame.select(columns).filter(flags), rows.sources)
+    flags: dict[str, pl.Series] = {}
+    problems: list[Problem] = []
+    for condition in conditions(rows.spec, rows.name):
+        try:
+            flags[condition.key] = keep(frame if frame.width else rows.frame, condition.text)
+        except Unreadable as fault:
+            place = rows.spec.origin.place(*condition.loc)
+            problems.append(Problem(fault.code, f"{condition.called} {fault.reason}", place, fault.hint))
+    return problems or flags

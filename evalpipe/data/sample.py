@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.tasks import Task
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+Whole = np.ndarray[Any, np.dtype[np.intp]]
 Values = np.ndarray[Any, Any]
 """Flags, places of levels, or numbers, as the task has them."""
 
@@ -41,6 +42,21 @@ class Predictions:
 
 
 @dataclass(frozen=True, slots=True)
+class Slicing:
+    """One way to slice the rows of a sample.
+
+    ``title`` names it, as in "season × habitat"; ``labels`` are those of each slice by column, such as {"season": "a",
+    "habitat": "d"}, in ascending order, of a condition its name and "true"; ``codes`` the number of each row's slice,
+    from 0, shape [n], -1 for a row that is in none. All intervals of a number that is cut, and the slice of a
+    condition, are there even when no row is in them; of combinations only those that occur.
+    """
+
+    title: str
+    labels: tuple[Mapping[str, str], ...]
+    codes: Whole
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """Rows of one dataset in canonical order: sorted by their values, so the order in the files changes nothing.
 
@@ -48,7 +64,8 @@ class Sample:
     ``truth`` is, for each row, whether it is an event, the place of its level, or its number, shape [n]; ``weight`` the
     case weights, shape [n], all above zero, or None; ``models`` the predictions by model name; ``baseline`` the mean
     outcome of the reference datasets, where it is a number and they have it; ``cluster`` the number of each row's
-    cluster from 0, shape [n], or None.
+    cluster from 0, shape [n], or None; ``slicings`` the ways to slice the rows, and ``searched`` those by the single
+    columns among whose slices the worst are looked for.
     """
 
     dataset: str
@@ -64,6 +81,8 @@ class Sample:
     warnings: tuple[Warned, ...] = ()
     baseline: float | None = None
     cluster: Values | None = None
+    slicings: tuple[Slicing, ...] = ()
+    searched: tuple[Slicing, ...] = ()
 
     @property
     def n(self) -> int:

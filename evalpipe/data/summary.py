@@ -15,16 +15,32 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
+    from evalpipe.data.rows import Rows
     from evalpipe.data.sample import Floats, Values
 
 
+def _effective(weights: Floats) -> float:
+    """Return the number of rows of equal weight that tell as much as these: Kish (1965)."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
 def files(columns: Columns) -> tuple[InputFile, ...]:
-    """Return the files that were read, each with the rows that count."""
+    """Return the files that were read, each with the rows that count; a file that serves several models once."""
+    counts = counting(columns)
+    found: dict[tuple[str, str | None], InputFile] = {}
+    for rows in (columns.rows, *columns.rows.models.values()):
+        for file in _files(rows, counts):
+            same = found.setdefault((file.role, file.path), file)
+            merged = list(dict.fromkeys((*same.columns, *file.columns)))
+            found[file.role, file.path] = same.model_copy(update={"columns": merged})
+    return tuple(found.values())
+
+
+def _files(rows: Rows, counting: pl.Series) -> tuple[InputFile, ...]:
     import polars as pl
 
-    rows = columns.rows
     extra = [name for name in rows.plan.table.where_columns if name not in rows.plan.columns]
-    used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(_counting(columns))
+    used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(counting)
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
     return tuple(
         InputFile(dataset=rows.name, role=rows.plan.role, path=source.path, sha256=source.sha256, rows=source.rows,
@@ -33,14 +49,15 @@ def files(columns: Columns) -> tuple[InputFile, ...]:
     )
 
 
-def _counting(columns: Columns) -> pl.Series:
-    """Return which rows have a weight above zero; all where there are no weights."""
+def counting(columns: Columns) -> pl.Series:
+    """Return which rows have a weight above zero, shape [n]; all where there are no weights."""
     import polars as pl
 
     rows, spec = columns.rows, columns.rows.spec
-    if spec.weight is None or rows.plan.role == "reference":
+    weight = None if spec.weight is None else columns.values.get(spec.weight.column)
+    if weight is None or rows.plan.role == "reference":
         return pl.repeat(value=True, n=rows.frame.height, eager=True)
-    return columns.values[spec.weight.column] > 0
+    return (weight > 0).fill_null(value=False)
 
 
 def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
@@ -63,6 +80,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         prevalence=events / total if spec.task == "binary" and known and total else None,
         levels=_declared(columns, counts),
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
+        n_effective=None if whole or "weight" not in frame.columns else _effective(weights),
         outcome=spread(frame["truth"].to_numpy(), weights) if spec.task in NUMBERS and known else {},
     )
 

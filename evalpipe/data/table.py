@@ -1,4 +1,4 @@
-"""What is known of a dataset before its rows are read."""
+"""What is known of a dataset, and of the files of its models' predictions, before their rows are read."""
 
 from __future__ import annotations
 
@@ -11,20 +11,57 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.errors import Problem
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.origin import Loc
 
 Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """One dataset's files and columns.
+class Named:
+    """Files that a spec names: the rows of a dataset or, where ``model`` is one, that model's predictions for them.
 
-    ``files`` are the files in the order they are read, with the path shown to people (as the spec gives it, relative to
-    the spec); ``columns`` the names and polars type names, such as ``String``; ``where_columns`` the columns that the
-    dataset's ``where`` mentions; ``rows`` the rows before ``where``, None where it is costly to know.
+    ``path`` is the path as it is written at ``loc`` in the spec.
     """
 
     dataset: str
+    model: str | None
+    path: str
+    loc: Loc
+
+    @property
+    def called(self) -> str:
+        """What messages call these rows."""
+        if self.model is None:
+            return f"dataset '{self.dataset}'"
+        return f"the file of model '{self.model}' for dataset '{self.dataset}'"
+
+
+def of_dataset(spec: Spec, dataset: str) -> Named:
+    """Return the files of a dataset."""
+    return Named(dataset, None, spec.datasets[dataset].path, ("datasets", dataset, "path"))
+
+
+def of_model(spec: Spec, model: str, dataset: str) -> Named | None:
+    """Return the files of a model's predictions for a dataset; None where the dataset itself holds them."""
+    given = spec.models[model].predictions
+    loc: Loc = ("models", model, "predictions")
+    if isinstance(given, str):
+        return Named(dataset, model, given, loc)
+    return None if given is None else Named(dataset, model, given[dataset], (*loc, dataset))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The files and columns of one dataset, or of one model's predictions for it.
+
+    ``files`` are the files in the order they are read, with the path shown to people (as the spec gives it, relative to
+    the spec); ``columns`` the names and polars type names, such as ``String``; ``where_columns`` the columns that the
+    dataset's ``where`` and the conditions of slices mention; ``rows`` the rows before ``where``, None where it is
+    costly to know.
+    """
+
+    named: Named
     format: Format
     files: tuple[tuple[Path, str], ...]
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -34,7 +71,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The datasets of a spec: the tables that could be looked at, by name, and what is wrong with the others."""
+    """What could be looked at, and what is wrong with the rest.
+
+    ``tables`` are the datasets by name; ``predictions`` the files of models' predictions, by dataset and model.
+    """
 
     tables: Mapping[str, Table]
     problems: tuple[Problem, ...] = ()
+    predictions: Mapping[tuple[str, str], Table] = field(default_factory=lambda: MappingProxyType({}))

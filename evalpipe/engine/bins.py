@@ -7,44 +7,46 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.metrics.declare import ratio
+from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
-    from evalpipe.statistics import Summary
+    from evalpipe.statistics import Rows, Summary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 BINS = 10
 STRATEGIES = ("uniform", "quantile")
 
 
-def assign(summary: Summary, strategy: str, weight: Floats | None) -> Whole:
-    """Return the bin of each distinct score, ascending, shape [m].
+def bin_edges(rows: Rows, strategy: str, weight: Floats | None) -> Floats:
+    """Return the lowest score of each used bin, ascending, shape [used].
 
     ``uniform``: ten bins of equal width, closed below, the last closed above too. ``quantile``: bins of equal weight,
     floor(10 x weight below / total weight), where a group of equal scores goes to the bin of its first row, so fewer
     than ten bins may be used. ``weight`` are the case weights, not a replicate's, so bins stay the same in all
     replicates.
     """
-    rows = summary.rows
     if strategy == "uniform":
-        edges = np.arange(BINS + 1) / BINS
-        index: Whole = np.minimum(np.searchsorted(edges, rows.distinct, side="right") - 1, BINS - 1)
-        return index
-    each = np.ones(len(rows.truth)) if weight is None else weight
-    at = rows.by_score(each[rows.order])
-    below = np.cumsum(at) - at
-    place: Whole = np.minimum((BINS * below / at.sum()).astype(np.intp), BINS - 1)
-    return place
+        inside = np.minimum(np.searchsorted(np.arange(BINS + 1) / BINS, rows.distinct, side="right") - 1, BINS - 1)
+    else:
+        each = np.ones(len(rows.truth)) if weight is None else weight
+        at = rows.by_score(each[rows.order])
+        below = np.cumsum(at) - at
+        inside = np.minimum((BINS * below / at.sum()).astype(np.intp), BINS - 1)
+    lowest: Floats = rows.distinct[np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])]
+    return lowest
 
 
-def totals(values: Floats, bins: Whole) -> Floats:
-    """Total values at each distinct score [..., m] in each used bin [..., used]."""
-    return np.add.reduceat(values, np.flatnonzero(np.r_[True, bins[1:] != bins[:-1]]), axis=-1)
+def totals(rows: Rows, values: Floats, edges: Floats) -> Floats:
+    """Total values at each distinct score [..., m] in each bin [..., bins]."""
+    inside = np.searchsorted(edges, rows.distinct, side="right") - 1
+    starts = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
+    found = np.zeros((*values.shape[:-1], len(edges)))
+    found[..., inside[starts]] = totals_of_runs(values, starts)
+    return found
 
 
-def event_rates(summary: Summary, strategy: str, weight: Floats | None) -> Floats:
-    """Return the share of events in each used bin, [..., used]; NaN where a replicate left a bin empty."""
-    bins = assign(summary, strategy, weight)
-    events, others = totals(summary("events_at"), bins), totals(summary("others_at"), bins)
+def event_rates(summary: Summary, edges: Floats) -> Floats:
+    """Return the share of events in each bin, [..., bins]; NaN where a replicate left a bin empty."""
+    events, others = (totals(summary.rows, summary(name), edges) for name in ("events_at", "others_at"))
     return ratio(events, events + others)

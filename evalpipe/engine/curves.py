@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.engine.bins import BINS, STRATEGIES, assign, totals
+from evalpipe.engine.bands import AXES, band, curve_heights
+from evalpipe.engine.bins import BINS, STRATEGIES, bin_edges, totals
 from evalpipe.engine.groups import gain_table
 from evalpipe.engine.number_curves import number_curves
-from evalpipe.intervals import LIMITS, percentile_limits
+from evalpipe.intervals import LIMITS, pointwise_band, simultaneous_band
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
 from evalpipe.results import Curve, Scalar
@@ -66,15 +67,29 @@ def _event_curves(
     if not summary.rows.ranked:
         return
     strategies = STRATEGIES if summary.rows.probability is not None else ()
-    limits = {how: replicates.rates.get((model, how)) for how in strategies}
+    limits = {how: replicates.curves.get((model, f"calibration_{how}")) for how in strategies}
     for curve in (
         *threshold_curves(summary),
         *(reliability(plan, sample, summary, strategy, limits[strategy]) for strategy in strategies),
         *([_refinement(summary)] if strategies else []),
         ("histogram", _histogram(summary), {}),
         *_ranked_groups(sample, summary),
+        *_bands(plan, model, summary, replicates),
     ):
         yield None, *curve
+
+
+def _bands(
+    plan: Plan, model: str, summary: Summary, replicates: Replicates
+) -> Iterator[tuple[str, Points, Notes]]:
+    """Yield the bands about the curves that were drawn."""
+    if not any((model, name) in replicates.curves for name in AXES):
+        return
+    level = plan.spec.intervals.level
+    for name, height in curve_heights(summary).items():
+        if np.isnan(height).all():
+            continue
+        yield name, _listed(**band(name, height, replicates.curves[model, name], level)), {"level": level}
 
 
 def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, str, Points, Notes]]:
@@ -145,24 +160,37 @@ def reliability(
 ) -> tuple[str, Points, Notes]:
     """Return the bins of a reliability diagram; ``drawn`` are replicates of their event rates [B, bins], if any."""
     rows = summary.rows
-    bins = assign(summary, strategy, sample.weight)
-    events, others = totals(summary("events_at"), bins), totals(summary("others_at"), bins)
+    edges = bin_edges(rows, strategy, sample.weight)
+    events, others = (totals(rows, summary(name), edges) for name in ("events_at", "others_at"))
     weight = events + others
-    mean = totals((summary("events_at") + summary("others_at")) * rows.distinct, bins) / weight
-    count = totals(rows.by_score(np.ones(len(rows.truth))), bins)
-    lower = upper = np.full(len(weight), np.nan)
-    if plan.bins in LIMITS:
-        lower, upper = LIMITS[plan.bins](events, weight, plan.spec.intervals.level)
-    elif drawn is not None:
-        limits = [percentile_limits(drawn[:, i], plan.spec.intervals.level) for i in range(len(weight))]
-        lower, upper = np.array([pair or (np.nan, np.nan) for pair in limits]).T
+    mean = totals(rows, (summary("events_at") + summary("others_at")) * rows.distinct, edges) / weight
+    count = totals(rows, rows.by_score(np.ones(len(rows.truth))), edges)
+    lower, upper, low, high = _rate_limits(plan, events, weight, drawn)
     points = _listed(
-        mean_probability=mean, event_rate=events / weight, lower=lower, upper=upper, weight=weight, rows=count
+        mean_probability=mean, event_rate=events / weight, lower=lower, upper=upper, simultaneous_lower=low,
+        simultaneous_upper=high, weight=weight, rows=count,
     )
     method = plan.bins if plan.bins in LIMITS or drawn is not None else "none"
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
     notes: Notes = {"bins_requested": BINS, "bins_used": len(weight), "method": method, "mean_gap": gap}
     return f"calibration_{strategy}", points, notes
+
+
+def _rate_limits(
+    plan: Plan, events: Floats, weight: Floats, drawn: Floats | None
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the limits of the event rates in bins, of each alone and of all at once.
+
+    All at once, binomial limits take the level whose power of the number of bins is the one asked: bins share no rows.
+    """
+    level, nowhere = plan.spec.intervals.level, np.full(len(weight), np.nan)
+    if plan.bins in LIMITS:
+        alone = LIMITS[plan.bins](events, weight, level)
+        return (*alone, *LIMITS[plan.bins](events, weight, level ** (1 / len(weight))))
+    if drawn is None:
+        return nowhere, nowhere, nowhere, nowhere
+    together = simultaneous_band(drawn, events / weight, level, (0.0, 1.0))
+    return (*pointwise_band(drawn, level), *together)
 
 
 def _ranked_groups(sample: Sample, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:

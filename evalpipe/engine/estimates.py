@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,22 +13,25 @@ from evalpipe.engine.no_information import no_information, skill
 from evalpipe.intervals import (
     LIMITS,
     auc_variance,
+    basic_limits,
     bca_limits,
     logit_limits,
     monte_carlo_error,
     percentile_limits,
     predictive_error,
+    studentised_limits,
 )
 from evalpipe.results import Estimate, Status
+from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.data.sample import Sample
     from evalpipe.engine.averages import Floats
+    from evalpipe.engine.parts import Part
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan import MetricPlan, Plan
-    from evalpipe.statistics import Summary
 
 TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
@@ -46,35 +49,80 @@ class _Found:
     undefined: int = 0
     noise: float | None = None
     blind: float | None = None
+    moved: float | None = None
 
 
-def estimates(
-    plan: Plan, sample: Sample, model: str, summary: Summary, entry: MetricPlan, replicates: Replicates
-) -> Iterator[Estimate]:
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The replicates [B] of one number with what else its limits may need; see `Replicates`."""
+
+    values: Floats
+    left: Floats | None = None
+    errors: Floats | None = None
+    error: float | None = None
+    shift: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where estimates are taken: a model of a sample, in one of its parts."""
+
+    plan: Plan
+    sample: Sample
+    model: str
+    number: int
+    part: Part
+    summary: Summary
+
+
+def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterator[Estimate]:
     """Yield the estimate of one measure for one model; one for each class where they are not averaged."""
-    key = model, plan.metrics.index(entry)
-    blind = no_information(plan, sample, summary, entry) if plan.spec.no_information else None
-    drawn, left = replicates.metrics.get(key), replicates.jackknife.get(key)
+    plan, sample, summary = place.plan, place.sample, place.summary
+    key = place.model, place.number, plan.entries.index(entry)
+    asked = plan.spec.no_information and place.part.slice is None
+    blind = no_information(plan, sample, summary, entry) if asked else None
     if entry.average != "none":
         value = float(values(summary, entry))
-        found = _found(plan, summary, entry, value, drawn, left)
+        found = _found(plan, summary, entry, value, drawn_of(replicates, key))
         used, short = _classes_used(sample, summary, entry)
         if short is not None and found.status == "ok":
             found = replace(found, status="degenerate", reason=short)
         found = replace(found, blind=None if blind is None else float(blind))
-        yield _estimate(plan, sample, model, entry, found, used=used)
+        yield _estimate(place, entry, found, used=used)
         return
-    for place, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
-        value = float(one.value(entry.metric, entry.of_class[place]))
-        each, without = (None if values is None else values[:, place] for values in (drawn, left))
-        found = _found(plan, one, entry, value, each, without, place=place)
-        found = replace(found, blind=None if blind is None else float(blind[place]))
-        yield _estimate(plan, sample, model, entry, found, level=level)
+    for k, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
+        value = float(one.value(entry.metric, entry.of_class[k]))
+        found = _found(plan, one, entry, value, drawn_of(replicates, key, k), k=k)
+        found = replace(found, blind=None if blind is None else float(blind[k]))
+        yield _estimate(place, entry, found, level=level)
+
+
+def insufficient(place: Place, entry: MetricPlan) -> Iterator[Estimate]:
+    """Yield what stands for a measure in a slice of too few rows."""
+    n, least = place.part.n, place.plan.spec.slice_rules.min_rows
+    reason = f"{n:,} {'row' if n == 1 else 'rows'}, fewer than the {least:,} of slice_rules.min_rows"
+    found = _Found(math.nan, status="insufficient", reason=reason)
+    for level in place.sample.levels if entry.average == "none" else (None,):
+        yield _estimate(place, entry, found, level=level)
+
+
+def drawn_of(replicates: Replicates, key: tuple[str, int, int], k: int | None = None) -> Drawn | None:
+    """Return the replicates of a metric, of its k-th class where it is taken for each; None where none were drawn."""
+    if key not in replicates.metrics:
+        return None
+
+    def of(table: Mapping[tuple[str, int, int], Floats]) -> Any:
+        found = table.get(key)
+        return found if found is None or k is None else found[..., k]
+
+    error, shift = of(replicates.error), of(replicates.shift)
+    moved = None if replicates.units is None or shift is None else float(shift)
+    return Drawn(of(replicates.metrics), of(replicates.jackknife), of(replicates.errors),
+                 None if error is None else float(error), moved)
 
 
 def _found(
-    plan: Plan, summary: Summary, entry: MetricPlan, value: float, drawn: Floats | None, left: Floats | None, *,
-    place: int = 0,
+    plan: Plan, summary: Summary, entry: MetricPlan, value: float, replicates: Drawn | None, *, k: int = 0
 ) -> _Found:
     """Find the interval of a value, or why there is none."""
     level = plan.spec.intervals.level
@@ -82,16 +130,34 @@ def _found(
         return _Found(value, status="undefined", reason=entry.metric.undefined)
     if entry.method == "none":
         return _Found(value)
-    if drawn is not None:
-        return _bootstrapped(value, drawn, left, level, entry.metric.undefined)
+    if entry.drawn and replicates is not None:
+        return _bootstrapped(entry, value, replicates, level)
     if entry.method == "delong":
         return _delong(summary, value, level)
     if entry.method == "logit":
         return _predictive(summary, entry, value, level)
-    params = entry.of_class[place] if entry.of_class else entry.params
+    params = entry.of_class[k] if entry.of_class else entry.params
     successes, trials = summary.proportion(entry.metric, params)
+    if plan.spec.weight is not None and plan.spec.weight.kind == "importance":
+        successes, trials = _effective(summary, entry, params, successes, trials)
     lower, upper = LIMITS[entry.method](successes, trials, level)
     return _Found(value, entry.method, (float(lower), float(upper)))
+
+
+def _effective(
+    summary: Summary, entry: MetricPlan, params: Mapping[str, Any], successes: Floats, trials: Floats
+) -> tuple[Floats, Floats]:
+    """Return successes among so many rows of equal weight as would leave the proportion as uncertain as it is.
+
+    The effective trials are p (1 - p) over the variance of the weighted proportion, sum of w^2 (y - p)^2 over the
+    squared total; Kish's (sum of w)^2 / sum of w^2 where p is 0 or 1. Korn & Graubard (1998).
+    """
+    squared = Summary(summary.rows, np.asarray(summary.weights, float) ** 2)
+    hits, all_ = squared.proportion(entry.metric, params)
+    share = successes / trials
+    spread = (hits * (1 - share) ** 2 + (all_ - hits) * share**2) / trials**2
+    effective = share * (1 - share) / spread if 0 < share < 1 else trials**2 / all_
+    return share * effective, effective
 
 
 def _delong(summary: Summary, value: float, level: float) -> _Found:
@@ -118,18 +184,37 @@ def _predictive(summary: Summary, entry: MetricPlan, value: float, level: float)
     return _Found(value, "logit", limits)
 
 
-def _bootstrapped(value: float, drawn: Floats, left: Floats | None, level: float, undefined: str) -> _Found:
-    limits, gaps = percentile_limits(drawn, level), int(np.isnan(drawn).sum())
+def _bootstrapped(entry: MetricPlan, value: float, drawn: Drawn, level: float) -> _Found:
+    limits, gaps = percentile_limits(drawn.values, level), int(np.isnan(drawn.values).sum())
     method = "percentile" if limits else "none"
-    if left is not None and (corrected := bca_limits(drawn, value, left, level)) is not None:
-        limits, method = corrected, "bca"
+    other = _other_limits(entry, value, drawn, level)
+    if other is not None:
+        limits, method = other, entry.method
     status: Status = "ok"
     reason = None
-    if gaps > TOLERATED * len(drawn):
-        status, reason = "degenerate", f"undefined in {gaps} of {len(drawn)} replicates: {undefined}"
+    if gaps > TOLERATED * len(drawn.values):
+        status = "degenerate"
+        reason = f"undefined in {gaps} of {len(drawn.values)} replicates: {entry.metric.undefined}"
     elif limits is not None and limits[0] == limits[1]:
         status, reason = "degenerate", "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
-    return _Found(value, method, limits, status, reason, gaps, monte_carlo_error(drawn, level))
+    noise = monte_carlo_error(drawn.values, level)
+    moved = None if drawn.shift is None else abs(drawn.shift)
+    return _Found(value, method, limits, status, reason, gaps, noise, moved=moved)
+
+
+def _other_limits(entry: MetricPlan, value: float, drawn: Drawn, level: float) -> tuple[float, float] | None:
+    """Return the limits of a method other than percentiles, kept within the range of the measure; None without any."""
+    limits = None
+    if entry.method == "basic":
+        limits = basic_limits(drawn.values, value, level)
+    elif entry.method == "bca" and drawn.left is not None:
+        limits = bca_limits(drawn.values, value, drawn.left, level)
+    elif entry.method == "studentised" and drawn.errors is not None and drawn.error is not None:
+        limits = studentised_limits(drawn.values, drawn.errors, value, drawn.error, level)
+    if limits is None:
+        return None
+    low, high = entry.metric.bounds(entry.params)
+    return max(limits[0], low), min(limits[1], high)
 
 
 def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, str | None]:
@@ -147,22 +232,21 @@ def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[
 
 
 def _estimate(
-    plan: Plan, sample: Sample, model: str, entry: MetricPlan, found: _Found, *,
-    level: str | None = None, used: int | None = None,
+    place: Place, entry: MetricPlan, found: _Found, *, level: str | None = None, used: int | None = None
 ) -> Estimate:
-    place = None if level is None else sample.levels.index(level)
-    shown = entry.shown if place is None else {
-        name: value for name, value in entry.of_class[place].items() if not isinstance(value, tuple)}
-    support = sample.summary.events if level is None else next(
-        round(count.weight) if sample.weight_kind == "frequency" else count.rows
-        for count in sample.summary.levels if count.level == level)
+    sample, part = place.sample, place.part
+    chosen = None if level is None else sample.levels.index(level)
+    shown = entry.shown if chosen is None else {
+        name: value for name, value in entry.of_class[chosen].items() if not isinstance(value, tuple)}
+    support = part.events if chosen is None else part.of_level(sample, chosen)
     return Estimate(
-        dataset=sample.dataset, model=model, metric=entry.metric.name, params=shown, average=entry.average,
+        dataset=sample.dataset, model=place.model, slice=None if part.slice is None else dict(part.slice),
+        metric=entry.metric.name, params=shown, average=entry.average,
         class_=level, value=None if math.isnan(found.value) else found.value,
         lower=found.limits[0] if found.limits else None, upper=found.limits[1] if found.limits else None,
-        level=plan.spec.intervals.level if found.limits else None, method=found.method, n=sample.summary.n,
+        level=place.plan.spec.intervals.level if found.limits else None, method=found.method, n=part.n,
         events=support, status=found.status, reason=found.reason, classes_used=used,
         no_information=None if found.blind is None or math.isnan(found.blind) else found.blind,
         skill=None if found.blind is None else skill(entry, found.value, found.blind),
-        undefined_replicates=found.undefined, monte_carlo_error=found.noise,
+        undefined_replicates=found.undefined, monte_carlo_error=found.noise, error_bound=found.moved,
     )

@@ -2,87 +2,144 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.engine.compare import comparisons
 from evalpipe.engine.curves import model_curves
+from evalpipe.engine.disparities import disparities
+from evalpipe.engine.estimates import Place, insufficient
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
-from evalpipe.engine.replicates import Replicates
-from evalpipe.results import Confusion, Curve, Estimate, Threshold, Warned
-from evalpipe.statistics import ClassRows, NumberRows, Rows, Summary
-from evalpipe.statistics.rows import present
+from evalpipe.engine.parts import Part, parts
+from evalpipe.engine.replicates import Replicates, draw
+from evalpipe.engine.rows import rows_of
+from evalpipe.engine.slices import slice_differences
+from evalpipe.engine.worst import cut_short, worst_slices
+from evalpipe.results import (
+    Comparison,
+    Confusion,
+    Curve,
+    Disparity,
+    Estimate,
+    SliceDifference,
+    Threshold,
+    Warned,
+    WorstSlice,
+)
+from evalpipe.statistics import Summary
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.data.sample import Sample
     from evalpipe.plan import Plan
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evaluation:
-    """The tables of step 4."""
+    """The tables of step 4; ``units`` are how many a dataset was drawn in, where that was on a grid."""
 
-    estimates: tuple[Estimate, ...]
-    confusion: tuple[Confusion, ...]
-    curves: tuple[Curve, ...]
-    thresholds: tuple[Threshold, ...]
-    warnings: tuple[Warned, ...]
+    estimates: list[Estimate] = field(default_factory=list)
+    confusion: list[Confusion] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
+    thresholds: list[Threshold] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    slice_differences: list[SliceDifference] = field(default_factory=list)
+    disparities: list[Disparity] = field(default_factory=list)
+    worst_slices: list[WorstSlice] = field(default_factory=list)
+    units: dict[str, int] = field(default_factory=dict)
+    warnings: list[Warned] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """One dataset with the statistics of each model in each of its parts that is large enough, and the replicates."""
+
+    plan: Plan
+    sample: Sample
+    parts: tuple[Part, ...]
+    summaries: dict[tuple[str, int], Summary]
+    replicates: Replicates
+
+    def places(self, model: str, *, rest: bool = False) -> Iterator[Place]:
+        """Yield the parts that have numbers of a model, all rows first; the rests of slices too if asked."""
+        for number, part in enumerate(self.parts):
+            if (model, number) in self.summaries and (rest or part.beside is None):
+                yield Place(self.plan, self.sample, model, number, part, self.summaries[model, number])
 
 
 def evaluate(
     plan: Plan, samples: Sequence[Sample], advance: Callable[[int], None] = lambda _: None
 ) -> Evaluation:
-    """Evaluate every sample of role ``evaluate``; ``advance`` is told of each batch of replicates done."""
-    estimates: list[Estimate] = []
-    confusion: list[Confusion] = []
-    curves: list[Curve] = []
-    thresholds: list[Threshold] = []
-    warnings: list[Warned] = [warning for sample in samples for warning in sample.warnings]
+    """Evaluate every sample of role ``evaluate``; ``advance`` is told of each block of replicates done."""
+    found = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
+    done = []
     for sample in (sample for sample in samples if sample.role == "evaluate"):
-        summaries = {name: _summary(sample, model) for name, model in sample.models.items()}
-        replicates = Replicates.draw(plan, sample, {name: summary.rows for name, summary in summaries.items()}, advance)
-        for name, summary in summaries.items():
-            model = sample.models[name]
-            found = [
-                row for entry in plan.metrics for row in estimates_of(plan, sample, name, summary, entry, replicates)
-            ]
-            estimates += found
-            confusion += _confusion(sample, name, model, summary)
-            curves += model_curves(plan, sample, name, summary, replicates)
-            warnings += notes(plan, sample, name, summary, found)
-            if model.threshold is not None:
-                thresholds.append(Threshold(dataset=sample.dataset, model=name, value=model.threshold, rule="fixed"))
-    return Evaluation(tuple(estimates), tuple(confusion), tuple(curves), tuple(thresholds), tuple(warnings))
+        one = _evaluated(plan, sample, advance)
+        done.append(one)
+        if one.replicates.units is not None:
+            found.units[sample.dataset] = one.replicates.units
+        for name in sample.models:
+            _add_model(found, one, name)
+        found.slice_differences += slice_differences(plan, one)
+        found.disparities += disparities(plan, one)
+        found.worst_slices += worst_slices(plan, one)
+        found.warnings += cut_short(plan, sample)
+    found.comparisons += comparisons(plan, done)
+    return found
 
 
-def _summary(sample: Sample, model: Predictions) -> Summary:
+def _evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None]) -> Evaluated:
+    divided = parts(plan, sample)
     weights = sample.weight if sample.weight is not None else np.ones(sample.n)
-    return Summary(_rows(sample, model), weights)
+    summaries = {}
+    for name, model in sample.models.items():
+        rows = rows_of(sample, model)
+        for number, part in enumerate(divided):
+            if part.rows is None:
+                summaries[name, number] = Summary(rows, weights)
+            elif plan.enough(part.n):
+                summaries[name, number] = Summary(rows.taken(part.rows), weights[part.rows])
+    replicates = draw(plan, replace(sample, searched=()), summaries, parts, advance)
+    return Evaluated(plan, sample, divided, summaries, replicates)
 
 
-def _rows(sample: Sample, model: Predictions) -> Any:
-    """Return the rows that the statistics of the task are taken over."""
-    if sample.task == "binary":
-        return Rows(sample.truth, model.predicted, model.probability, model.score)
-    if sample.task in NUMBERS:
-        return NumberRows(sample.truth, present(model.predicted, "predictions"), model.left_out, sample.baseline)
-    return ClassRows(sample.truth, len(sample.levels), model.predicted, model.probability)
+def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
+    """Add the tables of one model on one dataset."""
+    plan, sample, model = one.plan, one.sample, one.sample.models[name]
+    rows: list[Estimate] = []
+    for number, part in enumerate(one.parts):
+        if part.beside is not None:
+            continue
+        summary = one.summaries.get((name, number))
+        for entry in plan.metrics:
+            if summary is None:
+                lacking = Place(plan, sample, name, number, part, one.summaries[name, 0])
+                rows += insufficient(lacking, entry)
+            else:
+                rows += estimates_of(Place(plan, sample, name, number, part, summary), entry, one.replicates)
+    found.estimates += rows
+    found.confusion += [table for place in one.places(name) for table in _confusion(place)]
+    found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)
+    found.warnings += notes(plan, sample, name, one.summaries[name, 0], rows)
+    if model.threshold is not None:
+        found.thresholds.append(Threshold(dataset=sample.dataset, model=name, value=model.threshold, rule="fixed"))
 
 
-def _confusion(sample: Sample, name: str, model: Predictions, summary: Summary) -> list[Confusion]:
+def _confusion(place: Place) -> Iterator[Confusion]:
+    sample, part = place.sample, place.part
+    model = sample.models[place.model]
     if model.predicted is None or sample.task in NUMBERS:
-        return []
+        return
     at_threshold = 0
     if model.score is not None and model.threshold is not None:
-        at_threshold = int((model.score == model.threshold).sum())
-    return [
-        Confusion(
-            dataset=sample.dataset, model=name, levels=list(sample.levels), counts=summary("confusion").tolist(),
-            threshold=model.threshold, at_threshold=at_threshold, tied=model.tied,
-        )
-    ]
+        at_threshold = int((part.of(model.score) == model.threshold).sum())
+    yield Confusion(
+        dataset=sample.dataset, model=place.model, slice=None if part.slice is None else dict(part.slice),
+        levels=list(sample.levels), counts=place.summary("confusion").tolist(), threshold=model.threshold,
+        at_threshold=at_threshold, tied=model.tied if part.slice is None else 0,
+    )

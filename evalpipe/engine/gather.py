@@ -44,10 +44,14 @@ def gather(
         datasets=[sample.summary for sample in samples],
         models=_models(plan),
         metrics=[_describe(plan, metric) for metric in {e.metric.name: e.metric for e in plan.metrics}.values()],
-        intervals=_method(plan),
+        intervals=_method(plan, evaluation),
         rows=list(evaluation.estimates),
         confusion=list(evaluation.confusion),
         curves=list(evaluation.curves),
+        comparisons=evaluation.comparisons,
+        slice_differences=evaluation.slice_differences,
+        disparities=evaluation.disparities,
+        worst_slices=evaluation.worst_slices,
         thresholds=list(evaluation.thresholds),
         warnings=list(evaluation.warnings),
     )
@@ -95,10 +99,10 @@ def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
     return {title: values.tolist() for title, values in found}
 
 
-def _method(plan: Plan) -> Method:
+def _method(plan: Plan, evaluation: Evaluation) -> Method:
     intervals = plan.spec.intervals
     return Method(
         level=intervals.level, replicates=intervals.replicates,
         pairings=PERMUTATIONS if plan.spec.no_information else 0, seed=plan.spec.seed,
-        methods=_methods(plan),
+        methods=_methods(plan), resampling=intervals.resampling, units=evaluation.units,
     )

@@ -33,7 +33,7 @@ def notes(
     for epsilon, metrics in sorted(clipping.items()):
         yield from _clipped(where, summary, epsilon, ", ".join(dict.fromkeys(metrics)))
     binary = sample.task == "binary"
-    for row in estimates:
+    for row in (row for row in estimates if row.slice is None):
         if row.metric == "roc_auc" and row.class_ is None and row.value is not None and row.value < 0.5 and binary:
             yield Warned(
                 code="worse-than-chance",
@@ -44,6 +44,21 @@ def notes(
             what = f"{row.metric}{_part(row)} is {row.reason}; do not trust "
             whole = "it as a mean over all classes" if row.classes_used is not None else "its interval"
             yield Warned(code="degenerate", message=f"{where}: {what}{whole}")
+    yield from _slices(where, estimates)
+
+
+def _slices(where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
+    """Say once of all slices how many numbers are not to be trusted, or do not exist."""
+    for status, said in (("degenerate", "do not trust their intervals"), ("undefined", "they have no value")):
+        held = [row for row in estimates if row.slice is not None and row.status == status]
+        if held:
+            slices = len({tuple((row.slice or {}).items()) for row in held})
+            numbers = f"{len(held):,} {'number' if len(held) == 1 else 'numbers'}"
+            yield Warned(
+                code=f"{status}-slices",
+                message=f"{where}: {numbers} in {slices:,} {'slice is' if slices == 1 else 'slices are'} {status}; "
+                f"{said}, and the tables of slices give the reason of each",
+            )
 
 
 def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iterator[Warned]:

@@ -1,90 +1,287 @@
-"""Bootstrap replicates of every metric that needs them; one draw serves all metrics, models and bins of a dataset."""
+"""Bootstrap replicates of everything that needs them; one draw serves all metrics, models, slices and curves.
+
+A block of replicates is a task of its own with its own random stream, so threads share nothing and change nothing.
+"""
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.bins import STRATEGIES, event_rates
-from evalpipe.intervals import Design, jackknife_weights, replicate_weights
-from evalpipe.statistics import Summary
+from evalpipe.engine.bands import curve_heights
+from evalpipe.engine.bins import STRATEGIES, bin_edges, event_rates
+from evalpipe.engine.coarse import coarsened
+from evalpipe.engine.parts import Part, parts
+from evalpipe.engine.rows import rows_of
+from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, stream
+from evalpipe.intervals.resampling import split
+from evalpipe.metrics.declare import ratio
+from evalpipe.plan import BOOTSTRAP
+from evalpipe.statistics import Draws, Summary, View, view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan import MetricPlan, Plan
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+Key = tuple[str, int, int]
+"""A model, the number of a part, and the number of a metric in the plan."""
+
+CELLS = 200_000
+"""Weights summed up at once, few enough for the processor's cache; changes no result."""
+
+KEPT = 31 * 2**20
+"""Bytes of the largest array that the C library then keeps for use again, instead of returning it to the system."""
+
+FOLDS = 40
+"""Groups of observations that are left out in turn for the standard error of each replicate."""
+
+TIMES = 25
+"""How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Replicates:
     """The replicates of one dataset.
 
-    ``metrics[model, i]`` are those [B] of the plan's i-th metric, [B, K] where it is taken for each class;
-    ``rates[model, strategy]`` those of the event rate in each reliability bin [B, bins], drawn only where binomial
-    limits do not hold; ``jackknife[model, i]`` the values with a group of rows left out [J], for `bca`.
+    ``metrics[model, part, i]`` are those [B] of the plan's i-th metric, [B, K] where it is taken for each class;
+    ``curves[model, name]`` those of the heights of a curve [B, points], or of the event rates of reliability bins;
+    ``jackknife`` the values with a group of rows left out [J], for `bca`; ``errors`` the standard error of each
+    replicate [B], and ``error`` that of the value itself, for `studentised`; ``shift`` by how much the values of the
+    grid were moved to those of the rows: all replicates have been moved so.
     """
 
-    metrics: Mapping[tuple[str, int], Floats] = field(default_factory=lambda: MappingProxyType({}))
-    rates: Mapping[tuple[str, str], Floats] = field(default_factory=lambda: MappingProxyType({}))
-    jackknife: Mapping[tuple[str, int], Floats] = field(default_factory=lambda: MappingProxyType({}))
-
-    @classmethod
-    def draw(
-        cls, plan: Plan, sample: Sample, models: Mapping[str, Any], advance: Callable[[int], None]
-    ) -> Replicates:
-        """Draw the replicates that the plan asks for."""
-        wanted = [i for i, entry in enumerate(plan.metrics) if entry.drawn]
-        binned = [name for name, rows in models.items() if _binned(plan, rows)]
-        if not wanted and not binned:
-            return cls()
-        metrics: dict[tuple[str, int], list[Floats]] = {(name, i): [] for name in models for i in wanted}
-        rates: dict[tuple[str, str], list[Floats]] = {(name, how): [] for name in binned for how in STRATEGIES}
-        weights = replicate_weights(
-            _design(plan, sample), plan.spec.intervals.replicates, plan.spec.seed, sample.dataset
-        )
-        for batch in weights:
-            for name, rows in models.items():
-                summary = Summary(rows, batch)
-                for i in wanted:
-                    metrics[name, i].append(values(summary, plan.metrics[i]))
-                if name in binned:
-                    for how in STRATEGIES:
-                        rates[name, how].append(event_rates(summary, how, sample.weight))
-            advance(len(batch))
-        return cls(
-            {key: np.concatenate(parts) for key, parts in metrics.items()},
-            {key: np.concatenate(parts) for key, parts in rates.items()},
-            _jackknife(plan, sample, models),
-        )
+    metrics: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    curves: Mapping[tuple[str, str], Floats] = field(default_factory=lambda: MappingProxyType({}))
+    jackknife: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    errors: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    error: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    shift: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    units: int | None = None
 
 
-def _jackknife(plan: Plan, sample: Sample, models: Mapping[str, Any]) -> dict[tuple[str, int], Floats]:
-    """Return the values of the metrics that ask for `bca` with each group of rows left out in turn."""
-    wanted = [i for i, entry in enumerate(plan.metrics) if entry.method == "bca"]
-    if not wanted:
-        return {}
-    found: dict[tuple[str, int], list[Floats]] = {(name, i): [] for name in models for i in wanted}
-    for batch in jackknife_weights(_design(plan, sample)):
-        for name, rows in models.items():
-            summary = Summary(rows, batch)
-            for i in wanted:
-                found[name, i].append(values(summary, plan.metrics[i]))
-    return {key: np.concatenate(parts) for key, parts in found.items()}
+@dataclass(frozen=True)
+class _Task:
+    """What is drawn, and what is made of it."""
+
+    plan: Plan
+    sample: Sample
+    design: Design
+    views: Mapping[tuple[str, int], View]
+    wanted: Sequence[int]
+    edges: Mapping[tuple[str, str], Floats]
+    banded: tuple[str, ...]
+
+    @cached_property
+    def base(self) -> Any:
+        """The counts of a draw that holds every observation once, shape [1, units]."""
+        return self.design.sizes[None]
+
+    def block(self, number: int, size: int) -> dict[Any, Floats]:
+        """Return the replicates of one block, by what they are of."""
+        spec = self.plan.spec
+        found: dict[Any, list[Floats]] = defaultdict(list)
+        grouped = stream(spec.seed, "folds", self.sample.dataset, number)
+        for counts in block_counts(self.design, number, size, spec.seed, self.sample.dataset):
+            draws, scale = Draws(counts), self._scale(counts)
+            for (model, part), seen in self.views.items():
+                done = 0
+                for weights in seen.batches(draws, CELLS):
+                    held = None if scale is None else scale[done : done + len(weights)]
+                    self._add(found, model, part, Summary(seen.rows, weights), held)
+                    done += len(weights)
+            for drawn in counts if self.studentised else ():
+                for key, square in self._squares(drawn, grouped):
+                    found["error", *key].append(np.sqrt(square)[None])
+        return {key: np.concatenate(values) for key, values in found.items()}
+
+    def _add(
+        self, found: dict[Any, list[Floats]], model: str, part: int, summary: Summary, scale: Floats | None
+    ) -> None:
+        for i in self.wanted:
+            found["metric", model, part, i].append(_value(summary, self.plan.entries[i], scale))
+        if part == 0:
+            for (name, how), edges in self.edges.items():
+                if name == model:
+                    found["curve", model, f"calibration_{how}"].append(event_rates(summary, edges))
+            if model in self.banded:
+                for name, heights in curve_heights(summary).items():
+                    found["curve", model, name].append(heights)
+
+    def _scale(self, counts: Any) -> Floats | None:
+        """Return what brings a measure that grows with the rows to as many as there are, where draws vary in size [b].
+
+        It is of all rows together: how many are in a slice is left to chance, as it is in draws of a fixed size.
+        """
+        if not (self.design.poisson and any(self.plan.entries[i].metric.extensive for i in self.wanted)):
+            return None
+        return ratio(self.design.weights(self.base).sum(), self.design.weights(counts).sum(axis=-1))
+
+    def base_values(self) -> Iterator[tuple[Key, Floats]]:
+        """Yield the values on the grid of what was observed."""
+        for (model, part), seen in self.views.items():
+            summary = Summary(seen.rows, seen.weights(self.base))
+            for i in self.wanted:
+                yield (model, part, i), values(summary, self.plan.entries[i])[0]
+
+    def left_out(self) -> dict[Key, Floats]:
+        """Return the values of the metrics that ask for `bca` with each group of units left out in turn."""
+        wanted = [i for i in self.wanted if self.plan.entries[i].method == "bca"]
+        found: dict[Key, list[Floats]] = defaultdict(list)
+        for counts in jackknife_counts(self.design) if wanted else ():
+            draws = Draws(counts)
+            for (model, part), seen in self.views.items():
+                for weights in seen.batches(draws, CELLS):
+                    summary = Summary(seen.rows, weights)
+                    for i in wanted:
+                        found[model, part, i].append(values(summary, self.plan.entries[i]))
+        return {key: np.concatenate(values) for key, values in found.items()}
+
+    @cached_property
+    def studentised(self) -> tuple[int, ...]:
+        """The numbers of the metrics that ask for the standard error of every replicate."""
+        return tuple(i for i in self.wanted if self.plan.entries[i].method == "studentised")
+
+    def _squares(self, counts: Any, generator: np.random.Generator) -> Iterator[tuple[Key, Floats]]:
+        """Yield the squared standard errors under one draw [units], leaving out `FOLDS` groups of it in turn.
+
+        The jackknife of groups: Tukey (1958). What was drawn twice counts as two observations, each in its own group.
+        """
+        left = counts - split(generator, counts, FOLDS)
+        for (model, part), seen in self.views.items():
+            summary = Summary(seen.rows, seen.weights(left))
+            for i in self.studentised:
+                found = values(summary, self.plan.entries[i])
+                square = ((found - found.mean(axis=0)) ** 2).sum(axis=0)
+                yield (model, part, i), np.asarray((FOLDS - 1) / FOLDS * square)
+
+    def own_errors(self) -> dict[Key, Floats]:
+        """Return the standard errors of the values that ask for `studentised`."""
+        generator = stream(self.plan.spec.seed, "folds", self.sample.dataset)
+        found: dict[Key, list[Floats]] = defaultdict(list)
+        for _ in range(TIMES if self.studentised else 0):
+            for key, square in self._squares(self.base[0], generator):
+                found[key].append(square)
+        return {key: np.sqrt(np.mean(squares, axis=0)) for key, squares in found.items()}
 
 
-def _binned(plan: Plan, rows: Any) -> bool:
-    return plan.bins == "percentile" and plan.spec.task == "binary" and rows.probability is not None
+def draw(
+    plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
+    divide: Callable[[Plan, Sample], Sequence[Part]] = parts, advance: Callable[[int], None] = lambda _: None,
+) -> Replicates:
+    """Draw the replicates that the plan asks for.
+
+    ``summaries`` are those of each model in each part of the sample that ``divide`` makes, and that is large enough.
+    """
+    # Once an array as large as this was freed, glibc no longer asks the system for every batch of arrays anew: twice as
+    # fast. It is never written to, so it takes no memory.
+    np.empty(KEPT, np.uint8)
+    task = _task(plan, sample, divide)
+    if task is None:
+        return Replicates()
+    found: dict[Any, list[Floats]] = defaultdict(list)
+    sizes = blocks(plan.spec.intervals.replicates)
+    for size, block in zip(sizes, _blocks(task, sizes), strict=True):
+        for key, part in block.items():
+            found[key].append(part)
+        advance(size)
+    drawn = {key: np.concatenate(parts) for key, parts in found.items()}
+    kinds: dict[str, dict[Any, Floats]] = {
+        kind: {key[1:]: value for key, value in drawn.items() if key[0] == kind}
+        for kind in ("metric", "curve", "error")
+    }
+    shift = {key: _shift(plan, summaries[key[:2]], key[2], value) for key, value in task.base_values()}
+    left = task.left_out()
+    return Replicates(
+        {key: _moved(plan, key, value, shift) for key, value in kinds["metric"].items()},
+        kinds["curve"],
+        {key: _moved(plan, key, value, shift) for key, value in left.items()},
+        kinds["error"], task.own_errors(), shift, len(task.design.sizes) if task.sample is not sample else None,
+    )
+
+
+def _blocks(task: _Task, sizes: Sequence[int]) -> Iterator[dict[Any, Floats]]:
+    """Yield the blocks in order, from as many threads as the spec allows."""
+    workers = min(_workers(task.plan), len(sizes))
+    if workers == 1:
+        yield from (task.block(number, size) for number, size in enumerate(sizes))
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(task.block, range(len(sizes)), sizes)
+
+
+def _workers(plan: Plan) -> int:
+    asked = plan.spec.engine.workers
+    return asked if asked != "auto" else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
+        os.cpu_count() or 1)
+
+
+def _task(plan: Plan, sample: Sample, divide: Callable[[Plan, Sample], Sequence[Part]]) -> _Task | None:
+    """Put together what is drawn; None where nothing is."""
+    wanted = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
+    scored = [] if sample.task != "binary" else [n for n, m in sample.models.items() if m.score is not None]
+    banded = tuple(scored if plan.banded else ())
+    binned = [n for n in banded if plan.bins in BOOTSTRAP and sample.models[n].probability is not None]
+    if not wanted and not banded and not binned:
+        return None
+    whole = {name: rows_of(sample, model) for name, model in sample.models.items()}
+    edges = {(name, how): bin_edges(whole[name], how, sample.weight) for name in binned for how in STRATEGIES}
+    drawn = coarsened(plan, sample) or sample
+    design = _design(plan, drawn)
+    views = {
+        (name, number): _view(plan, drawn, design, name, part, [e for (m, _), e in edges.items() if m == name])
+        for name in drawn.models
+        for number, part in enumerate(divide(plan, drawn))
+        if part.rows is None or plan.enough(part.n)
+    }
+    return _Task(plan, drawn, design, views, wanted, edges, banded)
+
+
+def _view(plan: Plan, sample: Sample, design: Design, name: str, part: Part, edges: Sequence[Floats]) -> View:
+    rows = rows_of(sample, sample.models[name])
+    unit = np.arange(sample.n) if design.unit is None else design.unit
+    return view(
+        rows if part.rows is None else rows.taken(part.rows), part.of(unit), part.of(design.factor),
+        part.of(sample.weight), np.concatenate(edges) if edges else None, exact=plan.spec.engine.mode == "exact",
+    )
 
 
 def _design(plan: Plan, sample: Sample) -> Design:
     strata = None
     if plan.spec.intervals.stratify:
         strata = np.where(sample.truth, 0, 1) if plan.spec.task == "binary" else sample.truth
-    return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata)
+    poisson = plan.spec.intervals.resampling == "poisson"
+    return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)
+
+
+def _value(summary: Summary, entry: MetricPlan, scale: Floats | None) -> Floats:
+    """Return a metric's value [b, ...], times ``scale`` [b] if it grows with the rows."""
+    found = values(summary, entry)
+    if scale is None or not entry.metric.extensive:
+        return found
+    return found * scale.reshape(scale.shape + (1,) * (found.ndim - 1))
+
+
+def _shift(plan: Plan, summary: Summary, i: int, gridded: Floats) -> Floats:
+    """Return how far the grid's value lies from that of the rows; 0 where either is undefined, or it is rounding."""
+    value = values(summary, plan.entries[i])
+    away = np.nan_to_num(np.asarray(value - gridded))
+    return np.where(np.abs(away) > 1e-12 * np.abs(np.nan_to_num(value)), away, 0.0)
+
+
+def _moved(plan: Plan, key: Key, drawn: Floats, shift: Mapping[Key, Floats]) -> Floats:
+    """Move replicates by what the grid took from the value, within the range of the measure."""
+    if not np.any(shift[key]):
+        return drawn
+    entry = plan.entries[key[2]]
+    return np.clip(drawn + shift[key], *entry.metric.bounds(entry.params))

@@ -1,19 +1,41 @@
-"""Intervals: binomial limits, limits from a known variance, and the bootstrap."""
+"""Intervals, bands and tests: binomial, from a known variance, by the bootstrap, of two models on the same rows."""
 
 from evalpipe.intervals.analytic import auc_variance, logit_limits, predictive_error
+from evalpipe.intervals.bands import pointwise_band, simultaneous_band
 from evalpipe.intervals.binomial import LIMITS, clopper_pearson, jeffreys, wilson
-from evalpipe.intervals.bootstrap import (
-    Design,
+from evalpipe.intervals.limits import (
+    basic_limits,
     bca_limits,
-    jackknife_weights,
+    kish,
     monte_carlo_error,
     percentile_limits,
+    studentised_limits,
+)
+from evalpipe.intervals.multiplicity import benjamini_hochberg, holm
+from evalpipe.intervals.paired import (
+    Difference,
+    bootstrap_p,
+    delong_covariance,
+    diebold_mariano,
+    diebold_mariano_sums,
+    mcnemar,
+    paired_auc,
+    verdict,
+)
+from evalpipe.intervals.resampling import (
+    Design,
+    block_counts,
+    blocks,
+    jackknife_counts,
     replicate_weights,
     stream,
 )
 
 __all__ = [
-    "LIMITS", "Design", "auc_variance", "bca_limits", "clopper_pearson", "jackknife_weights", "jeffreys",
-    "logit_limits", "monte_carlo_error", "percentile_limits", "predictive_error", "replicate_weights", "stream",
-    "wilson",
+    "LIMITS", "Design", "Difference", "auc_variance", "basic_limits", "bca_limits", "benjamini_hochberg",
+    "block_counts", "blocks", "bootstrap_p",
+    "clopper_pearson", "delong_covariance", "diebold_mariano", "diebold_mariano_sums", "holm", "jackknife_counts",
+    "jeffreys", "kish", "logit_limits", "mcnemar", "monte_carlo_error", "paired_auc", "percentile_limits",
+    "pointwise_band", "predictive_error", "replicate_weights", "simultaneous_band",
+    "stream", "studentised_limits", "verdict", "wilson",
 ]

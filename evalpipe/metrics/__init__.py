@@ -1,11 +1,13 @@
 """Metrics: pure functions of statistics, one family a file. Importing this package registers them all."""
 
 from evalpipe.metrics import (
+    calibration,
     classes,
     count,
     decomposition,
     deviance,
     labels,
+    operating,
     ordinal,
     probabilities,
     ranking,
@@ -15,6 +17,6 @@ from evalpipe.metrics import (
 from evalpipe.metrics.declare import FromSpec, Metric, Proportion, metric, ratio, registry
 
 __all__ = [
-    "FromSpec", "Metric", "Proportion", "classes", "count", "decomposition", "deviance", "labels", "metric",
-    "ordinal", "probabilities", "ranking", "ratio", "registry", "regression", "top",
+    "FromSpec", "Metric", "Proportion", "calibration", "classes", "count", "decomposition", "deviance", "labels",
+    "metric", "operating", "ordinal", "probabilities", "ranking", "ratio", "registry", "regression", "top",
 ]

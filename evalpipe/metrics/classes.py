@@ -74,7 +74,9 @@ def mcc(confusion: Any) -> Any:
     diagonal = np.diagonal(confusion, axis1=-2, axis2=-1)
     # Sums over pairs of classes, not differences of squares: exact where a class takes all rows.
     covariance = _pairs(diagonal, confusion)
-    return ratio(covariance, np.sqrt(_unlike(true)) * np.sqrt(_unlike(predicted)))
+    one, other = _unlike(true), _unlike(predicted)
+    # The root of a square may miss its base by rounding; of a perfect prediction the value is 1.
+    return ratio(covariance, np.where(one == other, one, np.sqrt(one) * np.sqrt(other)))
 
 
 def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Any]:

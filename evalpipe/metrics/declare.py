@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -54,10 +55,12 @@ class FromSpec(NamedTuple):
     alone: bool = False
 
 
-def ratio(numerator: Any, denominator: Any) -> Array:
-    """Divide, giving NaN (undefined) wherever the denominator is zero."""
+def ratio(numerator: Any, denominator: Any, empty: float = math.nan) -> Array:
+    """Divide, giving ``empty``, by default NaN (undefined), wherever the denominator is zero."""
     numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
-    quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    if denominator.all():
+        return np.asarray(numerator / denominator)
+    quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), empty)
     np.divide(numerator, denominator, out=quotient, where=denominator != 0)
     return quotient
 

@@ -16,11 +16,18 @@ UNIT = (0.0, 1.0)
 ONE_CLASS = "no events or no non-events"
 
 
+def _dot(left: Any, right: Any) -> Any:
+    """Sum the products along the last axis without holding them; not by a BLAS, whose threads would change bits."""
+    return np.einsum("...m,...m->...", left, right)
+
+
 def _share_below(events_at: Any, others_at: Any, others_from: Any) -> Any:
     """Return the share of (event, non-event) pairs ranked rightly, ties one half. Shape [...]."""
     others = others_from[..., :1]
-    below = others - others_from + others_at / 2
-    return ratio((events_at * below).sum(-1), events_at.sum(-1) * others[..., 0])
+    below = others_at / 2
+    below -= others_from
+    below += others
+    return ratio(_dot(events_at, below), events_at.sum(-1) * others[..., 0])
 
 
 @metric(needs="scores", linear=True, direction="maximize", range=UNIT, standard=True, title="ROC AUC", interval="auc",
@@ -55,8 +62,8 @@ def pr_auc(events_at: Any, events_from: Any, others_from: Any) -> Any:
         undefined="no events", ref="Buckley & Voorhees (2000)")
 def average_precision(events_at: Any, events_from: Any, others_from: Any) -> Any:
     r"""Mean over the events of the precision among the rows scored at least as high, $\sum_k(R_k-R_{k-1})P_k$."""
-    precision = ratio(events_from, events_from + others_from)
-    return ratio((events_at * np.nan_to_num(precision)).sum(-1), events_from[..., 0])
+    precision = ratio(events_from, events_from + others_from, empty=0.0)
+    return ratio(_dot(events_at, precision), events_from[..., 0])
 
 
 @metric(needs="scores", direction="maximize", range=UNIT, title="K-S statistic", aliases=("kolmogorov_smirnov",),

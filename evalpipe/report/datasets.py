@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe.report import numbers
 from evalpipe.report.classes import ClassTable, class_tables
 from evalpipe.report.residuals import ResidualTable, residual_tables
 from evalpipe.report.tables import (
@@ -14,6 +14,7 @@ from evalpipe.report.tables import (
     MetricTable,
     confusion_tables,
     gain_tables,
+    key_measures,
     metric_tables,
     overall,
 )
@@ -69,7 +70,7 @@ def dataset_view(results: Results, dataset: DatasetSummary, place: int) -> Datas
         support=_support(results, dataset),
         facts=_facts(results, dataset),
         levels=_levels(results, dataset),
-        summary=metric_tables(results, dataset.name, _key_measures(results)) if evaluated else (),
+        summary=metric_tables(results, dataset.name, key_measures(results)) if evaluated else (),
         metrics=metric_tables(results, dataset.name) if evaluated else (),
         classes=class_tables(results, dataset.name) if evaluated else (),
         confusions=confusion_tables(results, dataset.name) if evaluated else (),
@@ -112,12 +113,6 @@ def _prevalence(results: Results, dataset: DatasetSummary) -> str:
     if dataset.prevalence is None:
         return "undefined: no rows"
     return numbers.number(dataset.prevalence) + (" (weighted)" if results.weight is not None else "")
-
-
-def _key_measures(results: Results) -> tuple[str, ...]:
-    known = [metric.name for metric in results.metrics]
-    key = tuple(name for name in wording.KEY_MEASURES if name in known)
-    return key or tuple(known[:6])
 
 
 def _facts(results: Results, dataset: DatasetSummary) -> Facts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.report.locate import templates, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from jinja2 import Environment
 
@@ -23,6 +23,9 @@ FACES = (
     ("Source Code Pro", 400, "source-code-pro-latin-400-normal.woff2"),
 )
 """Family, weight and file of the fonts inside the page."""
+
+MOST_ROWS = 60
+"""Rows of the tables that grow with slices times measures; beyond, nobody reads them on a card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ def html_page(results: Results, limit: int | None = None) -> bytes:
 
     view = card_view(results)
     page = _environment().get_template("card.html").render(
-        card=view, figures=_figures(results, view), formulas=_formulas(view), limit=limit, css=_css()
+        card=view, figures=_figures(results, view), formulas=_formulas(view), limit=limit,
+        most=min(limit or MOST_ROWS, MOST_ROWS), css=_css(),
     )
     return page.encode("utf-8")
 
@@ -71,19 +75,30 @@ def _faces(faces: Iterable[tuple[str, int, str]]) -> str:
 
 
 def _figures(results: Results, view: CardView) -> dict[str, list[tuple[Numbered, Any]]]:
-    """Draw the figures of each evaluated dataset, numbered through the card, each with its SVG as markup."""
+    """Return the figures by the anchor of what they belong to, numbered through the card, each with its SVG."""
     from markupsafe import Markup
-
-    from evalpipe.report.figures import drawings
 
     found: dict[str, list[tuple[Numbered, Any]]] = {}
     before = 0
-    for dataset in view.evaluated:
-        drawn = drawings(results, dataset.name)
+    for anchor, drawn in _drawn(results, view):
         # Names are escaped by the makers of the SVG, which is the only markup let through.
-        found[dataset.anchor] = [(Numbered(before + i, d), Markup(d.svg)) for i, d in enumerate(drawn, 1)]  # noqa: S704
+        found[anchor] = [(Numbered(before + i, d), Markup(d.svg)) for i, d in enumerate(drawn, 1)]  # noqa: S704
         before += len(drawn)
     return found
+
+
+def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawing, ...]]]:
+    """Draw the figures of datasets, comparisons and slices, in the order of the card."""
+    from evalpipe.report.figures import difference_drawings, drawings, slice_drawings
+
+    for dataset in view.evaluated:
+        yield dataset.anchor, drawings(results, dataset.name)
+    for place, comparison in enumerate(view.comparisons, 1):
+        baseline = (comparison.across, comparison.baseline)
+        for table in comparison.tables:
+            yield table.anchor, difference_drawings(results, table.dataset, baseline, place)
+    for slices in view.slices:
+        yield slices.anchor, slice_drawings(results, slices.dataset)
 
 
 def _formulas(view: CardView) -> dict[str, Any]:

@@ -66,6 +66,27 @@ def interval(value: float, lower: float, upper: float, *, whole: bool = False) -
     return fixed(value, digits), f"{fixed(lower, digits)} to {fixed(upper, digits)}"
 
 
+def signed(value: float, decimals: int) -> str:
+    """Write a difference with its sign, such as ``+0.0123``; one that rounds to zero has none."""
+    text = fixed(value, decimals)
+    return f"+{text}" if value > 0 and text.strip("0.,") else text
+
+
+def signed_interval(value: float, lower: float | None, upper: float | None) -> tuple[str, str | None]:
+    """Write a difference and its interval, such as ``("+0.0123", "−0.0020 to +0.0266")``."""
+    if lower is None or upper is None:
+        return signed(value, decimals(value, None)), None
+    digits = decimals(value, upper - lower)
+    return signed(value, digits), f"{signed(lower, digits)} to {signed(upper, digits)}"
+
+
+def p_value(value: float | None) -> str:
+    """Write a p-value with three digits; a dash where there is none."""
+    if value is None:
+        return "–"
+    return "< 0.001" if value < 0.001 else fixed(value, 3)
+
+
 def bounds(low: float | None, high: float | None) -> str:
     """Write a range of possible values; an end that does not exist is called unbounded."""
     if low is None and high is None:

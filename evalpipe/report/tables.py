@@ -110,6 +110,12 @@ def overall(results: Results, dataset: str) -> list[Estimate]:
     return [e for e in results.rows if e.dataset == dataset and e.slice is None and e.variant == "original"]
 
 
+def key_measures(results: Results) -> tuple[str, ...]:
+    """Return the metrics that the summary shows: the usual ones, or the first six where the run has none of those."""
+    known = [metric.name for metric in results.metrics]
+    return tuple(name for name in wording.KEY_MEASURES if name in known) or tuple(known[:6])
+
+
 def is_whole(metric: MetricSummary) -> bool:
     """Tell whether a metric may be a number of rows, which is shown without decimals."""
     return metric.range[1] is None

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers, wording
+from evalpipe.report.comparisons import ComparisonView, comparison_views
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view
+from evalpipe.report.procedures import Procedure, procedures
+from evalpipe.report.slices import SlicesView, slices_views
 from evalpipe.report.spec_text import spec_text
 
 if TYPE_CHECKING:
@@ -91,6 +94,10 @@ class CardView:
     models: tuple[ModelView, ...]
     measures: tuple[MeasureView, ...]
     intervals: tuple[MethodView, ...]
+    procedures: tuple[Procedure, ...]
+    """How bands, tests, adjustments and searches of the card were made."""
+    comparisons: tuple[ComparisonView, ...]
+    slices: tuple[SlicesView, ...]
     level: str
     replicates: str
     seed: str
@@ -129,6 +136,9 @@ def card_view(results: Results) -> CardView:
         models=tuple(_model(model) for model in results.models),
         measures=tuple(_measure(results, metric) for metric in results.metrics),
         intervals=_intervals(results),
+        procedures=tuple(procedures(results)),
+        comparisons=comparison_views(results),
+        slices=slices_views(results),
         level=wording.level(results.intervals.level),
         replicates=numbers.count(results.intervals.replicates),
         seed=str(results.intervals.seed),
@@ -262,6 +272,7 @@ def _measure(results: Results, metric: MetricSummary) -> MeasureView:
 def _intervals(results: Results) -> tuple[MethodView, ...]:
     bins = {str(curve.notes["method"]) for curve in results.curves if "method" in curve.notes}
     used = {estimate.method for estimate in results.rows if estimate.value is not None} | bins
+    used |= {comparison.method for comparison in results.comparisons if comparison.lower is not None}
     return tuple(
         MethodView(_capital(wording.METHODS[name]), wording.METHOD_TEXTS[name], wording.METHOD_REFERENCES.get(name))
         for name in wording.METHODS

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from evalpipe.report import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from evalpipe.results import Confusion, MetricSummary, Scalar
+    from evalpipe.results import Confusion, MetricSummary, Scalar, Slice
 
 METHODS = {
     "exact": "Clopper-Pearson",
@@ -114,6 +114,15 @@ def measure(title: str, params: Mapping[str, Scalar], average: str | None = None
     """Name a metric with its options and its average, such as ``F-beta (beta = 2)``."""
     said = options(params, average)
     return f"{title} ({said})" if said else title
+
+
+def slice_name(labels: Slice, conditions: Collection[str] = ()) -> str:
+    """Name a slice, such as ``season = a, habitat = d``; one by a condition in ``conditions`` by its name alone."""
+    return ", ".join(name if name in conditions else _labelled(name, scalar(value)) for name, value in labels.items())
+
+
+def _labelled(name: str, value: str) -> str:
+    return f"{name} {value}" if value.startswith(("< ", ">= ")) else f"{name} = {value}"
 
 
 def reason(text: str) -> str:

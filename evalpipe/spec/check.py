@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.spec.check_compare import check_compare
 from evalpipe.spec.check_metrics import check_metrics
+from evalpipe.spec.check_predictions import check_predictions
+from evalpipe.spec.check_slices import check_slices
 from evalpipe.spec.check_task import check_task
 from evalpipe.spec.describe import closest, listed
 from evalpipe.spec.levels import level_text
@@ -25,7 +28,8 @@ def check(tree: Tree) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     return list(chain(
         check_task(tree), _resampling(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
-        _columns(tree), check_metrics(tree),
+        _columns(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
+        check_compare(tree),
     ))
 
 
@@ -115,7 +119,7 @@ def _models(tree: Tree) -> list[Problem]:
 
 def _model(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
     if all(model.get(kind) is None for kind in _KINDS):
-        meant = next((key for key in model if closest(key, _KINDS)), None)
+        meant = next((key for key in model if closest(key, _KINDS) and key != "predictions"), None)
         if meant is not None and meant not in _KINDS:
             return []
         message = f"the model '{name}' names no column of predictions"
@@ -169,6 +173,7 @@ def _columns(tree: Tree) -> list[Problem]:
         ("models", name, kind)
         for name in (models if isinstance(models, dict) else ())
         for kind in _KINDS
+        if tree.get("models", name, "predictions") is None
     ]
     places.append(("weight", "column") if isinstance(weight, dict) else ("weight",))
     return [

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """An entry of the spec's metrics: where it stands, where its name stands, its metric and options."""
+class Entry:
+    """A measure that the spec asks for: where it stands, where its name stands, its metric and options."""
 
     loc: Loc
     named: Loc
@@ -39,21 +39,26 @@ def check_metrics(tree: Tree) -> list[Problem]:
     """Check every entry of the spec's metrics."""
     written = tree.get("metrics")
     problems: list[Problem] = []
-    known: list[_Entry] = []
+    known: list[Entry] = []
     for index, value in enumerate(written if isinstance(written, list) else ()):
-        entry = _entry(tree, ("metrics", index), value)
-        if isinstance(entry, _Entry):
-            faults = _task(tree, entry) or [
-                *(_options(tree, entry) or _from_spec(tree, entry)), *_averages(tree, entry), *_served(tree, entry)
-            ]
-            problems += faults
-            known += [] if faults else [entry]
-        elif entry is not None:
-            problems.append(entry)
+        entry, faults = check_entry(tree, ("metrics", index), value)
+        problems += faults
+        known += [] if entry is None else [entry]
     return problems + _repeated(tree, known)
 
 
-def _entry(tree: Tree, loc: Loc, value: object) -> _Entry | Problem | None:
+def check_entry(tree: Tree, loc: Loc, value: object) -> tuple[Entry | None, list[Problem]]:
+    """Check one measure that the spec asks for at ``loc``; the entry is None where something is wrong with it."""
+    entry = _entry(tree, loc, value)
+    if not isinstance(entry, Entry):
+        return None, [] if entry is None else [entry]
+    faults = _task(tree, entry) or [
+        *(_options(tree, entry) or _from_spec(tree, entry)), *_averages(tree, entry), *_served(tree, entry)
+    ]
+    return (None if faults else entry), faults
+
+
+def _entry(tree: Tree, loc: Loc, value: object) -> Entry | Problem | None:
     """Read an entry; a problem where its name cannot be read, None where that is reported already."""
     if tree.hidden(loc):
         return None
@@ -72,7 +77,7 @@ def _entry(tree: Tree, loc: Loc, value: object) -> _Entry | Problem | None:
     return _named(tree, loc, named, value["metric"], options)
 
 
-def _task(tree: Tree, entry: _Entry) -> list[Problem]:
+def _task(tree: Tree, entry: Entry) -> list[Problem]:
     """Report a measure that the task does not have."""
     task, tasks = tree.get("task"), entry.metric.tasks
     if task in tasks or task not in KNOWN:
@@ -88,7 +93,7 @@ def listed_plain(words: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
 
 
-def _averages(tree: Tree, entry: _Entry) -> list[Problem]:
+def _averages(tree: Tree, entry: Entry) -> list[Problem]:
     """Check how an entry is to be averaged over classes."""
     here = (*entry.loc, "average")
     written = tree.get(*here)
@@ -112,7 +117,7 @@ def _averages(tree: Tree, entry: _Entry) -> list[Problem]:
     return [problem for problem in problems if problem is not None]
 
 
-def _average(tree: Tree, entry: _Entry, loc: Loc, item: object) -> Problem | None:
+def _average(tree: Tree, entry: Entry, loc: Loc, item: object) -> Problem | None:
     if item not in AVERAGES:
         guess = closest(item, AVERAGES) if isinstance(item, str) else None
         hint = f"did you mean '{guess}'?" if guess else None
@@ -128,9 +133,9 @@ def _lists(value: object) -> str | None:
     return "write each metric as an entry of its own" if names else None
 
 
-def _named(tree: Tree, loc: Loc, named: Loc, name: str, options: dict[str, Any]) -> _Entry | Problem:
+def _named(tree: Tree, loc: Loc, named: Loc, name: str, options: dict[str, Any]) -> Entry | Problem:
     if name in registry:
-        return _Entry(loc, named, registry[name], options)
+        return Entry(loc, named, registry[name], options)
     guess = None if tree.secret(*named) else registry.closest(name) or closest(name, _all_names())
     hint = f"did you mean '{guess}'?" if guess else "`evalpipe metrics` lists all of them"
     return tree.problem("unknown-metric", f"unknown metric {tree.show(*named)}", *named, hint=hint)
@@ -151,7 +156,7 @@ def _unnamed(tree: Tree, loc: Loc, value: dict[str, Any]) -> Problem:
     return missing_key(tree, Shapes(root={}, schemas=()), loc, "metric")
 
 
-def _options(tree: Tree, entry: _Entry) -> list[Problem]:
+def _options(tree: Tree, entry: Entry) -> list[Problem]:
     """Check the options that an entry gives."""
     known = [name for name in entry.metric.option_types if name not in entry.metric.alone]
     has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
@@ -168,7 +173,7 @@ def _options(tree: Tree, entry: _Entry) -> list[Problem]:
     return problems + _absent(tree, entry)
 
 
-def _absent(tree: Tree, entry: _Entry) -> list[Problem]:
+def _absent(tree: Tree, entry: Entry) -> list[Problem]:
     """Report the options that a metric needs and that no key of the spec can give."""
     name = entry.metric.name
     needed = [o for o, field in entry.metric.options.model_fields.items() if field.is_required()]
@@ -182,7 +187,7 @@ def _absent(tree: Tree, entry: _Entry) -> list[Problem]:
     ]  # fmt: skip
 
 
-def _from_spec(tree: Tree, entry: _Entry) -> list[Problem]:
+def _from_spec(tree: Tree, entry: Entry) -> list[Problem]:
     """Report the options that neither the entry nor the spec gives."""
     return [
         tree.problem(
@@ -215,7 +220,7 @@ _LACK = {
 """For each need: the code of its problem, the words for it, and the way out."""
 
 
-def _served(tree: Tree, entry: _Entry) -> list[Problem]:
+def _served(tree: Tree, entry: Entry) -> list[Problem]:
     """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
     models = tree.get("models")
     named = models.items() if isinstance(models, dict) else ()
@@ -237,9 +242,9 @@ def _has(tree: Tree, model: str, kind: str) -> bool:
     return tree.get("models", model, kind) is not None
 
 
-def _repeated(tree: Tree, entries: list[_Entry]) -> list[Problem]:
+def _repeated(tree: Tree, entries: list[Entry]) -> list[Problem]:
     """Report metrics that are asked for twice with the same options."""
-    first: dict[tuple[str, str], _Entry] = {}
+    first: dict[tuple[str, str], Entry] = {}
     problems = []
     for entry in entries:
         same = first.setdefault((entry.metric.name, _effective(tree, entry)), entry)
@@ -255,7 +260,7 @@ def _repeated(tree: Tree, entries: list[_Entry]) -> list[Problem]:
     return problems
 
 
-def _effective(tree: Tree, entry: _Entry) -> str:
+def _effective(tree: Tree, entry: Entry) -> str:
     """Return the options an entry comes to, as text."""
     filled = dict(entry.options)
     average = tree.get(*entry.loc, "average")

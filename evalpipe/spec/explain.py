@@ -37,14 +37,15 @@ _PERCENT = 100
 def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()) -> list[Problem]:
     """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
 
-    What is wrong with single entries of ``metrics`` is left to `evalpipe.spec.check_metrics`.
+    What is wrong with single entries of ``metrics``, and with the measure of ``worst_slices``, is left to
+    `evalpipe.spec.check_metrics`.
     """
     explainer = _Explainer(tree, Shapes.of(schema), prefix)
     problems: dict[tuple[Loc, str], Problem] = {}
     for detail in error.errors(include_url=False, include_context=False, include_input=False):
         raw: Loc = (*prefix, *detail["loc"])
         loc = _existing(raw, tree)
-        if tree.hidden(loc) or (loc[:1] == ("metrics",) and len(loc) > 1 and not prefix):
+        if tree.hidden(loc) or (_of_metric(loc) and not prefix):
             continue
         if detail["type"] == "options_disagree":
             found: Problem | None = tree.problem("options-disagree", detail["msg"], *loc, hint="change one of them")
@@ -53,6 +54,11 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
         if found is not None:
             problems.setdefault((loc, str(raw[-1]) if detail["type"] == "missing" else ""), found)
     return list(problems.values())
+
+
+def _of_metric(loc: Loc) -> bool:
+    """Tell whether a location is in an entry that names a measure."""
+    return (loc[:1] == ("metrics",) and len(loc) > 1) or loc[:2] == ("worst_slices", "metric")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
+)
 from pydantic_core import core_schema
 
 if TYPE_CHECKING:
@@ -48,6 +60,9 @@ def _whole(value: object) -> object:
     return value
 
 
+FilePath = Annotated[StrictStr, Field(min_length=1)]
+"""A file, a folder or a glob, relative to the file it is written in."""
+
 Version = Annotated[Literal[1], BeforeValidator(_whole)]
 """The version of the spec format."""
 
@@ -73,6 +88,17 @@ class Short:
         return {"anyOf": [{k: v for k, v in bare.items() if k not in ("title", "description")}, whole]}
 
 
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Describes forms that a discriminator tells apart, so that errors are of one form alone, as plain alternatives."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write "anyOf" for "oneOf"."""
+        return {"anyOf" if key == "oneOf" else key: value for key, value in handler(schema).items()}
+
+
 class Part(BaseModel):
     """A frozen mapping that refuses keys it does not know."""
 
@@ -83,3 +109,10 @@ ProbabilityColumns = Annotated[StrictStr, Field(pattern=PATTERN)] | Annotated[
     dict[StrictStr, ColumnName], Field(min_length=1)
 ]
 """A pattern with {level}, or the column of each level."""
+
+FilePaths = Annotated[
+    Annotated[FilePath, Tag("a path")] | Annotated[dict[StrictStr, FilePath], Field(min_length=1), Tag("paths")],
+    Discriminator(lambda value: "paths" if isinstance(value, Mapping) else "a path"),
+    AnyOf(),
+]
+"""One path, or a mapping of dataset to path."""

@@ -13,6 +13,8 @@ from pydantic import Field, PrivateAttr, StrictBool, StrictFloat, StrictInt, Str
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import (
     ColumnName,
+    FilePath,
+    FilePaths,
     Key,
     Level,
     Name,
@@ -24,6 +26,7 @@ from evalpipe.spec.kinds import (
     Version,
 )
 from evalpipe.spec.origin import Origin
+from evalpipe.spec.slicing import SliceRules, Slicing, WorstSlices
 from evalpipe.tasks import Task
 
 if TYPE_CHECKING:
@@ -79,7 +82,7 @@ class Cost(Part):
 class Dataset(Part):
     """A set of rows with truth and predictions."""
 
-    path: Annotated[StrictStr, Field(min_length=1)]
+    path: FilePath
     """A file, a folder or a glob, relative to the file it is written in: csv, csv.gz, tsv, parquet, ipc/feather,
     ndjson."""
     role: Literal["evaluate", "reference"] = "evaluate"
@@ -113,6 +116,10 @@ class Model(Part):
     probability >= threshold are predicted as events; of several levels, the most probable is predicted."""
     loo_prediction: ColumnName | None = None
     """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
+    predictions: FilePaths | None = None
+    """A file with this model's columns, for the only evaluated dataset, or a mapping of dataset to file; relative to
+    the file it is written in. Its rows are matched to the dataset's by `id`; without one they must be as many and are
+    matched row by row."""
     threshold: Number | None = None
     """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone."""
     label: StrictStr | None = None
@@ -139,15 +146,47 @@ class Intervals(Part):
 
     level: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.95
     """The confidence level of every interval."""
-    method: Literal["auto", "exact", "wilson", "jeffreys", "delong", "percentile", "bca", "none"] = "auto"
+    method: Literal[
+        "auto", "exact", "wilson", "jeffreys", "delong", "percentile", "basic", "bca", "studentised", "none"
+    ] = "auto"
     """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the logit
     scale for ppv and npv, the percentile bootstrap for everything else. `exact` and `delong` name the same; `wilson`
-    and `jeffreys` take their limits for proportions; `percentile` and `bca` (bias-corrected and accelerated) take the
-    bootstrap for every measure; `none` gives values alone."""
+    and `jeffreys` take their limits for proportions. Under importance weights these three, where they are asked for by
+    name, count effective observations. `percentile`, `basic`, `bca` (bias-corrected and accelerated) and `studentised`
+    take the bootstrap for every measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""
     stratify: StrictBool = False
     """Resample the rows of each level apart, so that every replicate has as many of each as the data."""
+    resampling: Literal["multinomial", "poisson"] = "multinomial"
+    """`multinomial`: every replicate draws as many observations as there are. `poisson`: each row is drawn a Poisson
+    number of times, whatever the others are, as one resamples data that arrive in a stream."""
+    bands: StrictBool = True
+    """Draw bands about the curves of a binary outcome: for each point alone, and for all points at once."""
+
+
+class Compare(Part):
+    """What is compared with what, as differences with intervals."""
+
+    baseline: Key | None = None
+    """The model that every other model is compared with, on the same rows."""
+    baseline_dataset: Key | None = None
+    """The dataset that every other evaluated dataset is compared with, such as that of an earlier time; each model with
+    itself, as independent samples."""
+    margins: dict[StrictStr, Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]] = Field(default_factory=dict)
+    """By measure, the difference below which two values are equivalent in practice. A difference is then called better
+    or worse only where its whole interval lies beyond the margin, and equivalent where it lies within."""
+
+
+class Engine(Part):
+    """How the numbers are computed."""
+
+    mode: Literal["auto", "exact", "grid"] = "auto"
+    """Of replicates; values are always exact. `exact`: every row is drawn and every score is kept. `grid`: rows that
+    are alike, with neighbouring scores, are drawn and ranked together, at a cost that does not grow with the rows.
+    `auto`: exact up to 16,384 rows, grid beyond."""
+    workers: Literal["auto"] | Annotated[StrictInt, Field(ge=1, le=256)] = "auto"
+    """Threads; `auto` takes as many as there are processors. They change no byte of the results."""
 
 
 class Report(Part):
@@ -197,8 +236,19 @@ class Spec(Part):
     it: the share of the way from there to the best value."""
     costs: Annotated[tuple[Cost, ...], Field(min_length=1)] | None = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
+    slices: Annotated[tuple[Slicing, ...], Field(min_length=1)] | None = None
+    """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
+    their combinations, and conditions."""
+    slice_rules: SliceRules = SliceRules()
+    """What holds for all slices."""
+    worst_slices: WorstSlices | None = None
+    """A bounded search for the slices in which a measure is worst."""
+    compare: Compare | None = None
+    """Differences between models, and between datasets."""
     report: Report = Report()
     """The rendered formats."""
+    engine: Engine = Engine()
+    """How the numbers are computed."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
 

@@ -56,14 +56,27 @@ def json_schema() -> Schema:
         "title": "evalpipe spec",
         "description": schema["description"],
     }
+    entry = _for_files(registry.json_schema())
+    schema = _sharing(schema, entry["anyOf"])
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
-    schema["$defs"]["reference"] = _REFERENCE
+    schema["$defs"] |= {"metric": entry, "reference": _REFERENCE}
     return {
         **first,
         **{k: v for k, v in schema.items() if k not in first},
         "if": {"not": {"required": ["extends"]}},
         "then": {**demands, "allOf": [_of_outcome(["binary"], "event"), _of_outcome(list(MANY), "levels")]},
     }
+
+
+def _sharing(node: Any, forms: list[Any]) -> Any:
+    """Refer to the one definition of a measure wherever its forms stand; they are long."""
+    if isinstance(node, list):
+        return [_sharing(item, forms) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("anyOf") == forms:
+        return {**{key: value for key, value in node.items() if key != "anyOf"}, "$ref": "#/$defs/metric"}
+    return {key: _sharing(value, forms) for key, value in node.items()}
 
 
 def _of_outcome(tasks: list[str], key: str) -> Schema:
@@ -109,7 +122,7 @@ def _demands(node: Schema, defs: Schema) -> Schema:
     found: Schema = {word: node[word] for word in _DEMANDS if word in node}
     for option in node.get("anyOf", ()):
         found.update(_demands(option, defs))
-    properties = {k: _demands(v, defs) for k, v in node.get("properties", {}).items() if k != "metrics"}
+    properties = {k: _demands(v, defs) for k, v in node.get("properties", {}).items() if k not in ("metrics", "metric")}
     properties = {key: value for key, value in properties.items() if value}
     inner = next((_demands(v, defs) for v in node.get("patternProperties", {}).values()), {})
     return {
@@ -130,10 +143,22 @@ def resolved(spec: Spec) -> dict[str, Any]:
         for key in [key for key in model if not applies(("models", "", key), spec.task)]:
             del model[key]
     metrics = None if spec.metrics is None else [_canonical(choice) for choice in spec.metrics]
+    _resolve_slices(spec, document)
+    foreign += ["slice_rules"] if spec.slices is None and spec.worst_slices is None else []
     fields = (
         (name, metrics if name == "metrics" else document[name]) for name in Spec.model_fields if name not in foreign
     )
     return copy.deepcopy(dict(fields))
+
+
+def _resolve_slices(spec: Spec, document: dict[str, Any]) -> None:
+    """Write the measures that slices name under their canonical names."""
+    if spec.worst_slices is not None:
+        document["worst_slices"]["metric"] = _canonical(spec.worst_slices.metric)
+    names = spec.slice_rules.disparities
+    if names is not None:
+        resolved_names = [registry[name].name if name in registry else name for name in names]
+        document["slice_rules"]["disparities"] = resolved_names
 
 
 def _canonical(choice: MetricChoice) -> str | dict[str, Any]:

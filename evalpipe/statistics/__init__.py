@@ -5,8 +5,9 @@ from evalpipe.statistics.class_rows import ClassRows
 from evalpipe.statistics.number_rows import NumberRows
 from evalpipe.statistics.rows import Rows
 from evalpipe.statistics.summary import Summary, statistics
+from evalpipe.statistics.view import Draws, View, view
 
 __all__ = [
-    "ClassRows", "NumberRows", "Rows", "Summary", "cells", "losses", "ordered", "residuals", "scores", "statistics",
-    "tables",
+    "ClassRows", "Draws", "NumberRows", "Rows", "Summary", "View", "cells", "losses", "ordered", "residuals", "scores",
+    "statistics", "tables", "view",
 ]

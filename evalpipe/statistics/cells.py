@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from evalpipe.statistics.summary import column
+from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
     from evalpipe.statistics.rows import Rows
+    from evalpipe.statistics.summary import Summary
 
 
-@column
-def total(rows: Rows) -> Any:
+@table
+def total(summary: Summary) -> Any:
     """Weight of all rows."""
-    return np.ones(len(rows.truth))
+    return summary.weights.sum(axis=-1)
 
 
 @column
@@ -24,25 +23,25 @@ def events(rows: Rows) -> Any:
     return rows.truth
 
 
-@column
-def tp(rows: Rows) -> Any:
+@table
+def tp(summary: Summary) -> Any:
     """Events predicted as events."""
-    return rows.truth & rows.classes
+    return summary("confusion")[..., 0, 0]
 
 
-@column
-def fp(rows: Rows) -> Any:
+@table
+def fp(summary: Summary) -> Any:
     """Non-events predicted as events."""
-    return ~rows.truth & rows.classes
+    return summary("confusion")[..., 1, 0]
 
 
-@column
-def fn(rows: Rows) -> Any:
+@table
+def fn(summary: Summary) -> Any:
     """Events predicted as non-events."""
-    return rows.truth & ~rows.classes
+    return summary("confusion")[..., 0, 1]
 
 
-@column
-def tn(rows: Rows) -> Any:
+@table
+def tn(summary: Summary) -> Any:
     """Non-events predicted as non-events."""
-    return ~rows.truth & ~rows.classes
+    return summary("confusion")[..., 1, 1]

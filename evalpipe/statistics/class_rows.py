@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import Floats, Rows, Whole, present
+from evalpipe.statistics.rows import Floats, Rows, Whole, present, taken
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,12 @@ class ClassRows:
     def always(self, place: int) -> ClassRows:
         """Return the rows as if all of them were of one level."""
         return replace(self, truth=np.full(len(self.truth), place))
+
+    def taken(self, index: Whole) -> ClassRows:
+        """Return the rows at these positions."""
+        return ClassRows(
+            self.truth[index], self.levels, taken(self.predicted, index), taken(self.probabilities, index)
+        )
 
     def paired(self, index: Whole) -> ClassRows:
         """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""

@@ -11,6 +11,31 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 
+FEW = 16
+"""Runs that are summed one by one; of more, all at once."""
+
+
+def totals_of_runs(values: Any, starts: Whole) -> Any:
+    """Total ``values`` [..., n] of each run of neighbours; the runs begin at ``starts`` [m]: [..., m].
+
+    Counts are totalled as differences of running sums, which is exact and several times faster than adding up each
+    run; of floats these differences would cancel.
+    """
+    n, m = values.shape[-1], len(starts)
+    if m == n:
+        return values
+    if m <= FEW:
+        ends = [*starts[1:], n]
+        return np.stack([values[..., a:b].sum(axis=-1) for a, b in zip(starts, ends, strict=True)], axis=-1)
+    if values.dtype.kind == "f":
+        return np.add.reduceat(values, starts, axis=-1)
+    last = np.append(starts[1:], n) - 1
+    up_to = np.take(np.cumsum(values, axis=-1), last, axis=-1)
+    found = up_to.copy()
+    found[..., 1:] -= up_to[..., :-1]
+    return found
+
+
 @dataclass(frozen=True)
 class Groups:
     """Rows gathered by equal keys: ``order`` [n] are their positions, sorted; ``starts`` [m] where the groups begin."""
@@ -19,8 +44,8 @@ class Groups:
     starts: Whole
 
     @classmethod
-    def by(cls, *keys: Floats | Whole) -> Groups:
-        """Gather by the first key, within it by the next, all ascending."""
+    def by(cls, *keys: Any) -> Groups:
+        """Gather by the first key [n], within it by the next, all ascending."""
         order = np.lexsort(keys[::-1])
         new = np.zeros(len(order), bool)
         new[0] = True
@@ -28,10 +53,9 @@ class Groups:
             new[1:] |= key[order][1:] != key[order][:-1]
         return cls(order, np.flatnonzero(new))
 
-    def totals(self, values: Floats) -> Floats:
+    def totals(self, values: Any) -> Any:
         """Total ``values`` [..., n] of each group: [..., m]."""
-        ordered = np.take(values, self.order, axis=-1)
-        return ordered if len(self.starts) == len(self.order) else np.add.reduceat(ordered, self.starts, axis=-1)
+        return totals_of_runs(np.take(values, self.order, axis=-1), self.starts)
 
     @property
     def first(self) -> Whole:

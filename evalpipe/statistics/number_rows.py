@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import Floats, Whole, present
+from evalpipe.statistics.rows import Floats, Whole, present, taken
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,11 @@ class NumberRows:
         codes = np.zeros(2**levels, np.intp)  # cells beyond the last have no weight
         codes[: len(first)] = np.unique(self.predicted[first], return_inverse=True)[1]
         return tuple(Merge.of(codes, 2**level) for level in range(levels))
+
+    def taken(self, index: Whole) -> NumberRows:
+        """Return the rows at these positions."""
+        left_out = taken(self.left_out, index)
+        return NumberRows(self.truth[index], self.predicted[index], left_out, self.baseline)
 
     def paired(self, index: Whole) -> NumberRows:
         """Return the rows with the truth of row ``index[i]`` beside the predictions of row i."""

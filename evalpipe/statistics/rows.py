@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from evalpipe.statistics.groups import Groups
+from evalpipe.statistics.groups import Groups, totals_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,12 @@ class Rows:
     def paired(self, index: Whole) -> Rows:
         """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
         return replace(self, truth=self.truth[index])
+
+    def taken(self, index: Whole) -> Rows:
+        """Return the rows at these positions."""
+        return Rows(
+            self.truth[index], taken(self.predicted, index), taken(self.probability, index), taken(self.score, index)
+        )
 
     @classmethod
     def stacked(cls, parts: Sequence[Rows]) -> Rows:
@@ -130,9 +136,22 @@ class Rows:
         """The distinct scores in ascending order, shape [m]."""
         return self.scored[self.order][self.starts]
 
-    def by_score(self, ordered: Floats) -> Floats:
+    @cached_property
+    def places(self) -> dict[bool, tuple[Whole, Whole]]:
+        """The events (True) and the non-events by score: their positions, and the place of each among the scores."""
+        steps = np.zeros(len(self.order), np.intp)
+        steps[self.starts[1:]] = 1
+        place, truth = np.cumsum(steps), self.truth[self.order]
+        return {event: (self.order[truth == event], place[truth == event]) for event in (True, False)}
+
+    def by_score(self, ordered: Floats | Whole) -> Any:
         """Total ``ordered`` values [..., n], already in the order of score, at each distinct score: [..., m]."""
-        return ordered if len(self.starts) == len(self.order) else np.add.reduceat(ordered, self.starts, axis=-1)
+        return totals_of_runs(ordered, self.starts)
+
+
+def taken(values: Array | None, index: Whole) -> Array | None:
+    """Return the values at these positions, where there are any."""
+    return None if values is None else values[index]  # type: ignore[return-value]
 
 
 def present(values: Array | None, called: str) -> Array:

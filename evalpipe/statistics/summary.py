@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.statistics.groups import totals_of_runs
+
 if TYPE_CHECKING:
     from evalpipe.metrics.declare import Metric
     from evalpipe.statistics.rows import Floats
@@ -59,7 +61,7 @@ def pairs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Summary:
-    """The statistics of ``rows`` under ``weights`` [..., n]; each is computed when first asked for.
+    """The statistics of ``rows`` under ``weights`` [..., n], floats or whole numbers; each is computed when asked for.
 
     ``rows`` are `Rows`, `ClassRows` or `NumberRows`; a statistic is asked only of rows that have what it needs.
     """
@@ -69,9 +71,23 @@ class Summary:
     _known: dict[tuple[str, tuple[Any, ...]], Floats] = field(default_factory=dict)
 
     @cached_property
-    def ordered_weights(self) -> Floats:
-        """The weights in ascending order of score, shape [..., n]."""
-        return self.weights[..., self.rows.order]
+    def by_score(self) -> tuple[Any, Any]:
+        """Events and non-events at each distinct score, each [..., m]; whole numbers where the weights are."""
+        places = self.rows.places
+        return self._at_scores(*places[True]), self._at_scores(*places[False])
+
+    def _at_scores(self, members: Any, place: Any) -> Any:
+        """Total the weights of ``members`` at each distinct score; ``place`` [members] are theirs, ascending."""
+        weights = np.take(self.weights, members, axis=-1)
+        starts = np.flatnonzero(np.r_[True, place[1:] != place[:-1]]) if len(place) else place
+        found = np.zeros((*self.weights.shape[:-1], len(self.rows.distinct)), self.weights.dtype)
+        found[..., place[starts]] = totals_of_runs(weights, starts)
+        return found
+
+    @cached_property
+    def floats(self) -> Floats:
+        """The weights as floats, shape [..., n]."""
+        return self.weights.astype(float, copy=False)
 
     @cached_property
     def classes(self) -> tuple[Summary, ...]:
@@ -111,8 +127,11 @@ class Summary:
     def _total(self, statistic: Statistic, options: Mapping[str, Any]) -> Floats:
         if statistic.of_rows:
             # Sums along the row axis, not a matrix product: the same bytes for any number of BLAS threads.
-            return np.asarray((self.weights * statistic.function(self.rows, **options)).sum(axis=-1))
-        return np.asarray(statistic.function(self, **options))
+            values = statistic.function(self.rows, **options)
+            weights = self.weights if values.dtype.kind == "b" else self.floats
+            return np.asarray((weights * values).sum(axis=-1), dtype=float)
+        # Counts are whole numbers as long as they are summed; a metric multiplies them, where those would overflow.
+        return np.asarray(statistic.function(self, **options), dtype=float)
 
     def value(self, metric: Metric, options: Mapping[str, Any]) -> Floats:
         """Return a metric's value on these statistics, shape [...]."""

@@ -16,7 +16,10 @@ from evalpipe.cli import main
 CORPUS = Path(__file__).parent.parent / "corpus"
 SPECS = sorted((CORPUS / "specs" / "bad").glob("*.yaml"))
 DATA = sorted((CORPUS / "data").glob("*.yaml"))
-FAULTS_OF_THE_SPEC = {"where-unknown-column", "where-not-sql", "where-no-condition", "where-decimal"}
+FAULTS_OF_THE_SPEC = {
+    "where-unknown-column", "where-not-sql", "where-no-condition", "where-decimal", "slice-condition",
+    "slice-of-outcome",
+}
 """Conditions that are wrong whatever the rows are."""
 ENVIRONMENT = {
     "EVALPIPE_TEST_NAME": "from-environment",

@@ -269,7 +269,8 @@ def test_a_rank_alone_has_ranked_measures() -> None:
     assert only(results, "roc_auc").value == only(evaluate(), "roc_auc").value
     assert results.confusion == []
     assert {c.curve for c in results.curves} == {
-        "roc", "pr", "thresholds", "gain", "lift", "histogram", "gain_table", "ks",
+        "roc", "pr", "thresholds", "gain", "lift", "histogram", "gain_table", "ks", "roc_band",
+        "pr_band", "gain_band",
     }
     assert sum(curve(results, "histogram").points["events"]) == 4
     assert curve(results, "histogram").points["low"][0] == 10

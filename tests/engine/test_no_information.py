@@ -22,9 +22,10 @@ from laws import samples
 
 BENT = {
     "average_precision", "brier_refinement", "brier_reliability", "brier_residual", "brier_resolution",
-    "critical_success_index", "equitable_threat_score", "gain", "gain_capture", "hand_till_auc", "ks", "lift",
+    "critical_success_index", "ece", "equitable_threat_score", "gain", "gain_capture", "hand_till_auc", "ks", "lift",
     "nagelkerke_r2", "negative_likelihood_ratio", "npv", "odds_ratio", "ordinal_rmse", "partial_roc_auc",
-    "positive_likelihood_ratio", "ppv", "pr_auc", "precision_at_k", "recall_at_k", "roc_distance", "sedi", "yule_q",
+    "positive_likelihood_ratio", "ppv", "pr_auc", "precision_at_k", "recall_at_k", "roc_distance", "sedi",
+    "sensitivity_at_specificity", "specificity_at_sensitivity", "yule_q",
 }
 """Measures of levels whose mean over all pairings is not their value at the mean statistics."""
 

@@ -17,7 +17,7 @@ from evalpipe.intervals import (
     Design,
     auc_variance,
     bca_limits,
-    jackknife_weights,
+    jackknife_counts,
     jeffreys,
     logit_limits,
     monte_carlo_error,
@@ -136,7 +136,7 @@ def test_ppv_has_limits_by_the_delta_method_where_both_shares_are_inside() -> No
 
 @pytest.mark.parametrize("n", [7, 1000, 2500])
 def test_the_jackknife_leaves_each_row_out_once(n: int) -> None:
-    weights = np.concatenate(list(jackknife_weights(Design(n))))
+    weights = np.concatenate(list(jackknife_counts(Design(n))))
     assert weights.shape == (min(n, 1000), n)
     assert ((1 - weights).sum(axis=0) == 1).all()
     sizes = (1 - weights).sum(axis=1)

@@ -44,7 +44,7 @@ def test_each_replicate_draws_n_rows_with_replacement() -> None:
 
 def test_batches_do_not_change_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = draws()
-    monkeypatch.setattr("evalpipe.intervals.bootstrap.CELLS", 150)
+    monkeypatch.setattr("evalpipe.intervals.resampling.HELD", 150)
     assert (draws() == whole).all()
 
 

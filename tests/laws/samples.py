@@ -28,6 +28,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "precision_at_k": ({"k": 7}, {"k": 30}),
     "recall_at_k": ({"k": 7}, {"k": 30}),
     "top_k_accuracy": ({"k": 2}, {"k": 3}),
+    "ece": ({"bins": 7}, {"bins": 13}),
+    "sensitivity_at_specificity": ({"at": 0.9}, {"at": 0.5}),
+    "specificity_at_sensitivity": ({"at": 0.9}, {"at": 0.5}),
     "gain": ({"at": 0.1}, {"at": 0.33}),
     "lift": ({"at": 0.1}, {"at": 0.33}),
     "partial_roc_auc": (

@@ -30,7 +30,7 @@ every_binary_metric = pytest.mark.parametrize(("name", "options"), [case[:2] for
     identity for identity, case in zip(samples.IDS, samples.CASES, strict=True) if case in BINARY
 ])
 every_class_metric = pytest.mark.parametrize("entry", samples.CLASSES, ids=lambda entry: entry.name)
-OPTIONS = {"epsilon": 1e-15, "digits": 2, "k": 2, "costs": samples.COSTS}
+OPTIONS = {"epsilon": 1e-15, "digits": 2, "bins": 7, "k": 2, "costs": samples.COSTS}
 USED = sorted({(used, task) for name, _, task in samples.CASES for used in registry[name].statistics})
 """Every statistic that these metrics use, with the rows they use it on."""
 
@@ -78,6 +78,9 @@ SWAP = {
     "tjur_r2": "tjur_r2",
     "brier_skill": "brier_skill",
     "brier_reliability": "brier_reliability",
+    "ece": "ece",
+    "sensitivity_at_specificity": "specificity_at_sensitivity",
+    "specificity_at_sensitivity": "sensitivity_at_specificity",
     "brier_refinement": "brier_refinement",
     "brier_resolution": "brier_resolution",
     "brier_uncertainty": "brier_uncertainty",

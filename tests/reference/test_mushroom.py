@@ -160,3 +160,19 @@ def test_the_reliability_bins_are_those_of_the_expected_calibration_error(
     weight, rate, mean = (np.array(points[key], float) for key in ("weight", "event_rate", "mean_probability"))
     assert (weight / weight.sum() * abs(rate - mean)).sum() == pytest.approx(theirs["ece"], rel=1e-9)
     assert abs(rate - mean).max() == pytest.approx(theirs["mce"], rel=1e-9)
+
+
+def test_r_agrees_on_the_expected_calibration_error(reference: dict[str, Any]) -> None:
+    overrides = ["metrics=[{metric: ece, bins: 10}]", "intervals.method=none"]
+    found = row(evalpipe.run(SPEC, overrides=overrides), "ece").value
+    theirs = reference["mushroom_val"]["ece"]["equal_width_10_right_open"]["ece"]
+    assert found == pytest.approx(theirs, rel=1e-9)
+
+
+def test_the_bootstrap_error_of_kappa_is_that_of_its_formula(reference: dict[str, Any]) -> None:
+    """Half the width of a 68.27 % interval is one standard error; with 10,000 replicates it is off by 1.1 %."""
+    overrides = ["metrics=[kappa]", "intervals={level: 0.6827, method: percentile, replicates: 10000}"]
+    found = row(evalpipe.run(SPEC, overrides=overrides), "kappa")
+    assert found.lower is not None
+    assert found.upper is not None
+    assert (found.upper - found.lower) / 2 == pytest.approx(reference["mushroom_val"]["kappa_se"], rel=0.03)

@@ -63,6 +63,22 @@ def expected_cost(y: Any, p: Any, w: Any) -> float:
     return sum(one * (COSTS[1 - a][0] * b + COSTS[1 - a][1] * (1 - b)) for a, b, one in rows) / float(w.sum())
 
 
+def gaps(y: Any, p: Any, w: Any, bins: int) -> float:
+    """Return the mean distance of event rate and mean probability over bins of equal width."""
+    inside = [min(int(np.searchsorted(np.arange(bins + 1) / bins, one, side="right")) - 1, bins - 1) for one in p]
+    found = 0.0
+    for k in set(inside):
+        held = np.array(inside) == k
+        found += w[held].sum() * abs(np.average(y[held], weights=w[held]) - np.average(p[held], weights=w[held]))
+    return found / float(w.sum())
+
+
+def best(y: Any, p: Any, w: Any, at: float, *, sensitivity: bool) -> float:
+    """Return the best of one rate over the cuts at which the other is at least ``at``."""
+    rates = [(w[y & (p >= cut)].sum() / w[y].sum(), w[~y & (p < cut)].sum() / w[~y].sum()) for cut in [*p, 2]]
+    return max((se, sp)[not sensitivity] for se, sp in rates if (sp, se)[not sensitivity] >= at - 1e-12)
+
+
 def odds(y: Any, d: Any, w: Any) -> float:
     return float(w[y & d].sum() * w[~y & ~d].sum() / (w[~y & d].sum() * w[y & ~d].sum()))
 
@@ -89,6 +105,9 @@ PLAIN: dict[str, tuple[dict[str, Any], Any]] = {
     "brier_uncertainty": ({}, lambda y, d, p, w: np.average(y, weights=w) * np.average(~y, weights=w)),
     "brier_residual": ({"digits": 1}, lambda y, d, p, w: np.average((y - p) ** 2, weights=w)
                        - sum(brier_parts(y, p, w, 1)[:2])),
+    "ece": ({"bins": 15}, lambda y, d, p, w: gaps(y, p, w, 15)),
+    "sensitivity_at_specificity": ({"at": 0.8}, lambda y, d, p, w: best(y, p, w, 0.8, sensitivity=True)),
+    "specificity_at_sensitivity": ({"at": 0.7}, lambda y, d, p, w: best(y, p, w, 0.7, sensitivity=False)),
     "cost": ({"costs": COSTS}, lambda y, d, p, w: cost(y, d, w)),
     "expected_cost": ({"costs": COSTS}, lambda y, d, p, w: expected_cost(y, p, w)),
 }

@@ -119,7 +119,7 @@ LACKING = {
     "ppv", "npv", "detection_prevalence", "roc_distance", "odds_ratio", "sedi", "nagelkerke_r2", "tjur_r2",
     "brier_reliability", "brier_refinement", "brier_resolution", "brier_uncertainty", "brier_residual",
     "precision_at_k", "recall_at_k", "gain", "lift", "frequency_bias", "equitable_threat_score", "yule_q", "cost",
-    "expected_cost",
+    "expected_cost", "ece", "sensitivity_at_specificity", "specificity_at_sensitivity",
 }
 """What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py` and `test_plain.py` check these."""
 

@@ -22,6 +22,7 @@ from evalpipe.results import (
     Threshold,
     Warned,
 )
+from report import groups
 
 EVENT, OTHER = "poisonous", "edible <b>&"
 HASH = "3f2a9c" + "0123456789abcdef" * 3 + "0123456789"
@@ -236,3 +237,9 @@ def results() -> Results:
 def build() -> Any:
     """The builder itself, for other numbers of datasets and models."""
     return make
+
+
+@pytest.fixture(scope="session")
+def grouped(results: Results) -> Results:
+    """The same with slices, comparisons and bands."""
+    return groups.grouped(results)

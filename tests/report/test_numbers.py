@@ -70,3 +70,24 @@ def test_the_written_value_is_the_value_to_its_last_digit(value: float, half: fl
     decimals = len(text.partition(".")[2])
     assert math.isclose(float(text.replace(",", "").replace(numbers.MINUS, "-")), value, abs_tol=0.5001 * 10**-decimals)
     assert "-" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(None, "–"), (0.0, "< 0.001"), (0.00099, "< 0.001"), (0.001, "0.001"), (0.04961, "0.050"),
+                        (1.0, "1.000")],
+)
+def test_a_p_value_has_three_digits(value: float | None, said: str) -> None:
+    assert numbers.p_value(value) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper", "said"),
+    [
+        (0.0123, 0.0080, 0.0166, ("+0.0123", "+0.0080 to +0.0166")), (-0.25, -0.5, 0.0, ("−0.250", "−0.500 to 0.000")),
+        (0.0, -0.01, 0.01, ("0.000", "−0.010 to +0.010")), (-40.0, None, None, ("−40.0", None)),
+    ],
+)
+def test_a_difference_has_a_sign_unless_it_is_zero(
+    value: float, lower: float | None, upper: float | None, said: tuple[str, str | None]
+) -> None:
+    assert numbers.signed_interval(value, lower, upper) == said

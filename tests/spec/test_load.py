@@ -281,7 +281,7 @@ def test_a_new_metric_is_known_to_the_schema_and_the_checks() -> None:
     metric(needs="labels", direction="none", range=(0, 1), undefined="never", ref="none")(toy)
     try:
         assert load({**SPEC, "metrics": [{"metric": "toy", "power": 3}]}).metrics
-        assert "'toy'" in str(json_schema()["properties"]["metrics"])
+        assert "'toy'" in str(json_schema()["$defs"]["metric"])
         assert "did you mean 'power'?" in error({**SPEC, "metrics": [{"metric": "toy", "pwer": 3}]})
     finally:
         registry.remove("toy")

@@ -11,7 +11,7 @@ from evalpipe.report.figures.formula import formula_svg
 if TYPE_CHECKING:
     from evalpipe.results import Results
 
-__all__ = ["Drawing", "drawings", "formula_svg"]
+__all__ = ["Drawing", "difference_drawings", "drawings", "formula_svg", "slice_drawings"]
 
 
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
@@ -27,8 +27,7 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         thresholds,
     )
 
-    place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
-    context = Context(results, results.datasets[place], place + 1)
+    context = _context(results, dataset)
     found = (
         distribution.forest(context),
         ranking.roc(context),
@@ -52,3 +51,28 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         numbers.rootogram(context),
     )
     return tuple(drawing for drawing in found if drawing is not None)
+
+
+def difference_drawings(
+    results: Results, dataset: str, baseline: tuple[bool, str], place: int
+) -> tuple[Drawing, ...]:
+    """Draw the differences on a dataset from a baseline, given as `comparisons.baseline_of` does.
+
+    ``place`` is that of the baseline among all, from 1; it keeps the ids of figures apart.
+    """
+    from evalpipe.report.figures.differences import difference_forest
+
+    drawing = difference_forest(_context(results, dataset), baseline, place)
+    return () if drawing is None else (drawing,)
+
+
+def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
+    """Draw the first key measures of a dataset by slice; nothing without slices."""
+    from evalpipe.report.figures.slices import slice_forests
+
+    return slice_forests(_context(results, dataset))
+
+
+def _context(results: Results, dataset: str) -> Context:
+    place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
+    return Context(results, results.datasets[place], place + 1)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 BINS = {"uniform": "bins of equal width", "quantile": "bins of equal count"}
 DOTTED = (0, (1, 2))
+TOGETHER = ("simultaneous_lower", "simultaneous_upper")
+"""The coordinates of limits that hold for all bins at once."""
 
 
 def reliability(context: Context, strategy: str) -> Drawing | None:
@@ -45,8 +47,9 @@ def reliability(context: Context, strategy: str) -> Drawing | None:
 def _caption(context: Context, pairs: list[tuple[Series, Curve]]) -> str:
     methods = dict.fromkeys(str(curve.notes.get("method", "none")) for _, curve in pairs)
     names = ", ".join(wording.method(name) for name in methods)
+    together = " Thin bars: for all bins at once." if any(_together(curve) for _, curve in pairs) else ""
     limits = "" if names == wording.method("none") else (
-        f" Bars are {wording.level(context.results.intervals.level)} intervals ({names})."
+        f" Bars are {wording.level(context.results.intervals.level)} intervals ({names}).{together}"
     )
     return (
         "Share of events among the rows of each bin against their mean predicted probability; on the dotted diagonal "
@@ -54,8 +57,16 @@ def _caption(context: Context, pairs: list[tuple[Series, Curve]]) -> str:
     )
 
 
+def _together(curve: Curve) -> bool:
+    """Tell whether the curve has limits for all bins at once."""
+    return all(any(value is not None for value in curve.points.get(name, ())) for name in TOGETHER)
+
+
 def _points(axes: Axes, series: Series, curve: Curve) -> None:
     x, y = column(curve, "mean_probability"), column(curve, "event_rate")
+    if _together(curve):
+        low, high = (column(curve, name) for name in TOGETHER)
+        axes.vlines(x, low, high, color=series.colour, linewidth=0.5, alpha=0.75)
     axes.vlines(x, column(curve, "lower"), column(curve, "upper"), color=series.colour, linewidth=1.1, alpha=0.75)
     axes.plot(
         x, y, color=series.colour, linestyle=series.dash, linewidth=1.1, marker=series.marker, markersize=5,

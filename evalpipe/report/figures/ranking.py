@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers
+from evalpipe.report.figures.bands import explained, shade
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
 from evalpipe.report.figures.context import Context, column, noted
 
@@ -59,6 +60,7 @@ class Plot:
 def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     """Draw curves over proportions: all models, the reference lines, the operating points, the key."""
     key = f"d{context.place}-{plot.key}"
+    caption = plot.caption + explained(context, plot.key)
     with style(key):
         entries = [_key(series, plot.value(series, curve)) for series, curve in pairs]
         entries += [entry for *_, entry in plot.reference]
@@ -66,12 +68,13 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
         unit_axes(axes, *plot.axes)
         for x, y, entry in plot.reference:
             axes.plot(x, y, color=entry.colour, linestyle=entry.dash, linewidth=1)
+        shade(axes, context, plot.key, (plot.x, plot.y))
         for series, curve in pairs:
             axes.plot(column(curve, plot.x), column(curve, plot.y), color=series.colour, linestyle=series.dash)
             operating = context.operating(series.name)
             _mark(axes, series, *(plot.point(operating) if operating else (None, None)))
         add_key(figure, entries)
-        return Drawing(key, plot.title, plot.caption, plot.alt, to_svg(figure, key, plot.alt, plot.caption))
+        return Drawing(key, plot.title, caption, plot.alt, to_svg(figure, key, plot.alt, caption))
 
 
 def roc(context: Context) -> Drawing | None:

@@ -1,23 +1,10 @@
-"""Step 5: the results of a run as frozen tables, read from and written to JSON.
-
-Everything a card prints is here, with the titles, definitions, directions and references it needs, so a card can be
-rendered again from `results.json` alone. Nothing in here depends on the clock, the machine or the folder.
-"""
+"""The records of which results are made: frozen rows of tables, written to and read from JSON."""
 
 from __future__ import annotations
 
-import json
-import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from evalpipe.errors import DataError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
 
 Status = Literal["ok", "undefined", "degenerate", "insufficient"]
 Scalar = str | bool | int | float
@@ -76,6 +63,8 @@ class DatasetSummary(Record):
     """The levels of the outcome; none of a number."""
     clusters: int | None = None
     """Clusters of rows, where they are resampled."""
+    n_effective: float | None = None
+    """Under importance weights, the number of rows of equal weight that tell as much (Kish 1965)."""
     outcome: dict[str, float] = Field(default_factory=dict)
     """Of a number: its weighted mean and sd, min, quartiles and max."""
 
@@ -124,7 +113,7 @@ class Estimate(Record):
     upper: float | None
     level: float | None
     method: str
-    """How the interval was made: exact, wilson, jeffreys, delong, logit, percentile, bca or none."""
+    """How the interval was made: exact, wilson, jeffreys, delong, logit, percentile, basic, bca, studentised, none."""
     n: int
     events: int | None
     """Events of a binary outcome; of one class of several, its rows."""
@@ -140,8 +129,141 @@ class Estimate(Record):
     monte_carlo_error: float | None = None
     """Of bootstrap limits: the larger standard error of the two that comes from drawing so few replicates."""
     error_bound: float | None = None
+    """How far the grid on which replicates were drawn is from the value itself, which is exact; limits are moved back
+    by it. Null where every row was drawn."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+
+
+class Comparison(Record):
+    """A measure of a model less that of its baseline: another model on the same rows, or itself on another dataset."""
+
+    dataset: str
+    slice: Slice | None = None
+    metric: str
+    params: dict[str, Scalar]
+    average: str | None = None
+    class_: str | None = Field(default=None, alias="class")
+    model: str
+    variant: str = "original"
+    baseline: str
+    baseline_variant: str = "original"
+    baseline_dataset: str | None = None
+    """The other dataset, where two datasets are compared; null where two models are, on the same rows."""
+    difference: float | None
+    lower: float | None
+    upper: float | None
+    level: float | None
+    method: str
+    """How the interval was made: delong or, from the differences of replicates, percentile; none."""
+    p_value: float | None
+    """Two-sided, of the test that the difference is zero."""
+    test: str | None
+    """The test: delong, mcnemar (mid-P), diebold_mariano, or bootstrap."""
+    p_adjusted: float | None = None
+    """The same, adjusted by Holm's method: together with all others on all rows, in slices, or between datasets."""
+    margin: float | None
+    """The difference below which the two are equivalent in practice; null where none is declared."""
+    verdict: Literal["better", "equivalent", "worse", "undecided"]
+    n: int
+    status: Status
+    reason: str | None = None
+    undefined_replicates: int = 0
+    details: dict[str, Scalar] = Field(default_factory=dict)
+    """Of McNemar's test: only_model and only_baseline, the rows that one alone gets right, and p_exact."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+
+
+class SliceDifference(Record):
+    """One measure of a model in a slice, against its reference, as a difference and as a ratio."""
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    slice: Slice
+    reference: str | Slice
+    """The reference: overall, rest, or the labels of another slice."""
+    metric: str
+    params: dict[str, Scalar]
+    average: str | None = None
+    class_: str | None = Field(default=None, alias="class")
+    difference: float | None
+    lower: float | None
+    upper: float | None
+    ratio: float | None
+    """Null where the reference is zero, or the measure takes values below zero."""
+    ratio_lower: float | None
+    ratio_upper: float | None
+    level: float | None
+    p_value: float | None
+    """Two-sided, of the test that the difference is zero, from the bootstrap replicates."""
+    p_holm: float | None
+    """The same, adjusted by Holm's method for all slices of the dataset, model and measure."""
+    p_benjamini_hochberg: float | None
+    """The same, adjusted for the share of false discoveries among them."""
+    status: Status
+    reason: str | None = None
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+
+
+class Disparity(Record):
+    """How far the slices of one slicing lie apart: their range, and the smallest value over the largest."""
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    slicing: str
+    disparity: str
+    """demographic_parity (of detection_prevalence), equal_opportunity (of sensitivity), equalized_odds (the larger
+    difference, and the smaller ratio, of those of sensitivity and of false_positive_rate), or a measure."""
+    params: dict[str, Scalar]
+    average: str | None = None
+    difference: float | None
+    lower: float | None
+    upper: float | None
+    ratio: float | None
+    ratio_lower: float | None
+    ratio_upper: float | None
+    level: float | None
+    expected: float | None
+    """The mean of the difference over replicates, less the difference: how much a range grows by chance alone."""
+    lowest: Slice | None
+    """The slice of the smallest value; null for equalized_odds, which is of two measures."""
+    highest: Slice | None
+    slices: int
+    used: int
+    """The slices that are large enough and have a value."""
+    status: Status
+    reason: str | None = None
+
+
+class WorstSlice(Record):
+    """A slice that a search found to be among the worst."""
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    rank: int
+    slice: Slice
+    metric: str
+    params: dict[str, Scalar]
+    average: str | None = None
+    n: int
+    events: int | None
+    value: float
+    overall: float
+    difference: float
+    lower: float | None
+    upper: float | None
+    level: float | None
+    p_value: float | None
+    """Two-sided, of the difference from all rows, by a normal approximation with its bootstrap error."""
+    p_adjusted: float | None
+    """The same times the number of slices searched, at most 1 (Bonferroni): they were chosen for being the worst."""
+    searched: int
+    """The slices among which these were found."""
 
 
 class Confusion(Record):
@@ -247,114 +369,6 @@ class Method(Record):
     seed: int
     methods: dict[str, str]
     """The interval method of each metric, with the reason for it."""
-
-
-class Results(Record):
-    """The results of a run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
-
-    schema_version: Literal[1] = 1
-    evalpipe_version: str
-    name: str
-    title: str
-    task: Literal["binary", "multiclass", "ordinal", "regression", "count"]
-    event: str | None
-    """The event of a binary outcome."""
-    other: str | None
-    """The level of a binary outcome that is not the event."""
-    levels: list[str]
-    """The levels of the outcome in order, of a binary one the event first; none of a number."""
-    unit: str | None = None
-    """The unit of a number."""
-    spec: dict[str, Any]
-    """The resolved spec: `extends`, environment and `--set` applied, defaults filled in."""
-    spec_sha256: str
-    prevalence: Prior | None
-    weight: dict[str, str] | None
-    inputs: list[InputFile]
-    datasets: list[DatasetSummary]
-    models: list[ModelSummary]
-    metrics: list[MetricSummary]
-    intervals: Method
-    rows: list[Estimate] = Field(alias="estimates")
-    """The estimates, row by row; `estimates` holds them as a data frame."""
-    comparisons: list[dict[str, Any]] = Field(default_factory=list)
-    confusion: list[Confusion]
-    curves: list[Curve]
-    desirability: Desirability = Desirability()
-    gates: list[dict[str, Any]] = Field(default_factory=list)
-    thresholds: list[Threshold]
-    recalibration: list[dict[str, Any]] = Field(default_factory=list)
-    profit: list[dict[str, Any]] = Field(default_factory=list)
-    warnings: list[Warned]
-
-    def to_json(self) -> str:
-        """Return the canonical JSON text: fixed key order, shortest exact floats, null for what does not exist.
-
-        Each row of a table is one line, so that two files can be compared line by line.
-        """
-        document = _null_for_nan(self.model_dump(mode="python", by_alias=True))
-        return "{\n" + ",\n".join(f"{_dump(key)}: {_lines(value)}" for key, value in document.items()) + "\n}\n"
-
-    @classmethod
-    def from_json(cls, text: str, source: str = "results.json") -> Results:
-        """Read results back; raises DataError when the text is not evalpipe's results."""
-        try:
-            return cls.model_validate_json(text)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the document"
-            raise DataError.of(
-                "not-results", f"{source} does not hold results of evalpipe: {where}: {first['msg'].lower()}",
-                hint="give the output folder of `evalpipe run`, written by this version",
-            ) from None
-
-    @classmethod
-    def read(cls, path: Path) -> Results:
-        """Read ``results.json``; raises DataError when it is absent or broken."""
-        try:
-            return cls.from_json(path.read_text(encoding="utf-8"), str(path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError.of(
-                "unreadable-file", f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
-                hint="give the output folder of `evalpipe run`",
-            ) from None
-
-    @property
-    def estimates(self) -> pl.DataFrame:
-        """The estimates as a polars DataFrame; ``params`` and ``slice`` as JSON text."""
-        import polars as pl
-
-        rows = [row.model_dump(by_alias=True) for row in self.rows]
-        text = [{**row, "params": _text(row["params"]), "slice": _text(row["slice"])} for row in rows]
-        whole = {"n", "events", "classes_used", "undefined_replicates"}
-        number = {"value", "lower", "upper", "level", "no_information", "error_bound"}
-        columns = [field.alias or name for name, field in Estimate.model_fields.items()]
-        types = {name: pl.Int64 if name in whole else pl.Float64 if name in number else pl.String for name in columns}
-        return pl.DataFrame(text, schema=types)
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _lines(value: Any) -> str:
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return "[\n  " + ",\n  ".join(map(_dump, value)) + "\n]"
-    return _dump(value)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _null_for_nan(value: Any) -> Any:
-    """Replace every float that JSON cannot hold by null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _null_for_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_null_for_nan(item) for item in value]
-    return value
+    resampling: str = "multinomial"
+    units: dict[str, int] = Field(default_factory=dict)
+    """Of each dataset drawn on a grid: the units of like rows that stand for its rows in replicates."""

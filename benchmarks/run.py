@@ -1,0 +1,91 @@
+"""All benchmarks, one command: prints the tables and writes benchmarks/RESULTS.md.
+
+    python benchmarks/run.py
+
+Every row of scikit-learn's table and every other table is measured in a process of its own.
+`pip install -r benchmarks/requirements.txt` brings the peers, best into a virtual environment of their own; one that is
+missing is said to be, in its table. The whole takes about twenty minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import bootstrap
+import peers
+import slices
+
+SHOWN = ("evalpipe", "numpy", "polars", "scipy", "scikit-learn", "pandas", *peers.PEERS)
+
+
+def loop() -> list[str]:
+    """Return the section of the loop over scikit-learn, in Markdown."""
+    job = (
+        f"Percentile intervals of {', '.join(bootstrap.NAMES)}: one whole call of `evalpipe.evaluate` against a loop "
+        "that draws rows and calls scikit-learn, timed over fewer replicates and extrapolated. How far the limits of "
+        "both are apart is in standard errors of their Monte-Carlo noise; our memory is the peak of the process."
+    )
+    rows = [peers.fresh(bootstrap.compare, n) for n in bootstrap.SIZES]
+    return ["## scikit-learn", "", job, "", *bootstrap.HEADER, *rows]
+
+
+def parts() -> list[str]:
+    """Return the section on what slices cost, in Markdown."""
+    job = (
+        "A whole run of two models under twenty measures in twenty slices, four columns of five levels, against the "
+        "same run without slices, which is drawn on a grid. For comparison, TensorFlow Model Analysis needed 52 s for "
+        "9 measures on 4 slices of as many rows without intervals."
+    )
+    return ["## Slices", "", job, "", *slices.HEADER, peers.fresh(slices.compare)]
+
+
+def machine() -> list[str]:
+    """Return what the figures depend on: the processor, its cores, the memory, Python and the libraries."""
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text(encoding="utf-8").splitlines() if described.exists() else []
+    names = {line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")}
+    processor = ", ".join(sorted(names)) or platform.processor() or platform.machine()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return [
+        f"- {processor}, {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory",
+        f"- {platform.system()}, {platform.python_implementation()} {platform.python_version()}",
+        "- " + ", ".join(f"{name} {version(name)}" for name in SHOWN),
+    ]
+
+
+def version(name: str) -> str:
+    """Return the version of a library, or that there is none."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def sections() -> Iterator[list[str]]:
+    """Yield the sections of the results, each when it is measured."""
+    meaning = (
+        "Written by `make bench`. A ratio is the other side's figure over evalpipe's: above 1, evalpipe needs less. "
+        "The ratios are taken within one run; absolute figures depend on the machine."
+    )
+    yield ["# Benchmarks", "", meaning, "", *machine()]
+    yield loop()
+    yield parts()
+    for name in peers.PEERS:
+        yield peers.table(name)
+
+
+def main() -> None:
+    """Print the tables and write them beside this file, all or none."""
+    texts = []
+    for lines in sections():
+        texts.append("\n".join([*lines, ""]))
+        print(texts[-1], flush=True)
+    Path(__file__).with_name("RESULTS.md").write_text("\n".join(texts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

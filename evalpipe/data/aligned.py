@@ -1,0 +1,130 @@
+"""Predictions in files of their own: which of their rows belongs to which row of the dataset."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from evalpipe.data.columns import fill_hint, rows_have, wrong_type
+from evalpipe.data.errors import Unreadable
+from evalpipe.data.values import texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from evalpipe.data.rows import Rows
+    from evalpipe.errors import Problem
+
+_CODE = "misaligned-rows"
+
+
+def match(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
+    """Find for each row of a dataset, before its ``where``, the row that each model's file has for it.
+
+    Rows are matched by their id where the spec names one, else by their order. The dataset's rows come back with a
+    column for each model (`_at`): the row of its file from 0, null where there is none.
+    """
+    problems: list[Problem] = []
+    for model, theirs in held.items():
+        at, found = _by_order(rows, theirs) if rows.spec.id is None else _by_id(rows, theirs, rows.spec.id)
+        problems += found
+        if at is not None:
+            rows = replace(rows, frame=rows.frame.with_columns(at.alias(_at(model))))
+    return rows, problems
+
+
+def take(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
+    """Give the rows that are left the predictions for them, row by row; a problem where a row has none."""
+    problems: list[Problem] = []
+    models: dict[str, Rows] = {}
+    for model, theirs in held.items():
+        at = rows.frame[_at(model)]
+        if at.null_count():
+            problems += _unmatched(rows, theirs, at.is_null())
+        else:
+            models[model] = replace(theirs, frame=theirs.frame[at])
+    return replace(rows, models=MappingProxyType(models)), problems
+
+
+def _at(model: str) -> str:
+    return f"\0row of {model}"
+
+
+def _by_order(rows: Rows, theirs: Rows) -> tuple[pl.Series | None, list[Problem]]:
+    import polars as pl
+
+    here, there = rows.frame.height, theirs.frame.height
+    if here == there:
+        return pl.int_range(here, dtype=pl.Int64, eager=True), []
+    message = f"{theirs.called} has {_rows(there)}, but the dataset has {here:,}"
+    hint = "name the column that identifies a row under 'id', so that rows are matched by it, or write one row for each"
+    return None, [theirs.problem(_CODE, message, theirs.plan.table.named.loc, hint)]
+
+
+def _by_id(rows: Rows, theirs: Rows, column: str) -> tuple[pl.Series | None, list[Problem]]:
+    import polars as pl
+
+    wanted, fault = _ids(rows, column)
+    given, other = _ids(theirs, column)
+    if wanted is None or given is None:
+        return None, [*fault, *other]
+    known = given.is_not_null()
+    again = known & ~given.is_first_distinct()
+    strange = known & ~given.is_in(wanted.drop_nulls().implode())
+    problems = _faults(theirs, column, given, again=again, strange=strange)
+    places = pl.DataFrame({"id": given, "at": pl.int_range(len(given), dtype=pl.Int64, eager=True)}).filter(known)
+    found = pl.DataFrame({"id": wanted}).join(
+        places.unique("id", keep="first", maintain_order=True), on="id", how="left", maintain_order="left"
+    )
+    return found["at"], problems
+
+
+def _ids(rows: Rows, column: str) -> tuple[pl.Series | None, list[Problem]]:
+    """Read the ids of rows as text."""
+    try:
+        return texts(rows.frame[column]), []
+    except Unreadable as fault:
+        return None, [wrong_type(rows, column, ("id",), fault)]
+
+
+def _faults(
+    theirs: Rows, column: str, given: pl.Series, *, again: pl.Series, strange: pl.Series
+) -> list[Problem]:
+    """Report the rows of a file without an id, with one that stood there before, or with one of no row."""
+    problems: list[Problem] = []
+    loc, empty, dataset = theirs.plan.table.named.loc, given.is_null(), theirs.name
+    if empty.any():
+        message = f"{rows_have(empty)} no value in the id column '{column}' of {theirs.called}"
+        hint = f"each row needs the id of the row of dataset '{dataset}' that it predicts"
+        problems.append(theirs.problem(_CODE, message, loc, hint, mask=empty, values=given))
+    if again.any():
+        message = f"{rows_have(again)} an id that an earlier row of {theirs.called} has"
+        hint = "keep one prediction for each id"
+        problems.append(theirs.problem(_CODE, message, loc, hint, mask=again, values=given))
+    if strange.any():
+        message = f"{rows_have(strange)} an id in {theirs.called} that the dataset does not have"
+        hint = "remove them, or name the file that belongs to this dataset"
+        problems.append(theirs.problem(_CODE, message, loc, hint, mask=strange, values=given))
+    return problems
+
+
+def _unmatched(rows: Rows, theirs: Rows, lacking: pl.Series) -> list[Problem]:
+    """Report rows of the dataset for which a file has no prediction; they have an id, or are reported for that."""
+    column = str(rows.spec.id)
+    ids = texts(rows.frame[column])
+    empty, loc = ids.is_null(), theirs.plan.table.named.loc
+    if empty.any():
+        message = f"{rows_have(empty)} no value in the id column '{column}'"
+        return [rows.problem("missing-id", message, ("id",), fill_hint(rows, column), mask=empty, values=ids)]
+    message = f"{rows_have(lacking)} no prediction: their ids are not in {theirs.called}"
+    if int(lacking.sum()) == 1:
+        message = f"1 row has no prediction: its id is not in {theirs.called}"
+    hint = "predict them, or leave them out of the dataset with 'where'"
+    return [rows.problem(_CODE, message, loc, hint, mask=lacking, values=ids)]
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"

@@ -1,0 +1,74 @@
+"""Bands about the curves of one event: their heights at fixed places, in the data and in every replicate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.intervals import pointwise_band, simultaneous_band
+from evalpipe.metrics.declare import ratio
+
+if TYPE_CHECKING:
+    from evalpipe.statistics import Summary
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+PLACES = np.arange(101) / 100
+"""The places on the horizontal axis at which a band is given."""
+
+AXES = {
+    "roc_band": ("false_positive_rate", "sensitivity"),
+    "pr_band": ("recall", "precision"),
+    "gain_band": ("tested", "found"),
+}
+"""The coordinates of each band."""
+
+
+def curve_heights(summary: Summary) -> dict[str, Floats]:
+    """Return the height of each curve at `PLACES`, [..., 101]; NaN where a class is missing.
+
+    Between two thresholds the curves of sensitivity and of events found run straight; precision is that of the highest
+    threshold which reaches the recall.
+    """
+    events, others = summary("events_from"), summary("others_from")
+    tested = events + others
+    found, spared = ratio(events, events[..., :1]), ratio(others, others[..., :1])
+    precision = ratio(events, tested, empty=1.0)
+    both = (events[..., 0] > 0) & (others[..., 0] > 0)
+    heights = {
+        "roc_band": _straight(spared, found),
+        "pr_band": _reached(found, precision),
+        "gain_band": _straight(ratio(tested, tested[..., :1]), found),
+    }
+    return {name: np.where(both[..., None], values, np.nan) for name, values in heights.items()}
+
+
+def _straight(across: Floats, up: Floats) -> Floats:
+    """Interpolate curves [..., m] that descend from (1, 1) to a last step down to (0, 0)."""
+    return _each(across, up, lambda x, y: np.interp(PLACES, np.append(0.0, x[::-1]), np.append(0.0, y[::-1])))
+
+
+def _reached(across: Floats, up: Floats) -> Floats:
+    """Return the height at the last point from the left whose place is reached."""
+    def at(x: Floats, y: Floats) -> Floats:
+        place = np.searchsorted(-x, -PLACES + 1e-12, side="right") - 1
+        return y[np.clip(place, 0, None)]
+
+    return _each(across, up, at)
+
+
+def _each(across: Floats, up: Floats, height: Any) -> Floats:
+    flat = zip(across.reshape(-1, across.shape[-1]), up.reshape(-1, up.shape[-1]), strict=True)
+    return np.stack([height(x, y) for x, y in flat]).reshape(*across.shape[:-1], len(PLACES))
+
+
+def band(name: str, height: Floats, drawn: Floats, level: float) -> dict[str, Floats]:
+    """Return the points of a band: the curve's height [101], its limits at each place alone and at all at once."""
+    across, up = AXES[name]
+    lower, upper = pointwise_band(drawn, level)
+    low, high = simultaneous_band(drawn, height, level, (0.0, 1.0))
+    return {
+        across: PLACES, up: height, "lower": lower, "upper": upper, "simultaneous_lower": low,
+        "simultaneous_upper": high,
+    }

@@ -1,0 +1,108 @@
+"""Large data, coarsened for drawing: rows that are alike in all that is asked become one unit of many observations.
+
+Units join rows of one truth, one predicted class of each model and the same slices, with neighbouring scores. Drawing
+so many observations from the units is drawing rows; what is lost is how the scores vary within a unit. Values are never
+computed from units, only the replicates are, and these are moved by what the units change in the value itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.statistics.grid import EDGES, TENTHS, cut, joint, means
+from evalpipe.statistics.rows import present
+from evalpipe.statistics.view import EXACT
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.plan import Plan
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Whole = np.ndarray[Any, np.dtype[np.intp]]
+
+UNITS = 32_768
+"""The most units: beyond, drawing rows costs no more."""
+
+GRIDS = {0: (1,), 1: (2048, 1024, 512, 256), 2: (256, 128, 64), 3: (64, 32)}
+"""The cells to try for each of so many numbers that are put on grids, finest first. Of a number that is spread evenly
+over g cells, 1 / g^2 of the variance lies within cells: at most a thousandth."""
+
+
+def coarsened(plan: Plan, sample: Sample) -> Sample | None:
+    """Return the units as a sample whose frequency weights are their observations; None where rows are to be drawn."""
+    mode = plan.spec.engine.mode
+    if mode == "exact" or (mode == "auto" and sample.n <= EXACT):
+        return None
+    if sample.cluster is not None or sample.weight_kind == "importance":
+        return None
+    numbers = _numbers(sample)
+    if numbers is None or len(numbers) not in GRIDS:
+        return None
+    fixed = [_codes(sample.truth)] if sample.task not in NUMBERS else []
+    fixed += [slicing.codes + 1 for slicing in (*sample.slicings, *sample.searched)]
+    if sample.task not in NUMBERS:
+        fixed += [_codes(model.predicted) for model in sample.models.values() if model.predicted is not None]
+    pattern, _ = joint(*fixed) if fixed else (np.zeros(sample.n, np.intp), 1)
+    for cells in GRIDS[len(numbers)]:
+        edges = _edges(sample, alone=len(numbers) == 1)
+        grid = [cut(values, cells, edges) for values in numbers]
+        units, count = joint(pattern, *grid)
+        if count <= min(UNITS, sample.n // 2):
+            return _joined(sample, units, grid)
+    return None
+
+
+def _numbers(sample: Sample) -> list[Floats] | None:
+    """Return what is put on grids; None where it is too much for any."""
+    if sample.task in NUMBERS:
+        if any(model.left_out is not None for model in sample.models.values()):
+            return None
+        return [np.asarray(sample.truth, float), *(np.asarray(m.predicted, float) for m in sample.models.values())]
+    if any(model.probability is not None and model.probability.ndim > 1 for model in sample.models.values()):
+        return None
+    return [model.score for model in sample.models.values() if model.score is not None]
+
+
+def _edges(sample: Sample, *, alone: bool) -> Floats | None:
+    """Return where cells always end; of several models' probabilities fewer, as their cells multiply."""
+    if sample.task in NUMBERS or any(model.probability is None for model in sample.models.values()):
+        return None
+    return EDGES if alone else TENTHS
+
+
+def _codes(values: Any) -> Whole:
+    return np.asarray(values).astype(np.intp)
+
+
+def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
+    each = np.ones(sample.n) if sample.weight is None else sample.weight
+    sizes = np.bincount(units, each).astype(float)
+    first = np.zeros(len(sizes), np.intp)
+    first[units[::-1]] = np.arange(sample.n)[::-1]
+    models: dict[str, Predictions] = {}
+    grids = iter(grid[1:] if sample.task in NUMBERS else grid)
+    truth = means(sample.truth, units, each) if sample.task in NUMBERS else sample.truth[first]
+    for name, model in sample.models.items():
+        if sample.task in NUMBERS:
+            models[name] = replace(model, predicted=means(present(model.predicted, "predictions"), units, each))
+            continue
+        score = chance = None
+        if model.score is not None:
+            cells = next(grids)
+            score = means(model.score, cells, each)[cells[first]]
+            chance = None if model.probability is None else means(model.probability, units, each)
+        predicted = None if model.predicted is None else model.predicted[first]
+        models[name] = replace(model, score=score, probability=chance, predicted=predicted)
+    slicings, searched = (
+        tuple(replace(slicing, codes=slicing.codes[first]) for slicing in several)
+        for several in (sample.slicings, sample.searched)
+    )
+    return replace(
+        sample, truth=truth, weight=sizes, weight_kind="frequency", models=MappingProxyType(models), slicings=slicings,
+        searched=searched,
+    )

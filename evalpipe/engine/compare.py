@@ -1,0 +1,194 @@
+"""Comparison: each model less the baseline on the same rows, and each dataset less an earlier one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.engine.averages import values
+from evalpipe.engine.differences import Gap, gap
+from evalpipe.intervals import diebold_mariano, holm, mcnemar, paired_auc, verdict
+from evalpipe.plan import BOOTSTRAP
+from evalpipe.results import Comparison
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.engine.estimates import Place
+    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.plan import MetricPlan, Plan
+
+LOSSES = {
+    "brier": "squared_error", "log_loss": "negative_log", "mse": "squared_residual", "mae": "absolute_residual",
+}
+"""Measures that are a mean over rows of a loss, with the statistic that totals it: Diebold and Mariano's test holds."""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two places whose numbers are compared: the first less the second; ``same_rows`` if both are of the same rows."""
+
+    one: Evaluated
+    first: Place
+    other: Evaluated
+    second: Place
+
+    @property
+    def same_rows(self) -> bool:
+        return self.one is self.other
+
+
+def comparisons(plan: Plan, evaluated: Sequence[Evaluated]) -> list[Comparison]:
+    """Return every difference that the spec asks for.
+
+    p-values are adjusted in three families: differences on all rows, those in slices, and those between datasets.
+    """
+    if plan.spec.compare is None:
+        return []
+    found = [
+        row
+        for pair in _pairs(plan, evaluated)
+        for entry in plan.metrics
+        for row in _compared(plan, pair, entry)
+    ]
+    families: dict[tuple[bool, bool], list[int]] = {}
+    for i, row in enumerate(found):
+        if row.p_value is not None:
+            families.setdefault((row.slice is None, row.baseline_dataset is None), []).append(i)
+    for members in families.values():
+        for i, q in zip(members, holm([found[i].p_value for i in members]), strict=True):
+            found[i] = found[i].model_copy(update={"p_adjusted": float(q)})
+    return found
+
+
+def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
+    compare = plan.spec.compare
+    assert compare is not None  # noqa: S101 - asked for by the caller
+    for one in evaluated:
+        for name in one.sample.models if compare.baseline is not None else ():
+            if name != compare.baseline:
+                known = {place.number: place for place in one.places(compare.baseline or "")}
+                yield from (_Pair(one, place, one, known[place.number]) for place in one.places(name))
+    for earlier in (one for one in evaluated if one.sample.dataset == compare.baseline_dataset):
+        for one in evaluated:
+            for name in one.sample.models if one is not earlier else ():
+                yield _Pair(one, next(one.places(name)), earlier, next(earlier.places(name)))
+
+
+def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[Comparison]:
+    """Yield the differences of one measure: one, or one for each class."""
+    index = plan.entries.index(entry)
+    now, then = (values(place.summary, entry) for place in (pair.first, pair.second))
+    drawn = [
+        one.replicates.metrics.get((place.model, place.number, index))
+        for one, place in ((pair.one, pair.first), (pair.other, pair.second))
+    ]
+    gaps = None if drawn[0] is None or drawn[1] is None else drawn[0] - drawn[1]
+    undefined = f"undefined for one of the two: {entry.metric.undefined}"
+    level = plan.spec.intervals.level
+    if entry.average != "none":
+        found = gap(float(now - then), gaps, level, undefined)
+        tested = _tested(plan, pair, entry, found) if found.value is not None else _Test(found)
+        yield _row(plan, pair, entry, tested)
+        return
+    for k, name in enumerate(pair.one.sample.levels):
+        each = None if gaps is None else gaps[:, k]
+        found = gap(float(now[k] - then[k]), each, level, undefined)
+        yield _row(plan, pair, entry, _Test(found, name="bootstrap"), name)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A difference, how its limits were made, and the test of it."""
+
+    gap: Gap
+    method: str = "percentile"
+    name: str | None = None
+    p_value: float | None = None
+    details: tuple[tuple[str, int | float], ...] = ()
+
+
+def _tested(plan: Plan, pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
+    """Choose the test of a difference: that made for the measure where its conditions hold, else the bootstrap's."""
+    simple = pair.same_rows and plan.spec.cluster is None and not _weighted(plan)
+    plain = _Test(found, name="bootstrap" if found.p_value is not None else None, p_value=found.p_value)
+    if not simple or plan.spec.intervals.method == "none":
+        return plain
+    if entry.metric.name == "roc_auc" and entry.average is None:
+        return _delong(plan, pair, found) or plain
+    if entry.metric.name == "accuracy":
+        return _mcnemar(pair, found)
+    if entry.metric.name in LOSSES and entry.average is None and pair.one.sample.weight is None:
+        return _losses(pair, entry, found)
+    return plain
+
+
+def _weighted(plan: Plan) -> bool:
+    return plan.spec.weight is not None and plan.spec.weight.kind == "importance"
+
+
+def _delong(plan: Plan, pair: _Pair, found: Gap) -> _Test | None:
+    """Return DeLong's paired test and limits; None where they do not exist."""
+    first, second = pair.first.summary, pair.second.summary
+    weight = None if pair.one.sample.weight is None else first.weights
+    tested = paired_auc(first.rows.truth, first.rows.scored, second.rows.scored, plan.spec.intervals.level, weight)
+    if tested.limits is None:
+        return None
+    if plan.spec.intervals.method in BOOTSTRAP:
+        return _Test(found, name="delong", p_value=tested.p_value)
+    return _Test(Gap(found.value, tested.limits, None, found.undefined), "delong", "delong", tested.p_value)
+
+
+def _mcnemar(pair: _Pair, found: Gap) -> _Test:
+    """Return McNemar's test that both models are right equally often; the mid-P value counts."""
+    right = [place.summary.rows.truth == place.summary.rows.classes for place in (pair.first, pair.second)]
+    weight = pair.first.summary.weights
+    alone, other = float(weight[right[0] & ~right[1]].sum()), float(weight[right[1] & ~right[0]].sum())
+    exact, middle = mcnemar(alone, other)
+    details = (("only_model", int(alone)), ("only_baseline", int(other)), ("p_exact", exact))
+    return _Test(found, name="mcnemar", p_value=middle, details=details)
+
+
+def _losses(pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
+    """Return the test of Diebold and Mariano for the mean of a loss."""
+    losses = [row_losses(place, entry) for place in (pair.first, pair.second)]
+    tested = diebold_mariano(losses[0], losses[1])
+    p = None if np.isnan(tested.p_value) else tested.p_value
+    return _Test(found, name="diebold_mariano" if p is not None else None, p_value=p)
+
+
+def row_losses(place: Place, entry: MetricPlan) -> Any:
+    """Return the loss of each row behind a measure of `LOSSES`, shape [n]."""
+    rows = place.summary.rows
+    if place.sample.task in NUMBERS:
+        return rows.residual**2 if entry.metric.name == "mse" else np.abs(rows.residual)
+    return rows.squared_error() if entry.metric.name == "brier" else rows.negative_log(entry.params["epsilon"])
+
+
+def _row(plan: Plan, pair: _Pair, entry: MetricPlan, tested: _Test, level: str | None = None) -> Comparison:
+    compare, found, place = plan.spec.compare, tested.gap, pair.first
+    margin = None if compare is None else margins(plan).get(entry.metric.name)
+    limited = found.limits is not None and found.status == "ok"
+    said = verdict(found.lower, found.upper, margin or 0.0, entry.metric.direction) if limited else "undecided"
+    p = tested.p_value if tested.p_value is not None else found.p_value if tested.name == "bootstrap" else None
+    return Comparison(
+        dataset=place.sample.dataset, slice=None if place.part.slice is None else dict(place.part.slice),
+        metric=entry.metric.name, params=entry.shown, average=entry.average, class_=level, model=place.model,
+        baseline=pair.second.model, baseline_dataset=None if pair.same_rows else pair.second.sample.dataset,
+        difference=found.value, lower=found.lower, upper=found.upper,
+        level=plan.spec.intervals.level if found.limits else None,
+        method=tested.method if found.limits else "none", p_value=p, test=tested.name if p is not None else None,
+        margin=margin, verdict=said, n=place.part.n, status=found.status, reason=found.reason,
+        undefined_replicates=found.undefined, details=dict(tested.details),
+    )
+
+
+def margins(plan: Plan) -> dict[str, float]:
+    """Return the margins of equivalence by the canonical names of their measures."""
+    from evalpipe.metrics import registry
+
+    declared = plan.spec.compare.margins if plan.spec.compare is not None else {}
+    return {registry[name].name: value for name, value in declared.items()}

@@ -1,0 +1,92 @@
+"""Disparities: how far the slices of one slicing lie apart in a measure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.engine.differences import Gap, gap, quotient
+from evalpipe.engine.slices import Measured
+from evalpipe.plan import DISPARITIES
+from evalpipe.results import Disparity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.plan import MetricPlan, Plan
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def disparities(plan: Plan, one: Evaluated) -> Iterator[Disparity]:
+    """Yield every disparity that the spec asks for, of each model and each slicing of two slices or more."""
+    asked = plan.spec.slice_rules.disparities or ()
+    for model in one.sample.models if asked else ():
+        places = {place.number: place for place in one.places(model)}
+        for number, slicing in enumerate(one.sample.slicings):
+            if len(slicing.labels) < 2:
+                continue
+            members = [k for k, part in enumerate(one.parts) if part.slicing == number and part.beside is None]
+            for name, entries in _entries(plan, asked):
+                measured = [Measured.of(one, places, entry) for entry in entries]
+                yield _disparity(one, model, number, name, entries, measured, members)
+
+
+def _entries(plan: Plan, asked: Sequence[str]) -> Iterator[tuple[str, list[MetricPlan]]]:
+    """Yield the name of each disparity with what it is computed from; a measure once for each of its entries."""
+    from evalpipe.metrics import registry
+
+    for name in asked:
+        if name in DISPARITIES:
+            wanted = DISPARITIES[name]
+            yield name, [next(e for e in plan.entries if e.metric.name == metric) for metric in wanted]
+            continue
+        metric = registry[name]
+        yield from ((metric.name, [e]) for e in plan.metrics if e.metric is metric and e.average != "none")
+
+
+def _disparity(
+    one: Evaluated, model: str, number: int, name: str, entries: Sequence[MetricPlan], measured: Sequence[Measured],
+    members: Sequence[int],
+) -> Disparity:
+    level, slicing = one.plan.spec.intervals.level, one.sample.slicings[number]
+    used = [k for k in members if all(np.isfinite(m.value.get(k, np.nan)) for m in measured)]
+    undefined = f"undefined in a slice: {measured[0].undefined}"
+    spread = share = Gap(None, status="insufficient", reason="fewer than two slices have a value")
+    expected = None
+    if len(used) > 1:
+        values = [np.array([m.value[k] for k in used]) for m in measured]
+        drawn = [_stacked(m, used) for m in measured]
+        apart = None if drawn[0] is None else np.max([_range(d) for d in drawn if d is not None], axis=0)
+        spread = gap(float(max(_range(v) for v in values)), apart, level, undefined)
+        shares = None if drawn[0] is None else np.min([_share(d) for d in drawn if d is not None], axis=0)
+        share = gap(float(min(_share(v) for v in values)), shares, level, undefined)
+        if apart is not None and np.isfinite(apart).any() and spread.value is not None:
+            expected = float(np.nanmean(apart) - spread.value)
+    single = len(measured) == 1 and len(used) > 1
+    ends = sorted(used, key=lambda k: measured[0].value[k])
+    return Disparity(
+        dataset=one.sample.dataset, model=model, slicing=slicing.title, disparity=name,
+        params=entries[0].shown if len(entries) == 1 else {}, average=entries[0].average if len(entries) == 1 else None,
+        difference=spread.value, lower=spread.lower, upper=spread.upper, ratio=share.value, ratio_lower=share.lower,
+        ratio_upper=share.upper, level=level if spread.limits else None, expected=expected,
+        lowest=dict(one.parts[ends[0]].slice or {}) if single else None,
+        highest=dict(one.parts[ends[-1]].slice or {}) if single else None,
+        slices=len(members), used=len(used), status=spread.status, reason=spread.reason,
+    )
+
+
+def _stacked(measured: Measured, used: Sequence[int]) -> Floats | None:
+    """Return the replicates of the slices [B, slices]; a replicate in which one is undefined stays so."""
+    tables = [measured.drawn[k] for k in used]
+    return None if any(table is None for table in tables) else np.stack([t for t in tables if t is not None], axis=-1)
+
+
+def _range(values: Floats) -> Any:
+    return values.max(axis=-1) - values.min(axis=-1)
+
+
+def _share(values: Floats) -> Any:
+    return quotient(values.min(axis=-1), values.max(axis=-1))

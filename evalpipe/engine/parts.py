@@ -1,0 +1,77 @@
+"""The parts of a dataset in which measures are taken: all its rows, then each slice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.data.sample import Sample
+    from evalpipe.plan import Plan
+
+Whole = np.ndarray[Any, np.dtype[np.intp]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a dataset.
+
+    ``slice`` are its labels, None for all rows; ``slicing`` the number of the way of slicing that it belongs to;
+    ``rows`` [m] the positions of its rows, None for all; ``n`` its observations and ``events`` those that are events,
+    of a binary outcome. ``beside`` is the number of the slice of which the part is the rest.
+    """
+
+    slice: Mapping[str, str] | None
+    slicing: int | None
+    rows: Whole | None
+    n: int
+    events: int | None
+    beside: int | None = None
+
+    def of(self, values: Any) -> Any:
+        """Return what belongs to the part's rows out of values of all rows."""
+        return values if self.rows is None or values is None else values[self.rows]
+
+
+    def of_level(self, sample: Sample, level: int) -> int:
+        """Return the observations of a level of the outcome."""
+        rows = np.flatnonzero(self.of(sample.truth) == level)
+        return _count(sample, rows if self.rows is None else self.rows[rows])
+
+
+def parts(plan: Plan, sample: Sample) -> tuple[Part, ...]:
+    """Return all rows, then the slices of every slicing in turn, then the rest of each where it is its reference."""
+    found = [Part(None, None, None, sample.summary.n, sample.summary.events)]  # as a coarsened sample has it too
+    for number, slicing in enumerate(sample.slicings):
+        found += [_slice(sample, number, k) for k in range(len(slicing.labels))]
+    if plan.spec.slice_rules.reference == "rest":
+        found += [_rest(sample, number, part) for number, part in enumerate(found) if part.rows is not None]
+    return tuple(found)
+
+
+def _rest(sample: Sample, number: int, part: Part) -> Part:
+    others = np.ones(sample.n, bool)
+    others[part.rows] = False
+    return replace(part_of(sample, np.flatnonzero(others), None, part.slicing), beside=number)
+
+
+def _slice(sample: Sample, slicing: int, number: int) -> Part:
+    held = sample.slicings[slicing]
+    return part_of(sample, np.flatnonzero(held.codes == number), held.labels[number], slicing)
+
+
+def part_of(sample: Sample, rows: Whole, labels: Mapping[str, str] | None, slicing: int | None) -> Part:
+    """Return the part of a dataset that these rows are."""
+    events = _count(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
+    return Part(labels, slicing, rows, _count(sample, rows), events)
+
+
+def _count(sample: Sample, rows: Whole) -> int:
+    """Count observations."""
+    if sample.weight is None or sample.weight_kind != "frequency":
+        return len(rows)
+    return round(float(sample.weight[rows].sum()))

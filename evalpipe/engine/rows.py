@@ -1,0 +1,21 @@
+"""The rows that the statistics of a task are taken over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.statistics import ClassRows, NumberRows, Rows
+from evalpipe.statistics.rows import present
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from evalpipe.data.sample import Predictions, Sample
+
+
+def rows_of(sample: Sample, model: Predictions) -> Any:
+    """Return the truth of a sample beside a model's predictions."""
+    if sample.task == "binary":
+        return Rows(sample.truth, model.predicted, model.probability, model.score)
+    if sample.task in NUMBERS:
+        return NumberRows(sample.truth, present(model.predicted, "predictions"), model.left_out, sample.baseline)
+    return ClassRows(sample.truth, len(sample.levels), model.predicted, model.probability)

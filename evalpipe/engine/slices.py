@@ -1,0 +1,111 @@
+"""Slices against their reference: differences and ratios, drawn together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.engine.averages import values
+from evalpipe.engine.differences import Gap, gap, quotient
+from evalpipe.intervals import benjamini_hochberg, holm
+from evalpipe.results import SliceDifference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalpipe.engine.estimates import Place
+    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.plan import MetricPlan, Plan
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measure of one model in every part that has numbers: ``value`` and ``drawn`` replicates by part."""
+
+    value: Mapping[int, float]
+    drawn: Mapping[int, Floats | None]
+    undefined: str
+
+    @classmethod
+    def of(cls, one: Evaluated, places: Mapping[int, Place], entry: MetricPlan, k: int | None = None) -> Measured:
+        """Collect a measure, of its k-th class where it is taken for each."""
+        index = one.plan.entries.index(entry)
+        value, drawn = {}, {}
+        for number, place in places.items():
+            found = values(place.summary, entry)
+            value[number] = float(found if k is None else found[k])
+            table = one.replicates.metrics.get((place.model, number, index))
+            drawn[number] = table if table is None or k is None else table[:, k]
+        return cls(value, drawn, entry.metric.undefined)
+
+    def difference(self, first: int, second: int, level: float) -> Gap:
+        """Return the first part's value less the second's."""
+        drawn, base = self.drawn[first], self.drawn[second]
+        gaps = None if drawn is None or base is None else drawn - base
+        return gap(self.value[first] - self.value[second], gaps, level, self.undefined)
+
+    def ratio(self, first: int, second: int, level: float) -> Gap:
+        """Return the first part's value over the second's."""
+        drawn, base = self.drawn[first], self.drawn[second]
+        shares = None if drawn is None or base is None else quotient(drawn, base)
+        return gap(float(quotient(self.value[first], self.value[second])), shares, level, self.undefined, 1.0)
+
+
+def slice_differences(plan: Plan, one: Evaluated) -> Iterator[SliceDifference]:
+    """Yield, for each model, measure and slice, how it differs from its reference; p-values adjusted over slices."""
+    for model in one.sample.models:
+        places = {place.number: place for place in one.places(model, rest=True)}
+        for entry in plan.metrics if len(places) > 1 or len(one.parts) > 1 else ():
+            for k, level in enumerate(one.sample.levels) if entry.average == "none" else ((None, None),):
+                measured = Measured.of(one, places, entry, k)
+                yield from _adjusted(list(_differences(plan, one, model, entry, measured, level)))
+
+
+def _differences(
+    plan: Plan, one: Evaluated, model: str, entry: MetricPlan, measured: Measured, class_: str | None
+) -> Iterator[SliceDifference]:
+    level = plan.spec.intervals.level
+    for number, part in enumerate(one.parts):
+        if part.slice is None or part.beside is not None:
+            continue
+        base, named = reference(plan, one, number)
+        if base == number:
+            continue
+        if number not in measured.value or base not in measured.value:
+            short = "too few rows" if number not in measured.value else "the reference has too few rows"
+            difference = share = Gap(None, status="insufficient", reason=short)
+        else:
+            difference, share = measured.difference(number, base, level), measured.ratio(number, base, level)
+        yield SliceDifference(
+            dataset=one.sample.dataset, model=model, slice=dict(part.slice), reference=named,
+            metric=entry.metric.name, params=entry.shown, average=entry.average, class_=class_,
+            difference=difference.value, lower=difference.lower, upper=difference.upper, ratio=share.value,
+            ratio_lower=share.lower, ratio_upper=share.upper, level=level if difference.limits else None,
+            p_value=difference.p_value, p_holm=None, p_benjamini_hochberg=None, status=difference.status,
+            reason=difference.reason,
+        )
+
+
+def _adjusted(rows: list[SliceDifference]) -> list[SliceDifference]:
+    p = np.array([np.nan if row.p_value is None else row.p_value for row in rows])
+    if np.isnan(p).all():
+        return rows
+    tables = zip(rows, holm(p), benjamini_hochberg(p), strict=True)
+    return [
+        row if np.isnan(a) else row.model_copy(update={"p_holm": float(a), "p_benjamini_hochberg": float(b)})
+        for row, a, b in tables
+    ]
+
+
+def reference(plan: Plan, one: Evaluated, number: int) -> tuple[int, str | dict[str, str]]:
+    """Return the part that a slice is compared with, and what it is called."""
+    asked, part = plan.spec.slice_rules.reference, one.parts[number]
+    if asked == "rest":
+        return next(k for k, other in enumerate(one.parts) if other.beside == number), "rest"
+    labels = plan.reference_labels(tuple(part.slice or ()))
+    found = [k for k, other in enumerate(one.parts) if labels and other.slice == labels and other.beside is None]
+    return (found[0], labels) if labels and found else (0, "overall")

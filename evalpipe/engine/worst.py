@@ -1,0 +1,179 @@
+"""The search for the slices in which a measure is worst: combinations of columns, bounded in depth and number.
+
+Candidates are ranked by how much worse they surely are than all rows: the difference less `CAUTION` of its standard
+errors, from a jackknife of groups of rows. The bootstrap is then drawn for those that are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.engine.averages import values
+from evalpipe.engine.parts import Part, part_of
+from evalpipe.engine.replicates import FOLDS, draw
+from evalpipe.engine.rows import rows_of
+from evalpipe.intervals import percentile_limits, stream
+from evalpipe.intervals.resampling import split
+from evalpipe.plan import searched as searched_entry
+from evalpipe.results import Warned, WorstSlice
+from evalpipe.statistics import Summary
+from evalpipe.statistics.grid import joint
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.plan import MetricPlan, Plan
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Whole = np.ndarray[Any, np.dtype[np.intp]]
+
+CAUTION = 1.96
+
+CANDIDATES = 2000
+"""The most slices that are searched; of more, the largest."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A combination of slices: for each column its number among the searched ones and the number of the slice."""
+
+    chosen: tuple[tuple[int, int], ...]
+    n: int
+
+    def part(self, sample: Sample) -> Part:
+        """Return the rows that are in all of its slices."""
+        inside = np.ones(sample.n, bool)
+        labels: dict[str, str] = {}
+        for column, code in self.chosen:
+            inside &= sample.searched[column].codes == code
+            labels |= sample.searched[column].labels[code]
+        return part_of(sample, np.flatnonzero(inside), MappingProxyType(labels), None)
+
+
+def worst_slices(plan: Plan, one: Evaluated) -> list[WorstSlice]:
+    """Return the worst slices of each model, the worst first."""
+    asked = plan.spec.worst_slices
+    if asked is None:
+        return []
+    entry, sample = searched_entry(plan.spec), one.sample
+    candidates = _candidates(plan, sample, asked.depth)
+    found: list[WorstSlice] = []
+    for name in sample.models:
+        alone = replace(sample, models=MappingProxyType({name: sample.models[name]}), slicings=())
+        ranked = _ranked(alone, name, entry, candidates, plan.spec.seed)[: asked.top]
+        found += _drawn(plan, alone, name, entry, ranked, len(candidates))
+    return found
+
+
+def cut_short(plan: Plan, sample: Sample) -> list[Warned]:
+    """Say so where there are more slices than are searched."""
+    asked = plan.spec.worst_slices
+    if asked is None:
+        return []
+    all_ = len(_combined(plan, sample, asked.depth))
+    if all_ <= CANDIDATES:
+        return []
+    message = f"{sample.dataset}: only the {CANDIDATES:,} largest of {all_:,} slices were searched for the worst"
+    return [Warned(code="search-bounded", message=message)]
+
+
+def _candidates(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
+    return sorted(_combined(plan, sample, depth), key=lambda c: (-c.n, c.chosen))[:CANDIDATES]
+
+
+def _combined(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
+    """Return every combination of up to ``depth`` columns that has rows enough, but for those that leave none out."""
+    found = []
+    each = np.ones(sample.n) if sample.weight_kind != "frequency" or sample.weight is None else sample.weight
+    for size in range(1, depth + 1):
+        for columns in combinations(range(len(sample.searched)), size):
+            codes = [sample.searched[column].codes for column in columns]
+            cell, count = joint(*codes)
+            rows = np.bincount(cell, each, count)
+            first = np.zeros(count, np.intp)
+            first[cell[::-1]] = np.arange(sample.n)[::-1]
+            found += [
+                Candidate(tuple((c, int(code[first[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
+                for k in range(count)
+                if plan.enough(int(rows[k])) and rows[k] < each.sum()
+            ]
+    return found
+
+
+def _ranked(
+    sample: Sample, name: str, entry: MetricPlan, candidates: Sequence[Candidate], seed: int
+) -> list[Candidate]:
+    rows = rows_of(sample, sample.models[name])
+    weights = np.ones(sample.n) if sample.weight is None else sample.weight
+    sizes = weights.astype(np.intp) if sample.weight_kind == "frequency" else np.ones(sample.n, np.intp)
+    overall = float(values(Summary(rows, weights), entry))
+    sign = 1.0 if entry.metric.direction == "minimize" else -1.0
+    scores = []
+    for candidate in candidates:
+        part = candidate.part(sample)
+        generator = stream(seed, "worst", sample.dataset, *(code for pair in candidate.chosen for code in pair))
+        value, error = _with_error(rows.taken(part.rows), part.of(weights), part.of(sizes), entry, generator)
+        if np.isfinite(value):
+            scores.append((sign * (value - overall) - CAUTION * error, candidate))
+    scores = [pair for pair in scores if np.isfinite(pair[0])]
+    return [candidate for _, candidate in sorted(scores, key=lambda pair: (-pair[0], pair[1].chosen))]
+
+
+def _with_error(
+    rows: Any, weights: Floats, sizes: Whole, entry: MetricPlan, generator: np.random.Generator
+) -> tuple[float, float]:
+    """Return a value and its standard error, leaving out groups of observations in turn; ``sizes`` [n] of each row.
+
+    The groups are random, for the rows are sorted by value.
+    """
+    left_out = split(generator, sizes, FOLDS)
+    found = values(Summary(rows, np.concatenate([weights[None], weights * (1 - left_out / sizes)])), entry)
+    left = found[1:]
+    return float(found[0]), float(np.sqrt((FOLDS - 1) / FOLDS * ((left - left.mean()) ** 2).sum()))
+
+
+def _drawn(
+    plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], searched: int
+) -> list[WorstSlice]:
+    """Return the slices with limits from replicates drawn for them and for all rows together."""
+    def divide(_: Plan, drawn: Sample) -> list[Part]:
+        whole = Part(None, None, None, drawn.summary.n, drawn.summary.events)
+        return [whole, *(candidate.part(drawn) for candidate in ranked)]
+
+    parts = divide(plan, sample)
+    rows, weights = rows_of(sample, sample.models[name]), np.ones(sample.n) if sample.weight is None else sample.weight
+    summaries = {
+        (name, k): Summary(rows if part.rows is None else rows.taken(part.rows), part.of(weights))
+        for k, part in enumerate(parts)
+    }
+    narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False)
+    replicates = draw(narrow, sample, summaries, divide).metrics if ranked else {}
+    overall = float(values(summaries[name, 0], entry))
+    found = []
+    for k, part in enumerate(parts[1:], 1):
+        value, drawn = float(values(summaries[name, k], entry)), replicates.get((name, k, 0))
+        limits = None if drawn is None else percentile_limits(drawn, plan.spec.intervals.level)
+        p = None if drawn is None else _p_value(value - overall, drawn - replicates[name, 0, 0])
+        found.append(WorstSlice(
+            dataset=sample.dataset, model=name, rank=k, slice=dict(part.slice or {}), metric=entry.metric.name,
+            params=entry.shown, average=entry.average, n=part.n, events=part.events, value=value, overall=overall,
+            difference=value - overall, lower=limits[0] if limits else None, upper=limits[1] if limits else None,
+            level=plan.spec.intervals.level if limits else None, p_value=p,
+            p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,
+        ))
+    return found
+
+
+def _p_value(difference: float, drawn: Floats) -> float | None:
+    """Return the two-sided p-value of a difference with the standard error of its replicates."""
+    from scipy.special import ndtr
+
+    error = float(np.nanstd(drawn, ddof=1)) if np.isfinite(drawn).sum() > 1 else 0.0
+    return float(2 * ndtr(-abs(difference) / error)) if error > 0 else None

@@ -1,0 +1,97 @@
+"""Limits from bootstrap replicates, and how far they are to be trusted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Limits = tuple[float, float]
+
+
+def percentile_limits(replicates: Floats, level: float) -> Limits | None:
+    """Return the percentile limits of the defined replicates, or None where fewer than two are. Efron (1979)."""
+    defined = replicates[~np.isnan(replicates)]
+    if len(defined) < 2:
+        return None
+    tail = (1 - level) / 2
+    lower, upper = np.quantile(defined, [tail, 1 - tail])
+    return float(lower), float(upper)
+
+
+def basic_limits(replicates: Floats, value: float, level: float) -> Limits | None:
+    """Return the percentile limits mirrored at the value, 2 v - q; None without a value or two defined replicates.
+
+    They take the spread of replicates about the value for that of the value about the truth, and may leave the range of
+    the measure. Davison & Hinkley (1997), eq. 5.6.
+    """
+    limits = percentile_limits(replicates, level)
+    if limits is None or math.isnan(value):
+        return None
+    return 2 * value - limits[1], 2 * value - limits[0]
+
+
+def studentised_limits(replicates: Floats, errors: Floats, value: float, error: float, level: float) -> Limits | None:
+    """Return the bootstrap-t limits, v - t* s at the quantiles of t* = (replicate - v) / its own error.
+
+    ``errors`` [B] are the standard errors of the replicates [B], each computed from its own resample; ``error`` is that
+    of the value. They follow a skewed statistic that percentile limits of few rows fall short of, but may leave the
+    range of the measure. A replicate that is NaN or has no positive error is left out; None where fewer than two are
+    left, or where the value has no positive error. Efron (1981); Davison & Hinkley (1997), eq. 5.7.
+    """
+    used = ~np.isnan(replicates) & (errors > 0)
+    if used.sum() < 2 or math.isnan(value) or not error > 0:
+        return None
+    tail = (1 - level) / 2
+    low, high = np.quantile((replicates[used] - value) / errors[used], [tail, 1 - tail])
+    return float(value - high * error), float(value - low * error)
+
+
+def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float) -> Limits | None:
+    """Return the bias-corrected and accelerated limits, or None where fewer than two replicates are defined.
+
+    ``jackknife`` are the values with one group of rows left out at a time, groups of like size. Efron (1987), eq. 6.
+    """
+    from scipy.special import ndtr, ndtri
+
+    defined, left = replicates[~np.isnan(replicates)], jackknife[~np.isnan(jackknife)]
+    if len(defined) < 2 or len(left) < 2:
+        return None
+    share = ((defined < value).sum() + (defined == value).sum() / 2) / len(defined)
+    if not 0 < share < 1:
+        return None
+    bias, away = ndtri(share), left.mean() - left
+    spread = (away**2).sum() ** 1.5
+    acceleration = (away**3).sum() / (6 * spread) if spread else 0.0
+    tail = ndtri([(1 - level) / 2, (1 + level) / 2])
+    at = ndtr(bias + (bias + tail) / (1 - acceleration * (bias + tail)))
+    lower, upper = np.quantile(defined, at)
+    return float(lower), float(upper)
+
+
+def monte_carlo_error(replicates: Floats, level: float) -> float | None:
+    """Return the larger standard error of the two percentile limits that comes from drawing so few replicates.
+
+    That of a quantile at share q of B draws is half the distance between the quantiles at q +- sqrt(q (1 - q) / B):
+    Maritz & Jarrett (1978) give the idea; it needs no density. None where fewer than two replicates are defined.
+    """
+    defined = replicates[~np.isnan(replicates)]
+    if len(defined) < 2:
+        return None
+    shares = np.array([(1 - level) / 2, (1 + level) / 2])
+    reach = np.sqrt(shares * (1 - shares) / len(defined))
+    low, high = (np.quantile(defined, np.clip(shares + side * reach, 0, 1)) for side in (-1, 1))
+    return float(((high - low) / 2).max())
+
+
+def kish(weights: Any) -> Any:
+    """Return the effective sample size, (sum of w)^2 / sum of w^2 along the last axis; NaN without any weight.
+
+    The number of rows of equal weight whose mean varies as much as the weighted one, if the weights say nothing about
+    the values. Kish (1965).
+    """
+    given = np.asarray(weights, float)
+    squares = (given**2).sum(axis=-1)
+    return given.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan)

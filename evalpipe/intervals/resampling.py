@@ -1,0 +1,198 @@
+"""Resampling: how often each unit of a dataset is drawn in each replicate.
+
+A *unit* is what is drawn: a row, a cluster of rows, or rows that are alike and count as so many observations. Counts
+are whole numbers [b, units]; the weights of rows follow from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Whole = np.ndarray[Any, np.dtype[np.intp]]
+
+BLOCK = 64
+"""Replicates that share one random stream; fixed, so that batches and threads cannot change a draw."""
+
+GROUPS = 1000
+"""The most groups of units that the jackknife leaves out in turn."""
+
+HELD = 4_000_000
+"""Counts held at once by one thread (32 MB); changes no result."""
+
+HYPERGEOMETRIC = 10**9
+"""Observations from which on numpy draws no multivariate hypergeometric counts."""
+
+LOOKUP = 4_000_000
+"""The most observations for which the unit of each is kept in a table, rather than searched."""
+
+
+def stream(seed: int, *names: str | int) -> np.random.Generator:
+    """Return the random generator of one named step and block under the root ``seed``."""
+    text = "/".join([str(seed), *map(str, names)])
+    key = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u4")
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(word) for word in key])))
+
+
+@dataclass(frozen=True)
+class Design:
+    """How ``n`` rows are resampled.
+
+    ``weight`` [n] and its ``kind``, if any; ``cluster`` [n], the numbers of clusters that are drawn whole; ``strata``
+    [n], the numbers of groups of rows that are each drawn apart; ``poisson``, whether each unit's count is drawn by
+    itself, from a Poisson distribution, instead of all from one multinomial.
+    """
+
+    n: int
+    weight: Floats | None = None
+    kind: str | None = None
+    cluster: Whole | None = None
+    strata: Whole | None = None
+    poisson: bool = False
+
+    @property
+    def unit(self) -> Whole | None:
+        """The number of each row's unit, shape [n]; None where every row is one."""
+        return self.cluster
+
+    @cached_property
+    def sizes(self) -> Whole:
+        """The observations that each unit stands for, shape [units]; a cluster is one."""
+        if self.cluster is not None:
+            return np.ones(int(self.cluster.max()) + 1, np.intp)
+        if self.weight is not None and self.kind == "frequency":
+            return np.asarray(self.weight, np.intp)
+        return np.ones(self.n, np.intp)
+
+    @property
+    def factor(self) -> Floats | None:
+        """What a row weighs each time that its unit is drawn, shape [n]; None where that is one."""
+        return None if self.weight is None or (self.kind == "frequency" and self.cluster is None) else self.weight
+
+    @cached_property
+    def parts(self) -> tuple[Whole, ...]:
+        """The units of each stratum that occurs; none where all are drawn together."""
+        if self.strata is None:
+            return ()
+        return tuple(np.flatnonzero(self.strata == stratum) for stratum in np.unique(self.strata))
+
+    @cached_property
+    def lookup(self) -> Whole | None:
+        """The unit of each observation, where there are few enough."""
+        total = int(self.sizes.sum())
+        return np.repeat(np.arange(len(self.sizes)), self.sizes) if total <= LOOKUP else None
+
+    def weights(self, counts: Whole) -> Any:
+        """Return the weight of each row [b, n] when its unit is drawn ``counts`` [b, units] times."""
+        rows = counts if self.unit is None else np.take(counts, self.unit, axis=-1)
+        return rows if self.factor is None else rows * self.factor
+
+    def draw(self, generator: np.random.Generator, times: int) -> Any:
+        """Draw as many observations as there are, with replacement, ``times`` times: counts [times, units].
+
+        Efron (1979); Poisson counts: Chamandy et al. (2012).
+        """
+        if self.poisson:
+            return generator.poisson(self.sizes, (times, len(self.sizes)))
+        counts = np.zeros((times, len(self.sizes)), np.intp)
+        for row in counts:
+            if not self.parts:
+                row[:] = _multinomial(generator, self.sizes, self.lookup)
+            for part in self.parts:
+                row[part] = _multinomial(generator, self.sizes[part], None)
+        return counts
+
+
+def _multinomial(generator: np.random.Generator, sizes: Whole, lookup: Whole | None) -> Any:
+    """Draw as many observations as there are from units of these sizes, with replacement: how often each was drawn.
+
+    Where units stand for many observations each, most of the draw is made by independent Poisson counts whose total is
+    a little too small, and the rest one by one. Given their total, such counts are multinomial; a total that is too
+    large is drawn again, which tells nothing of how it is spread. So the draw is an exact multinomial, at a cost that
+    does not grow with the observations.
+    """
+    total, units = int(sizes.sum()), len(sizes)
+    if total < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
+        drawn = generator.integers(0, total, total)
+        return np.bincount(drawn if total == units else _of(drawn, sizes, lookup), minlength=units)
+    rate = sizes * (1 - 3 / np.sqrt(total))
+    while True:
+        counts = generator.poisson(rate)
+        short = total - int(counts.sum())
+        if short >= 0:
+            break
+    return counts + np.bincount(_of(generator.integers(0, total, short), sizes, lookup), minlength=units)
+
+
+def _of(observations: Whole, sizes: Whole, lookup: Whole | None) -> Any:
+    """Return the unit of each observation."""
+    if lookup is not None:
+        return lookup[observations]
+    return np.searchsorted(np.cumsum(sizes), observations, side="right")
+
+
+def blocks(replicates: int) -> list[int]:
+    """Return how many replicates each block draws."""
+    return [min(BLOCK, replicates - first) for first in range(0, replicates, BLOCK)]
+
+
+def block_counts(design: Design, number: int, size: int, seed: int, dataset: str) -> Iterator[Whole]:
+    """Yield the counts of one block of replicates in batches [b, units]; they depend on nothing but the arguments."""
+    generator = stream(seed, "bootstrap", dataset, number)
+    batch = max(1, HELD // len(design.sizes))
+    for first in range(0, size, batch):
+        yield design.draw(generator, min(batch, size - first))
+
+
+def replicate_weights(design: Design, replicates: int, seed: int, dataset: str) -> Iterator[Any]:
+    """Yield batches of weight rows [b, n] of ``replicates`` resamples with replacement.
+
+    Frequency weights say how many observations a row stands for, and those are resampled; importance weights multiply
+    the resampled counts.
+    """
+    for number, size in enumerate(blocks(replicates)):
+        for counts in block_counts(design, number, size, seed, dataset):
+            yield design.weights(counts)
+
+
+def split(generator: np.random.Generator, counts: Whole, folds: int) -> Any:
+    """Share the observations of one draw [units] at random among ``folds`` as equal as can be: counts [folds, units].
+
+    Observations of one unit are shared one by one, for they were drawn one by one.
+    """
+    total, units = int(counts.sum()), len(counts)
+    if total <= folds * units:
+        fold = generator.permutation(total) % folds
+        return np.bincount(fold * units + np.repeat(np.arange(units), counts), minlength=folds * units).reshape(
+            folds, units)
+    found, left = np.empty((folds, units), np.intp), counts
+    for k in range(folds):
+        if total < HYPERGEOMETRIC:
+            size = (total + k) // folds
+            found[k] = generator.multivariate_hypergeometric(left, size, method="marginals") if k < folds - 1 else left
+        else:
+            found[k] = generator.binomial(left, 1 / (folds - k))
+        left = left - found[k]
+    return found
+
+
+def jackknife_counts(design: Design) -> Iterator[Whole]:
+    """Yield batches of counts [b, units], each with one group of observations left out. Tukey (1958).
+
+    A group is an observation, up to `GROUPS` of them; of more, every `GROUPS`-th, so that groups of sorted rows are
+    alike.
+    """
+    ends = np.cumsum(design.sizes)
+    groups = min(int(ends[-1]), GROUPS)
+    batch = max(1, HELD // len(ends))
+    for first in range(0, groups, batch):
+        later = groups - 1 - np.arange(first, min(first + batch, groups))[:, None]
+        yield design.sizes - ((ends + later) // groups - (ends - design.sizes + later) // groups)

@@ -1,0 +1,143 @@
+"""Step 2: what will be computed, from the spec and the columns of the data alone. Pure; nothing is read here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.errors import DataError, Problem
+from evalpipe.plan.columns import (
+    columns_named,
+    level_columns,
+    levels,
+    missing,
+    model_columns,
+    needed,
+    predictions_named,
+    slice_parts,
+    threshold,
+)
+from evalpipe.plan.measures import (
+    DISPARITIES,
+    MetricPlan,
+    behind,
+    entries,
+    searched,
+    standard_metrics,
+)
+from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
+from evalpipe.spec.levels import level_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.data.table import Catalog, Table
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.origin import Loc
+
+__all__ = [
+    "BOOTSTRAP", "DISPARITIES", "DatasetPlan", "MetricPlan", "Plan", "level_columns", "levels", "model_columns", "plan",
+    "searched", "slice_parts", "threshold",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetPlan:
+    """The columns to read from one dataset, each once, in reading order.
+
+    ``predictions`` are, by model, the files that hold predictions for its rows, and the columns to read from them.
+    """
+
+    name: str
+    role: Literal["evaluate", "reference", "predictions"]
+    table: Table
+    columns: tuple[str, ...]
+    predictions: Mapping[str, DatasetPlan] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that will be done: datasets, models and metrics.
+
+    ``bins`` is the interval method of the event rate in the bins of a reliability diagram; ``behind`` are metrics that
+    disparities are computed from and that are not listed themselves; ``banded`` says that bands are drawn about curves.
+    """
+
+    spec: Spec
+    datasets: tuple[DatasetPlan, ...]
+    metrics: tuple[MetricPlan, ...]
+    bins: Method
+    behind: tuple[MetricPlan, ...] = ()
+    banded: bool = False
+
+    @property
+    def entries(self) -> tuple[MetricPlan, ...]:
+        """The metrics, and after them those that only disparities are computed from."""
+        return (*self.metrics, *self.behind)
+
+    @property
+    def differs(self) -> bool:
+        """Whether differences are asked for, between models or between slices, which need replicates of all."""
+        spec = self.spec
+        return any(asked is not None for asked in (spec.compare, spec.slices, spec.worst_slices))
+
+    def draws(self, entry: MetricPlan) -> bool:
+        """Tell whether a metric needs replicates."""
+        return entry.drawn or (self.differs and self.spec.intervals.method != "none")
+
+    def reference_labels(self, columns: tuple[str, ...]) -> dict[str, str] | None:
+        """Return the labels of the slice that those by ``columns`` are compared with; None where it is no slice."""
+        asked = self.spec.slice_rules.reference
+        if isinstance(asked, str) or len(columns) != 1 or columns[0] not in asked:
+            return None
+        return {columns[0]: level_text(asked[columns[0]])}
+
+    def enough(self, n: int) -> bool:
+        """Tell whether a slice of ``n`` observations is large enough for numbers."""
+        return n >= self.spec.slice_rules.min_rows
+
+    @property
+    def cost(self) -> int | None:
+        """Rows x bootstrap replicates x models that will be summed up; None where the rows are not known."""
+        evaluated = [dataset.table.rows for dataset in self.datasets if dataset.role == "evaluate"]
+        if any(rows is None for rows in evaluated):
+            return None
+        drawn = self.bins in BOOTSTRAP or self.banded or any(self.draws(entry) for entry in self.metrics)
+        replicates = self.spec.intervals.replicates if drawn else 0
+        return sum(rows or 0 for rows in evaluated) * (replicates + 1) * len(self.spec.models)
+
+
+def plan(spec: Spec, catalog: Catalog) -> Plan:
+    """Plan the evaluation; raises DataError with every problem of the catalog and every column that the data lack."""
+    named, tables = columns_named(spec), catalog.tables
+    lacking = _lacking(spec, catalog, named)
+    if lacking or catalog.problems:
+        raise DataError(*catalog.problems, *lacking)
+    datasets = tuple(
+        DatasetPlan(
+            name, dataset.role, tables[name], tuple(needed(spec, dataset.role, named, tables[name])),
+            _predictions(spec, catalog, name),
+        )
+        for name, dataset in spec.datasets.items()
+    )
+    choices = spec.metrics or standard_metrics(spec)
+    metrics = tuple(entry for choice in choices for entry in entries(spec, choice))
+    banded = spec.task == "binary" and spec.intervals.bands and spec.intervals.method != "none"
+    return Plan(spec, datasets, metrics, proportions(spec)[0], behind(spec, metrics), banded)
+
+
+def _lacking(spec: Spec, catalog: Catalog, named: Mapping[str, Loc]) -> list[Problem]:
+    """Return a problem for each column that a dataset, or a file of predictions, does not have."""
+    asked = [(table, needed(spec, spec.datasets[name].role, named, table)) for name, table in catalog.tables.items()]
+    asked += [(table, predictions_named(spec, model)) for (_, model), table in catalog.predictions.items()]
+    return [problem for table, columns in asked for problem in missing(spec, table, columns)]
+
+
+def _predictions(spec: Spec, catalog: Catalog, dataset: str) -> Mapping[str, DatasetPlan]:
+    """Return the files of predictions for a dataset, by model."""
+    return MappingProxyType({
+        model: DatasetPlan(dataset, "predictions", table, tuple(predictions_named(spec, model)))
+        for (name, model), table in catalog.predictions.items()
+        if name == dataset
+    })

@@ -1,0 +1,138 @@
+"""The columns that an evaluation reads, for datasets, models and slices, with the places in the spec that name them."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import Problem
+from evalpipe.spec.levels import level_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalpipe.data.table import Table
+    from evalpipe.spec.models import Model, Spec
+    from evalpipe.spec.origin import Loc
+    from evalpipe.spec.slicing import Cut
+
+
+def columns_named(spec: Spec) -> dict[str, Loc]:
+    """Return the columns that evaluated rows must have, each with the place in the spec that names it first."""
+    named: dict[str, Loc] = {spec.outcome.column: ("outcome", "column")}
+    if spec.id is not None:
+        named.setdefault(spec.id, ("id",))
+    if spec.weight is not None:
+        named.setdefault(spec.weight.column, ("weight", "column"))
+    if spec.cluster is not None:
+        named.setdefault(spec.cluster, ("cluster",))
+    for name, model in spec.models.items():
+        if model.predictions is None:
+            named |= {column: loc for column, loc in _model_named(spec, name).items() if column not in named}
+    for loc, part in slice_parts(spec):
+        named.setdefault(part if isinstance(part, str) else part.column, loc)
+    return named
+
+
+def predictions_named(spec: Spec, model: str) -> dict[str, Loc]:
+    """Return the columns that the files of a model's predictions must have, with the places that name them."""
+    identity: dict[str, Loc] = {} if spec.id is None else {spec.id: ("id",)}
+    return {**_model_named(spec, model), **identity}
+
+
+def _model_named(spec: Spec, name: str) -> dict[str, Loc]:
+    """Return the columns that a model names, each with the place that names it first."""
+    from evalpipe.spec.models import Model
+
+    model = spec.models[name]
+    named: dict[str, Loc] = {}
+    for kind, column in model_columns(spec, model).items():
+        of_levels = "probabilities" if model.scores is None else "scores"
+        named.setdefault(column, ("models", name, kind if kind in Model.model_fields else of_levels))
+    return named
+
+
+def slice_parts(spec: Spec) -> Iterator[tuple[Loc, str | Cut]]:
+    """Yield the columns and cut columns that slices are by, with the places that name them; conditions have none."""
+    searched = spec.worst_slices.columns if spec.worst_slices is not None else ()
+    for index, slicing in enumerate(spec.slices or ()):
+        several = isinstance(slicing.root, tuple)
+        for place, part in enumerate(slicing.parts):
+            here: Loc = ("slices", index, place) if several else ("slices", index)
+            yield (here if isinstance(part, str) else (*here, "column")), part
+    for index, part in enumerate(searched):
+        loc: Loc = ("worst_slices", "columns", index)
+        yield (loc if isinstance(part, str) else (*loc, "column")), part
+
+
+def model_columns(spec: Spec, model: Model) -> dict[str, str]:
+    """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
+    kinds = ("probability", "score", "prediction", "loo_prediction")
+    what = "score" if model.probabilities is None else "probability"
+    chances = {f"{what} of {level}": column for level, column in level_columns(spec, model).items()}
+    return chances | {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}
+
+
+def level_columns(spec: Spec, model: Model) -> dict[str, str]:
+    """Return the column of each level's probability or score, in the order of the levels; empty without any."""
+    named = model.probabilities or model.scores
+    if named is None:
+        return {}
+    if isinstance(named, str):
+        return {level: named.replace("{level}", level) for level in levels(spec)}
+    return {level: named[level] for level in levels(spec)}
+
+
+def levels(spec: Spec) -> list[str]:
+    """Return the declared levels of the outcome; of a binary one the event first; empty where none are declared."""
+    declared = [level_text(level) for level in spec.outcome.levels or ()]
+    if spec.task != "binary" or not declared:
+        return declared
+    event = level_text(spec.outcome.event)
+    return [event, *(level for level in declared if level != event)]
+
+
+def threshold(spec: Spec, model: Model) -> float | None:
+    """Return the threshold that makes a model's classes; None where the data give them, or nothing does."""
+    if model.prediction is not None or spec.task != "binary":
+        return None
+    if model.threshold is not None:
+        return float(model.threshold)
+    return None if model.score is not None and model.scale is None else float(spec.threshold)
+
+
+def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: Table) -> dict[str, Loc]:
+    """Return the columns to read: of reference rows only the identity, and the outcome where they have it.
+
+    Reference rows without an identity are compared by all columns but those of slices.
+    """
+    if role == "evaluate":
+        return dict(named)
+    if spec.id is None:
+        return {column: loc for column, loc in named.items() if loc[0] not in ("slices", "worst_slices")}
+    outcome = {spec.outcome.column: named[spec.outcome.column]} if spec.outcome.column in table.columns else {}
+    return outcome | {spec.id: named[spec.id]}
+
+
+def missing(spec: Spec, table: Table, needed: Mapping[str, Loc]) -> list[Problem]:
+    """Return a problem for each needed column that a table does not have."""
+    absent = {column: loc for column, loc in needed.items() if column not in table.columns}
+    return [_missing_column(spec, table, column, loc) for column, loc in absent.items()]
+
+
+def _missing_column(spec: Spec, table: Table, column: str, loc: Loc) -> Problem:
+    close = difflib.get_close_matches(column, table.columns, n=1)
+    listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
+    notes = [f"its columns: {listed}"]
+    hint = f"did you mean '{close[0]}'?" if close else f"name one of the columns of {table.named.called}"
+    if loc[-1] in ("probabilities", "scores"):
+        hint = f"every level needs a column of {loc[-1]}"
+    if table.named.model is not None and loc == ("id",):
+        hint = "add it: the rows are matched to those of the dataset by it"
+    if spec.datasets[table.named.dataset].role == "reference":
+        notes.append("declare 'id' so that rows of a reference dataset are compared by identity alone")
+    place = spec.origin.place(*loc) or spec.origin.place(*loc[:1])
+    files = table.files[0][1] if table.files else "memory"
+    return Problem(
+        "missing-column", f"{table.named.called} ({files}) has no column '{column}'", place, hint, notes=tuple(notes)
+    )

@@ -1,0 +1,118 @@
+"""The measures of an evaluation with their options, as the spec, its standard set and its disparities ask for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.plan.columns import levels
+from evalpipe.plan.methods import BOOTSTRAP, Method, interval
+from evalpipe.spec.levels import level_text
+from evalpipe.tasks import MANY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalpipe.metrics import Metric
+    from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.models import Spec
+
+DISPARITIES = {
+    "demographic_parity": ("detection_prevalence",),
+    "equal_opportunity": ("sensitivity",),
+    "equalized_odds": ("sensitivity", "false_positive_rate"),
+}
+"""The measures that each disparity with a name of its own is computed from."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPlan:
+    """A metric with its checked options and the way its interval is made, with the reason for that.
+
+    ``average`` is how it is brought together over classes: "macro", "macro_weighted", "micro", "none" (one value a
+    class), or None where there is one value to begin with. ``of_class`` holds, for each class, options that differ.
+    """
+
+    metric: Metric
+    params: Mapping[str, Any]
+    method: Method
+    reason: str
+    average: str | None = None
+    of_class: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the interval comes from bootstrap replicates."""
+        return self.method in BOOTSTRAP
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The options that can be printed beside a value."""
+        return {name: value for name, value in self.params.items() if not isinstance(value, tuple)}
+
+
+def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
+    """Return the task's standard set: those that every model of the spec can provide."""
+    from evalpipe.metrics import registry
+    from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.models import gives
+
+    served = frozenset.intersection(*(gives(dict(model)) for model in spec.models.values()))
+    return tuple(
+        MetricChoice(entry.name)
+        for entry in registry
+        if spec.task in entry.standard
+        and entry.needs in served
+        and all(getattr(spec, key) is not None for key in entry.from_spec.values())
+    )
+
+
+def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
+    """Yield what an entry of the spec comes to: one for each average."""
+    from evalpipe.metrics import registry
+
+    entry = registry[choice.metric]
+    classes = levels(spec) if spec.task in MANY else []
+    declared = [_declared(spec, entry, level) for level in classes] or [_declared(spec, entry, None)]
+    filled = [entry.options(**given | dict(choice.options)).model_dump() for given in declared]
+    differ = {name for name in filled[0] if any(options[name] != filled[0][name] for options in filled)}
+    params = {name: value for name, value in filled[0].items() if name not in differ}
+    averages = (choice.averages or ("macro",)) if classes and entry.sees == "event" else (None,)
+    for average in averages:
+        method, reason = interval(spec, entry, average)
+        yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else ())
+
+
+def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
+    """Return the options that the spec gives to a metric; priors are those of ``level``, where there are several."""
+    found: dict[str, Any] = {}
+    for option, key in entry.from_spec.items():
+        given = getattr(spec, key)
+        if key == "costs" and given is not None:
+            found[option] = cost_matrix(spec)
+        elif given is not None:
+            found[option] = given.value if level is None else (given.levels or {})[level]
+    return found
+
+
+def cost_matrix(spec: Spec) -> tuple[tuple[float, ...], ...]:
+    """Return the named costs by true level (outer) and predicted level (inner); 0 where none is named."""
+    named = {(level_text(c.truth), level_text(c.predicted)): float(c.cost) for c in spec.costs or ()}
+    order = levels(spec)
+    return tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
+
+
+def behind(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:
+    """Return the metrics that disparities need and that are not among those asked for."""
+    from evalpipe.spec.choices import MetricChoice
+
+    asked = spec.slice_rules.disparities or ()
+    needed = dict.fromkeys(name for disparity in asked for name in DISPARITIES.get(disparity, ()))
+    known = {entry.metric.name for entry in metrics}
+    return tuple(entry for name in needed if name not in known for entry in entries(spec, MetricChoice(name)))
+
+
+def searched(spec: Spec) -> MetricPlan:
+    """Return the measure whose worst slices are searched for; the spec asks for one."""
+    assert spec.worst_slices is not None  # noqa: S101 - known to the caller
+    return next(entries(spec, spec.worst_slices.metric))

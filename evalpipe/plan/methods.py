@@ -1,0 +1,69 @@
+"""How the interval of each measure is made, with the reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from evalpipe.metrics import Metric
+    from evalpipe.spec.models import Spec
+
+Method = Literal[
+    "exact", "wilson", "jeffreys", "delong", "logit", "percentile", "basic", "bca", "studentised", "none"
+]
+"""How an interval is made."""
+
+BOOTSTRAP: tuple[Method, ...] = ("percentile", "basic", "bca", "studentised")
+"""The methods that need replicates."""
+
+
+BINOMIAL: dict[Method, str] = {"exact": "Clopper-Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys"}
+"""The methods for proportions of rows, by whose they are."""
+
+DEPENDENT = "rows of a cluster are not independent, so whole clusters are resampled"
+
+
+def interval(spec: Spec, entry: Metric, average: str | None) -> tuple[Method, str]:
+    """Choose the interval method of a metric, and say why."""
+    general = _for_all(spec)
+    if general is not None:
+        return general
+    if entry.interval is None:
+        return "percentile", "not a proportion of rows, so no binomial limits exist"
+    if average not in (None, "none"):
+        return "percentile", "an average over classes, so no limits in closed form exist"
+    if entry.interval == "proportion":
+        return proportions(spec)
+    closed: tuple[Method, str] = ("delong", "an area under the ROC curve, whose variance DeLong gives")
+    if entry.interval == "predictive":
+        closed = "logit", "from two independent proportions and a fixed prior: the delta method gives its error"
+    return ("percentile", "limits in closed form do not hold under importance weights") if _weighted(spec) else closed
+
+
+def _for_all(spec: Spec) -> tuple[Method, str] | None:
+    """Return the method that holds for every measure, where one does."""
+    asked = spec.intervals.method
+    if asked == "none":
+        return "none", "the spec asks for none"
+    if asked in BOOTSTRAP:
+        return next(method for method in BOOTSTRAP if method == asked), "the spec asks for the bootstrap"
+    return ("percentile", DEPENDENT) if spec.cluster is not None else None
+
+
+def _weighted(spec: Spec) -> bool:
+    return spec.weight is not None and spec.weight.kind == "importance"
+
+
+def proportions(spec: Spec) -> tuple[Method, str]:
+    """Choose the method of a proportion of rows."""
+    general, asked = _for_all(spec), spec.intervals.method
+    if general is not None:
+        return general
+    if _weighted(spec) and asked not in BINOMIAL:
+        return "percentile", "binomial limits do not hold under importance weights"
+    method: Method = next((known for known in BINOMIAL if known == asked), "exact")
+    if _weighted(spec):
+        return method, f"{BINOMIAL[method]} limits of effective observations, as the spec asks for under weights"
+    if asked in ("wilson", "jeffreys"):
+        return method, f"a proportion of rows, and the spec asks for {BINOMIAL[method]} limits"
+    return method, f"a proportion of rows, so {BINOMIAL[method]} limits hold"

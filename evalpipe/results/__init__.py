@@ -1,0 +1,182 @@
+"""Step 5: the results of a run as frozen tables, read from and written to JSON.
+
+Everything a card prints is here, with the titles, definitions, directions and references it needs, so a card can be
+rendered again from `results.json` alone. Nothing in here depends on the clock, the machine or the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from evalpipe.errors import DataError
+from evalpipe.results.tables import (
+    Comparison,
+    Confusion,
+    Curve,
+    DatasetSummary,
+    Desirability,
+    Disparity,
+    Estimate,
+    InputFile,
+    LevelCount,
+    Method,
+    MetricSummary,
+    ModelSummary,
+    Prior,
+    Record,
+    Scalar,
+    Slice,
+    SliceDifference,
+    Status,
+    Threshold,
+    Warned,
+    WorstSlice,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+__all__ = [
+    "Comparison",
+    "Confusion",
+    "Curve",
+    "DatasetSummary",
+    "Desirability",
+    "Disparity",
+    "Estimate",
+    "InputFile",
+    "LevelCount",
+    "Method",
+    "MetricSummary",
+    "ModelSummary",
+    "Prior",
+    "Record",
+    "Results",
+    "Scalar",
+    "Slice",
+    "SliceDifference",
+    "Status",
+    "Threshold",
+    "Warned",
+    "WorstSlice",
+]
+
+
+class Results(Record):
+    """The results of a run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+
+    schema_version: Literal[1] = 1
+    evalpipe_version: str
+    name: str
+    title: str
+    task: Literal["binary", "multiclass", "ordinal", "regression", "count"]
+    event: str | None
+    """The event of a binary outcome."""
+    other: str | None
+    """The level of a binary outcome that is not the event."""
+    levels: list[str]
+    """The levels of the outcome in order, of a binary one the event first; none of a number."""
+    unit: str | None = None
+    """The unit of a number."""
+    spec: dict[str, Any]
+    """The resolved spec: `extends`, environment and `--set` applied, defaults filled in."""
+    spec_sha256: str
+    prevalence: Prior | None
+    weight: dict[str, str] | None
+    inputs: list[InputFile]
+    datasets: list[DatasetSummary]
+    models: list[ModelSummary]
+    metrics: list[MetricSummary]
+    intervals: Method
+    rows: list[Estimate] = Field(alias="estimates")
+    """The estimates, row by row; `estimates` holds them as a data frame."""
+    comparisons: list[Comparison] = Field(default_factory=list)
+    slice_differences: list[SliceDifference] = Field(default_factory=list)
+    disparities: list[Disparity] = Field(default_factory=list)
+    worst_slices: list[WorstSlice] = Field(default_factory=list)
+    confusion: list[Confusion]
+    curves: list[Curve]
+    desirability: Desirability = Desirability()
+    gates: list[dict[str, Any]] = Field(default_factory=list)
+    thresholds: list[Threshold]
+    recalibration: list[dict[str, Any]] = Field(default_factory=list)
+    profit: list[dict[str, Any]] = Field(default_factory=list)
+    warnings: list[Warned]
+
+    def to_json(self) -> str:
+        """Return the canonical JSON text: fixed key order, shortest exact floats, null for what does not exist.
+
+        Each row of a table is one line, so that two files can be compared line by line.
+        """
+        document = _null_for_nan(self.model_dump(mode="python", by_alias=True))
+        return "{\n" + ",\n".join(f"{_dump(key)}: {_lines(value)}" for key, value in document.items()) + "\n}\n"
+
+    @classmethod
+    def from_json(cls, text: str, source: str = "results.json") -> Results:
+        """Read results back; raises DataError when the text is not evalpipe's results."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the document"
+            raise DataError.of(
+                "not-results", f"{source} does not hold results of evalpipe: {where}: {first['msg'].lower()}",
+                hint="give the output folder of `evalpipe run`, written by this version",
+            ) from None
+
+    @classmethod
+    def read(cls, path: Path) -> Results:
+        """Read ``results.json``; raises DataError when it is absent or broken."""
+        try:
+            return cls.from_json(path.read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError.of(
+                "unreadable-file", f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
+                hint="give the output folder of `evalpipe run`",
+            ) from None
+
+    @property
+    def estimates(self) -> pl.DataFrame:
+        """The estimates as a polars DataFrame; ``params`` and ``slice`` as JSON text."""
+        import polars as pl
+
+        rows = [row.model_dump(by_alias=True) for row in self.rows]
+        text = [{**row, "params": _text(row["params"]), "slice": _text(row["slice"])} for row in rows]
+        whole = {"n", "events", "classes_used", "undefined_replicates"}
+        number = {"value", "lower", "upper", "level", "no_information", "error_bound"}
+        columns = [field.alias or name for name, field in Estimate.model_fields.items()]
+        types = {name: pl.Int64 if name in whole else pl.Float64 if name in number else pl.String for name in columns}
+        return pl.DataFrame(text, schema=types)
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _lines(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n  " + ",\n  ".join(map(_dump, value)) + "\n]"
+    return _dump(value)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _null_for_nan(value: Any) -> Any:
+    """Replace every float that JSON cannot hold by null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _null_for_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_null_for_nan(item) for item in value]
+    return value

@@ -1,0 +1,136 @@
+"""Slices of the evaluated rows, and what is asked of them.
+
+A slice is the rows that share a level of a column, an interval of a number, a combination of these, or a condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StrictInt, StrictStr, Tag
+
+from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.kinds import AnyOf, ColumnName, Level, Name, Number, Part
+
+DISPARITIES = ("demographic_parity", "equal_opportunity", "equalized_odds")
+"""The disparities between slices that are no measure of one slice: all are of the predicted classes of two levels."""
+
+
+class Cut(Part):
+    """A column of numbers, cut into intervals."""
+
+    column: ColumnName
+    """The column that holds the numbers."""
+    cuts: Annotated[tuple[Number, ...], Field(min_length=1)]
+    """Where an interval begins, in ascending order: `[5, 10]` makes "< 5", "5 to < 10" and ">= 10"."""
+
+
+class Expression(Part):
+    """The rows that meet a condition, as one slice."""
+
+    where: Annotated[StrictStr, Field(min_length=1)]
+    """A condition in SQL on the columns of the dataset."""
+    name: Name
+    """The name of the slice."""
+
+
+def _form(value: object) -> str:
+    """Tell which form was meant, so that what is wrong with a value is said of that form alone."""
+    if isinstance(value, list | tuple):
+        return "an intersection"
+    if not isinstance(value, Mapping | BaseModel):
+        return "a column"
+    keys = set(value if isinstance(value, Mapping) else type(value).model_fields)
+    return "an expression" if "where" in keys or ("name" in keys and "column" not in keys) else "a cut"
+
+
+def _column_form(value: object) -> str:
+    return "a cut" if _form(value) == "a cut" else "a column"
+
+
+def _reference_form(value: object) -> str:
+    return "levels" if isinstance(value, Mapping) else "a word"
+
+
+SliceColumn = Annotated[
+    Annotated[ColumnName, Tag("a column")] | Annotated[Cut, Tag("a cut")], Discriminator(_column_form), AnyOf()
+]
+"""A column by its levels, or by intervals of its numbers."""
+
+
+class Slicing(
+    RootModel[
+        Annotated[
+            Annotated[ColumnName, Tag("a column")]
+            | Annotated[Cut, Tag("a cut")]
+            | Annotated[Expression, Tag("an expression")]
+            | Annotated[tuple[SliceColumn, ...], Field(min_length=1), Tag("an intersection")],
+            Discriminator(_form),
+            AnyOf(),
+        ]
+    ]
+):
+    """One way to slice: a column, a column with `cuts`, a list of these, or a condition with a `name`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @property
+    def expression(self) -> Expression | None:
+        """The condition, where the slice is one."""
+        return self.root if isinstance(self.root, Expression) else None
+
+    @property
+    def parts(self) -> tuple[str | Cut, ...]:
+        """The columns and cuts that are combined, in order; none of a condition."""
+        if isinstance(self.root, Expression):
+            return ()
+        return self.root if isinstance(self.root, tuple) else (self.root,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order; none of a condition, whose columns are known where the data are."""
+        return tuple(part_column(part) for part in self.parts)
+
+    @property
+    def title(self) -> str:
+        """The name shown: "season", "season × habitat", or that of the condition."""
+        return self.root.name if isinstance(self.root, Expression) else " × ".join(self.columns)
+
+
+def part_column(part: str | Cut) -> str:
+    """Return the column of a part of an intersection."""
+    return part.column if isinstance(part, Cut) else part
+
+
+class SliceRules(Part):
+    """What holds for all slices."""
+
+    min_rows: Annotated[StrictInt, Field(ge=1)] = 30
+    """Slices with fewer rows are shown without numbers."""
+    max_levels: Annotated[StrictInt, Field(ge=2)] = 50
+    """A column with more levels than this is refused as a slice; cut a column of numbers."""
+    reference: Annotated[
+        Annotated[Literal["overall", "rest"], Tag("a word")]
+        | Annotated[dict[StrictStr, Level], Field(min_length=1), Tag("levels")],
+        Discriminator(_reference_form),
+        AnyOf(),
+    ] = "overall"
+    """What a slice is compared with: `overall`, all rows; `rest`, the rows that are not in it; or a mapping of column
+    to level, for slices by that column alone; other slices are then compared with all rows."""
+    disparities: Annotated[tuple[StrictStr, ...], Field(min_length=1)] | None = None
+    """How far apart slices may be told to be: `demographic_parity`, `equal_opportunity`, `equalized_odds` (binary
+    outcomes), or names of measures of this evaluation."""
+
+
+class WorstSlices(Part):
+    """A bounded search for the slices in which a measure is worst."""
+
+    metric: MetricChoice
+    """The measure: a name, or a mapping of a name and its options."""
+    columns: Annotated[tuple[SliceColumn, ...], Field(min_length=1)]
+    """The columns to combine: names, or columns with `cuts`."""
+    depth: Annotated[StrictInt, Field(ge=1, le=3)] = 2
+    """How many columns are combined at most."""
+    top: Annotated[StrictInt, Field(ge=1, le=50)] = 10
+    """How many slices are shown."""

@@ -1,0 +1,56 @@
+"""Grids of numbers: neighbouring values that share a cell, where there are too many to keep each apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Whole = np.ndarray[Any, np.dtype[np.intp]]
+
+HUNDREDTHS = np.arange(1, 100) / 100
+TAILS = 1 / (1 + np.exp(-np.arange(4.5, 36.5, 0.5)))
+EDGES = np.unique(np.concatenate([HUNDREDTHS, TAILS, 1 - TAILS]))
+"""Where a cell of probabilities always ends: at hundredths, and at steps of one half on the logit scale in both tails,
+so that no cell joins probabilities whose logarithms differ by more than that."""
+
+TENTHS = np.unique(np.concatenate([HUNDREDTHS[9::10], TAILS[::4], 1 - TAILS[::4]]))
+"""A coarser choice of these edges, for several models at once."""
+
+
+def cut(values: Floats, cells: int, edges: Floats | None = None) -> Whole:
+    """Return the cell of each value, shape [n], numbered upwards from 0 by value.
+
+    About ``cells`` cells of equally many values, ended besides at every one of ``edges``, which belong to the cell
+    above. Equal values always share a cell, and every cell holds a value.
+    """
+    ordered = np.sort(values)
+    inner = ordered[(np.arange(1, cells) * len(ordered)) // cells]
+    ends = np.unique(inner if edges is None else np.concatenate([inner, edges]))
+    place = np.searchsorted(ends, values, side="right")
+    used = np.zeros(len(ends) + 1, np.intp)
+    used[place] = 1
+    return (np.cumsum(used) - 1)[place]
+
+
+def means(values: Floats, cells: Whole, weight: Floats | None = None) -> Floats:
+    """Return the mean of the values in each cell, kept within what the cell holds: equal values have themselves."""
+    count = int(cells.max()) + 1
+    each = np.ones(len(values)) if weight is None else weight
+    mean = np.bincount(cells, each * values, count) / np.bincount(cells, each, count)
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(low, cells, values)
+    np.maximum.at(high, cells, values)
+    return np.clip(mean, low, high)
+
+
+def joint(*codes: Whole) -> tuple[Whole, int]:
+    """Number the combinations of codes that occur, in order of the first code, then the next: [n] and their count."""
+    combined = np.zeros(len(codes[0]), np.intp)
+    count = 1
+    for code in codes:
+        combined = combined * (int(code.max()) + 1) + code
+        values, combined = np.unique(combined, return_inverse=True)
+        count = len(values)
+    return combined, count

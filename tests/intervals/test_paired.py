@@ -1,0 +1,237 @@
+"""Paired tests against R's DeLong, all pairs, statsmodels and scipy; their edges; what a difference means."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binom, norm, ttest_rel
+from scipy.stats import t as student
+from sklearn.metrics import roc_auc_score
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+
+from evalpipe.intervals import (
+    bootstrap_p,
+    delong_covariance,
+    diebold_mariano,
+    diebold_mariano_sums,
+    mcnemar,
+    paired_auc,
+    percentile_limits,
+    verdict,
+)
+
+LEVEL = 0.9
+
+
+def sample(seed: int, n: int = 60, models: int = 3) -> tuple[Any, Any]:
+    """Return truth [n] and tied scores [models, n] of which each tells a little more than the one before."""
+    generator = np.random.default_rng(seed)
+    truth = generator.random(n) < 0.35
+    truth[:4] = [True, True, False, False]
+    common = generator.normal(0, 1, n)
+    noise = generator.normal(0, 1, (models, n))
+    return truth, np.round(common + noise + truth * np.linspace(0.3, 1.2, models)[:, None], seed % 3)
+
+
+def by_pairs(truth: Any, scores: Any) -> Any:
+    """DeLong's covariance as the paper writes it, over all pairs of an event and a non-event."""
+    wins = [
+        (score[truth][:, None] > score[~truth]) + 0.5 * (score[truth][:, None] == score[~truth]) for score in scores
+    ]
+    parts = [np.atleast_2d(np.cov([win.mean(axis=axis) for win in wins])) for axis in (1, 0)]
+    return parts[0] / truth.sum() + parts[1] / (~truth).sum()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_covariance_of_areas_is_that_over_all_pairs(seed: int) -> None:
+    truth, scores = sample(seed)
+    # 1e-12: the same sums of some sixty terms in another order.
+    assert delong_covariance(truth, scores) == pytest.approx(by_pairs(truth, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_are_repeated_rows_in_both_delong_functions(seed: int) -> None:
+    truth, scores = sample(seed)
+    times = np.random.default_rng(seed).integers(0, 4, len(truth))
+    times[:4] = 1
+    many, repeated = np.repeat(truth, times), np.repeat(scores, times, axis=1)
+    assert delong_covariance(truth, scores, times) == pytest.approx(by_pairs(many, repeated), abs=1e-12)
+    ours = paired_auc(truth, scores[0], scores[1], LEVEL, times)
+    plain = paired_auc(many, repeated[0], repeated[1], LEVEL)
+    assert (ours.value, ours.error, ours.p_value) == pytest.approx((plain.value, plain.error, plain.p_value), abs=1e-12)
+
+
+def test_proc_agrees_on_the_diagonal_of_the_covariance(reference: Path) -> None:
+    r = json.loads((reference / "mushroom" / "r_reference.json").read_text())["mushroom_val"]
+    data = pl.read_csv(reference / "mushroom" / "val.csv")
+    truth, score = (data["class"] == "poisonous").to_numpy(), data[".pred_poisonous"].to_numpy()
+    found = delong_covariance(truth, np.stack([score, -score]))
+    # 1e-9: R prints 14 digits of a variance near 2e-5.
+    assert found == pytest.approx(r["auc_var_delong"] * np.array([[1, -1], [-1, 1]]), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_paired_test_of_areas_is_the_normal_test_of_their_contrast(seed: int) -> None:
+    truth, scores = sample(seed)
+    covariance = by_pairs(truth, scores)
+    error = math.sqrt(covariance[2, 2] + covariance[0, 0] - 2 * covariance[0, 2])
+    value = roc_auc_score(truth, scores[2]) - roc_auc_score(truth, scores[0])
+    found = paired_auc(truth, scores[2], scores[0], LEVEL)
+    # 1e-12 as above; the p-value follows from the two.
+    assert (found.value, found.error) == pytest.approx((value, error), abs=1e-12)
+    assert found.statistic == pytest.approx(value / error, rel=1e-10)
+    assert found.p_value == pytest.approx(2 * norm.sf(abs(value / error)), rel=1e-9)
+    assert found.limits == pytest.approx(norm.interval(LEVEL, value, error), abs=1e-12)
+    assert (found.limits is not None and found.limits[0] <= 0 <= found.limits[1]) == (found.p_value >= 1 - LEVEL)
+
+
+def test_scores_in_the_same_order_differ_by_exactly_nothing() -> None:
+    truth, scores = sample(4, n=500)
+    found = paired_auc(truth, scores[0], np.exp(3 * scores[0] + 1), LEVEL)
+    assert (found.value, found.error, found.p_value, found.limits) == (0.0, 0.0, 1.0, (0.0, 0.0))
+    assert math.isnan(found.statistic)
+
+
+def test_two_perfect_models_of_different_order_have_no_limits() -> None:
+    truth = np.array([False, False, True, True])
+    found = paired_auc(truth, np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 3, 4]), LEVEL)
+    assert (found.value, found.error, found.p_value, found.limits) == (0.0, 0.0, 1.0, None)
+
+
+def test_a_difference_of_areas_that_does_not_vary_has_no_test() -> None:
+    truth = np.array([False, False, True, True])
+    found = paired_auc(truth, np.array([1.0, 2, 3, 4]), np.zeros(4), LEVEL)
+    assert (found.value, found.error, found.limits) == (0.5, 0.0, None)
+    assert math.isnan(found.p_value)
+
+
+def test_too_few_rows_of_a_class_leave_no_test_of_areas() -> None:
+    truth, scores = np.array([True, False, False]), np.array([[3.0, 1, 2], [1.0, 2, 3]])
+    assert np.isnan(delong_covariance(truth, scores)).all()
+    one = paired_auc(truth, *scores, LEVEL)
+    assert (one.value, one.limits) == (1.0, None)
+    assert np.isnan([one.error, one.p_value]).all()
+    assert math.isnan(paired_auc(np.zeros(3, bool), *scores, LEVEL).value)
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 1), (1, 7), (7, 1), (5, 5), (0, 30), (12, 25), (480, 560), (3000, 3100)])
+def test_mcnemars_test_is_that_of_statsmodels_and_the_mid_p_value_its_definition(b: int, c: int) -> None:
+    exact, mid = mcnemar(b, c)
+    theirs = statsmodels_mcnemar([[0, b], [c, 0]], exact=True).pvalue
+    seen = binom.pmf(b, b + c, 0.5)
+    # 1e-9: tails of thousands of rows by different series.
+    assert exact == pytest.approx(min(1, theirs), rel=1e-9)
+    assert mid == pytest.approx(theirs - seen if b != c else 1 - seen / 2, rel=1e-9)
+
+
+def test_mcnemars_test_has_the_figures_of_the_paper() -> None:
+    """Airway hyper-responsiveness of 21 children, b = 1 and c = 7: 2 * 9 / 256, less 8 / 256."""
+    assert mcnemar(1, 7) == pytest.approx((0.0703125, 0.0390625), abs=1e-15)
+
+
+def test_models_that_never_disagree_have_p_values_of_one() -> None:
+    assert mcnemar(0, 0) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("n", [2, 5, 400])
+def test_diebold_and_mariano_corrected_are_the_paired_t_test(n: int) -> None:
+    first, second = np.random.default_rng(n).gamma(1, 1, (2, n))
+    found, theirs = diebold_mariano(first, second, level=LEVEL), ttest_rel(first, second)
+    limits = theirs.confidence_interval(LEVEL)
+    # The uncorrected statistic divides by the standard deviation over n; the correction is sqrt((n - 1) / n).
+    plain = (first - second).mean() / ((first - second).std() / math.sqrt(n))
+    assert found.statistic == pytest.approx(plain * math.sqrt((n - 1) / n), rel=1e-12)
+    assert (found.statistic, found.p_value) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+    assert found.limits == pytest.approx((limits.low, limits.high), rel=1e-9)
+    assert found.error == pytest.approx((first - second).std(ddof=1) / math.sqrt(n), rel=1e-12)
+
+
+def test_diebold_and_mariano_from_sums_and_from_weights_are_those_of_the_rows() -> None:
+    generator = np.random.default_rng(5)
+    first, second = generator.gamma(1, 1, (2, 80))
+    times = generator.integers(0, 4, 80)
+    gaps = np.repeat(first - second, times)
+    rows = diebold_mariano(np.repeat(first, times), np.repeat(second, times))
+    sums = diebold_mariano_sums(len(gaps), gaps.sum(), (gaps**2).sum())
+    for other in (sums, diebold_mariano(first, second, times)):
+        for name in ("value", "error", "statistic", "p_value", "limits"):
+            assert getattr(other, name) == pytest.approx(getattr(rows, name), rel=1e-9)  # sums in another order
+    assert rows.limits == pytest.approx(student.interval(0.95, len(gaps) - 1, rows.value, rows.error), rel=1e-9)
+
+
+def test_losses_that_are_equal_in_every_row_differ_by_nothing() -> None:
+    losses = np.random.default_rng(6).random(30)
+    for found in (diebold_mariano(losses, losses), diebold_mariano_sums(30, 0.0, 0.0)):
+        assert (found.value, found.error, found.p_value, found.limits) == (0.0, 0.0, 1.0, (0.0, 0.0))
+
+
+def test_a_difference_of_losses_that_does_not_vary_has_no_test() -> None:
+    gaps = np.full(30, 0.1)
+    for found in (
+        diebold_mariano(gaps, np.zeros(30)),
+        diebold_mariano_sums(30, sum(gaps), sum(gaps**2)),
+        diebold_mariano(np.ones(1), np.zeros(1)),
+        diebold_mariano_sums(1, 1.0, 1.0),
+        diebold_mariano(np.ones(0), np.zeros(0)),
+        diebold_mariano_sums(0, 0.0, 0.0),
+    ):
+        assert math.isnan(found.p_value)
+        assert found.limits is None
+    assert diebold_mariano(gaps, np.zeros(30)).value == pytest.approx(0.1, rel=1e-12)
+
+
+def test_the_test_by_the_bootstrap_counts_the_replicates_beyond_zero() -> None:
+    assert bootstrap_p(np.array([-1.0, 1, 2, 3, np.nan, 4, 5, 6, 7, 8])) == pytest.approx(2 * 2 / 10)
+    assert bootstrap_p(np.arange(1.0, 100)) == pytest.approx(2 / 100)  # never 0
+    assert bootstrap_p(np.arange(1.0, 100), null=50.0) == 1.0
+    assert bootstrap_p(np.zeros(9)) == 1.0
+    assert math.isnan(bootstrap_p(np.array([np.nan, 1.0])))
+
+
+def test_the_test_by_the_bootstrap_turns_the_percentile_interval_round() -> None:
+    drawn = np.random.default_rng(7).normal(1, 1, 4001)
+    for null in np.linspace(-2, 4, 60):
+        lower, upper = percentile_limits(drawn, 0.95) or (0.0, 0.0)
+        # A quantile lies between two replicates, so p-values this near to the level may fall on either side.
+        if abs(bootstrap_p(drawn, null) - 0.05) > 0.001:
+            assert (bootstrap_p(drawn, null) < 0.05) == (not lower <= null <= upper)
+
+
+def test_p_values_of_the_bootstrap_are_uniform_without_a_difference() -> None:
+    generator = np.random.default_rng(8)
+    values = generator.normal(0, 1, (1000, 1))
+    found = np.array([bootstrap_p(row) for row in values + generator.normal(0, 1, (1000, 499))])
+    for share in (0.05, 0.2, 0.5):  # 4 standard errors of a share of 1000
+        assert (found <= share).mean() == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 1000))
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "margin", "up", "down"),
+    [
+        (-0.05, 0.08, 0.1, "equivalent", "equivalent"),
+        (-0.1, 0.1, 0.1, "equivalent", "equivalent"),  # touching the margin is inside
+        (0.0, 0.0, 0.1, "equivalent", "equivalent"),
+        (0.0, 0.0, 0.0, "undecided", "undecided"),  # without a margin nothing is equivalent
+        (0.11, 0.2, 0.1, "better", "worse"),
+        (-0.2, -0.11, 0.1, "worse", "better"),
+        (0.1, 0.2, 0.1, "undecided", "undecided"),
+        (-0.2, -0.1, 0.1, "undecided", "undecided"),
+        (0.05, 0.2, 0.1, "undecided", "undecided"),
+        (-0.3, 0.3, 0.1, "undecided", "undecided"),
+        (0.01, 0.02, 0.0, "better", "worse"),
+        (0.0, 0.02, 0.0, "undecided", "undecided"),
+        (None, 0.02, 0.1, "undecided", "undecided"),
+        (0.2, None, 0.1, "undecided", "undecided"),
+        (math.nan, math.nan, 0.1, "undecided", "undecided"),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval(lower: Any, upper: Any, margin: float, up: str, down: str) -> None:
+    assert verdict(lower, upper, margin, "maximize") == up
+    assert verdict(lower, upper, margin, "minimize") == down
+    assert verdict(lower, upper, margin, "none") == ("equivalent" if up == "equivalent" else "undecided")
