@@ -77,6 +77,8 @@ INTERVALS = {
     "proportion": "Clopper-Pearson, Wilson or Jeffreys; percentile bootstrap under importance weights",
     "auc": "DeLong on the logit scale; percentile bootstrap under importance weights",
     "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
+    "gaps": "inversion of folded normal distances; percentile bootstrap under importance weights",
+    "skewed": "bootstrap error on the logit scale",
     None: "percentile bootstrap",
 }
 """The interval of each kind of measure under `auto`."""

@@ -15,6 +15,8 @@ from evalpipe.intervals import (
     auc_variance,
     basic_limits,
     bca_limits,
+    folded_limits,
+    logit_bootstrap,
     logit_limits,
     monte_carlo_error,
     percentile_limits,
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from evalpipe.engine.parts import Part
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan import MetricPlan, Plan
+
+ONE_CLUSTER = "all rows are of one cluster, so nothing tells how uncertain it is"
 
 TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
@@ -83,7 +87,7 @@ def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterat
     blind = no_information(plan, sample, summary, entry) if asked else None
     if entry.average != "none":
         value = float(values(summary, entry))
-        found = _found(plan, summary, entry, value, drawn_of(replicates, key))
+        found = _found(place, summary, entry, value, drawn_of(replicates, key))
         used, short = _classes_used(sample, summary, entry)
         if short is not None and found.status == "ok":
             found = replace(found, status="degenerate", reason=short)
@@ -92,7 +96,7 @@ def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterat
         return
     for k, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
         value = float(one.value(entry.metric, entry.of_class[k]))
-        found = _found(plan, one, entry, value, drawn_of(replicates, key, k), k=k)
+        found = _found(place, one, entry, value, drawn_of(replicates, key, k), k=k)
         found = replace(found, blind=None if blind is None else float(blind[k]))
         yield _estimate(place, entry, found, level=level)
 
@@ -122,26 +126,47 @@ def drawn_of(replicates: Replicates, key: tuple[str, int, int], k: int | None = 
 
 
 def _found(
-    plan: Plan, summary: Summary, entry: MetricPlan, value: float, replicates: Drawn | None, *, k: int = 0
+    place: Place, summary: Summary, entry: MetricPlan, value: float, replicates: Drawn | None, *, k: int = 0
 ) -> _Found:
     """Find the interval of a value, or why there is none."""
-    level = plan.spec.intervals.level
+    level = place.plan.spec.intervals.level
     if math.isnan(value):
         return _Found(value, status="undefined", reason=entry.metric.undefined)
     if entry.method == "none":
         return _Found(value)
+    if place.sample.summary.clusters == 1:
+        return _Found(value, status="degenerate", reason=ONE_CLUSTER)
     if entry.drawn and replicates is not None:
         return _bootstrapped(entry, value, replicates, level)
+    return _closed(place, summary, entry, value, entry.of_class[k] if entry.of_class else entry.params)
+
+
+def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, params: Mapping[str, Any]) -> _Found:
+    """Find the limits of a value that are known in closed form."""
+    plan, level = place.plan, place.plan.spec.intervals.level
     if entry.method == "delong":
         return _delong(summary, value, level)
     if entry.method == "logit":
         return _predictive(summary, entry, value, level)
-    params = entry.of_class[k] if entry.of_class else entry.params
+    if entry.method == "folded":
+        return _Found(value, "folded", folded_limits(*_gaps(summary, params), level))
     successes, trials = summary.proportion(entry.metric, params)
     if plan.spec.weight is not None and plan.spec.weight.kind == "importance":
         successes, trials = _effective(summary, entry, params, successes, trials)
     lower, upper = LIMITS[entry.method](successes, trials, level)
     return _Found(value, entry.method, (float(lower), float(upper)))
+
+
+def _gaps(summary: Summary, params: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """Return the distance of event rate and mean probability in each bin, times its share of rows, and their errors.
+
+    Where all rows of a bin are of one class, its rate is taken as that of half an event more and half a non-event more.
+    """
+    events, others = summary("binned_events", params), summary("binned_others", params)
+    rows, total = events + others, summary("total")
+    rate = np.where((events > 0) & (others > 0), events / rows, (events + 0.5) / (rows + 1))
+    errors = np.sqrt(rows * rate * (1 - rate) * rows / np.maximum(rows - 1, 1)) / total
+    return summary("binned_gap", params) / total, errors
 
 
 def _effective(
@@ -207,6 +232,8 @@ def _other_limits(entry: MetricPlan, value: float, drawn: Drawn, level: float) -
     limits = None
     if entry.method == "basic":
         limits = basic_limits(drawn.values, value, level)
+    elif entry.method == "bootstrap_logit":
+        limits = logit_bootstrap(drawn.values, value, level)
     elif entry.method == "bca" and drawn.left is not None:
         limits = bca_limits(drawn.values, value, drawn.left, level)
     elif entry.method == "studentised" and drawn.errors is not None and drawn.error is not None:

@@ -40,7 +40,7 @@ def notes(
                 message=f"{where}: the ROC AUC is {row.value:.4g}, below one half; is '{sample.levels[0]}' the right "
                 "event, and are higher values meant for it?",
             )
-        if row.status == "degenerate":
+        if row.status == "degenerate" and sample.summary.clusters != 1:  # which the data step warns of
             what = f"{row.metric}{_part(row)} is {row.reason}; do not trust "
             whole = "it as a mean over all classes" if row.classes_used is not None else "its interval"
             yield Warned(code="degenerate", message=f"{where}: {what}{whole}")
@@ -56,7 +56,8 @@ def _slices(where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
             numbers = f"{len(held):,} {'number' if len(held) == 1 else 'numbers'}"
             yield Warned(
                 code=f"{status}-slices",
-                message=f"{where}: {numbers} in {slices:,} {'slice is' if slices == 1 else 'slices are'} {status}; "
+                message=f"{where}: {numbers} in {slices:,} {'slice' if slices == 1 else 'slices'} "
+                f"{'is' if len(held) == 1 else 'are'} {status}; "
                 f"{said}, and the tables of slices give the reason of each",
             )
 

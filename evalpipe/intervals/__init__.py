@@ -1,6 +1,12 @@
 """Intervals, bands and tests: binomial, from a known variance, by the bootstrap, of two models on the same rows."""
 
-from evalpipe.intervals.analytic import auc_variance, logit_limits, predictive_error
+from evalpipe.intervals.analytic import (
+    auc_variance,
+    folded_limits,
+    logit_bootstrap,
+    logit_limits,
+    predictive_error,
+)
 from evalpipe.intervals.bands import pointwise_band, simultaneous_band
 from evalpipe.intervals.binomial import LIMITS, clopper_pearson, jeffreys, wilson
 from evalpipe.intervals.limits import (
@@ -33,9 +39,8 @@ from evalpipe.intervals.resampling import (
 
 __all__ = [
     "LIMITS", "Design", "Difference", "auc_variance", "basic_limits", "bca_limits", "benjamini_hochberg",
-    "block_counts", "blocks", "bootstrap_p",
-    "clopper_pearson", "delong_covariance", "diebold_mariano", "diebold_mariano_sums", "holm", "jackknife_counts",
-    "jeffreys", "kish", "logit_limits", "mcnemar", "monte_carlo_error", "paired_auc", "percentile_limits",
-    "pointwise_band", "predictive_error", "replicate_weights", "simultaneous_band",
-    "stream", "studentised_limits", "verdict", "wilson",
+    "block_counts", "blocks", "bootstrap_p", "clopper_pearson", "delong_covariance", "diebold_mariano",
+    "diebold_mariano_sums", "folded_limits", "holm", "jackknife_counts", "jeffreys", "kish", "logit_bootstrap",
+    "logit_limits", "mcnemar", "monte_carlo_error", "paired_auc", "percentile_limits", "pointwise_band",
+    "predictive_error", "replicate_weights", "simultaneous_band", "stream", "studentised_limits", "verdict", "wilson",
 ]

@@ -56,3 +56,46 @@ def predictive_error(value: float, sensitivity: float, specificity: float, event
         return math.nan
     on_logit = (1 - sensitivity) / (sensitivity * events) + specificity / ((1 - specificity) * others)
     return math.sqrt(on_logit) * value * (1 - value)
+
+
+def logit_bootstrap(replicates: Floats, value: float, level: float) -> tuple[float, float] | None:
+    """Return limits of a value inside (0, 1) from the spread of its replicates, symmetric on the logit scale.
+
+    The logit of average precision is nearly normal where its own replicates are biased: Boyd, Eng & Page (2013). None
+    where fewer than two replicates are defined, or one of them is 0 or 1.
+    """
+    from scipy.special import logit
+
+    defined = replicates[~np.isnan(replicates)]
+    if len(defined) < 2 or not 0 < value < 1 or defined.min() <= 0 or defined.max() >= 1:
+        return None
+    error = float(np.std(logit(defined), ddof=1))
+    return logit_limits(value, error * value * (1 - value), level)
+
+
+def folded_limits(gaps: Floats, errors: Floats, level: float) -> tuple[float, float]:
+    """Return limits of a sum of true distances, from the observed distances and their standard errors, by inversion.
+
+    Noise makes every observed |gap| larger, so a sum of them, such as the expected calibration error, is too large and
+    its bootstrap replicates are more so. Were each true distance k times its error, the sum would have the mean and the
+    variance of folded normal variables (Leone, Nelson & Nottingham 1961); the limits are the sums of true distances at
+    the two k for which the observed sum is a quantile. The lower one is 0 where no distance at all is likely enough.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ndtr, ndtri
+
+    reach, observed = float(ndtri((1 + level) / 2)), float(np.abs(gaps).sum())
+    total, spread = float(errors.sum()), math.sqrt(float((errors**2).sum()))
+
+    def excess(k: float, side: int) -> float:
+        mean = math.sqrt(2 / math.pi) * math.exp(-k * k / 2) + k * (1 - 2 * float(ndtr(-k)))
+        deviation = math.sqrt(max(1 + k * k - mean * mean, 0.0))
+        return total * mean + side * reach * spread * deviation - observed
+
+    def limit(side: int) -> float:
+        if total == 0:
+            return observed
+        far = observed / total + reach + 1
+        return 0.0 if excess(0.0, side) >= 0 else float(brentq(excess, 0.0, far, args=(side,))) * total
+
+    return limit(1), limit(-1)

@@ -25,8 +25,8 @@ BLOCK = 64
 GROUPS = 1000
 """The most groups of units that the jackknife leaves out in turn."""
 
-HELD = 4_000_000
-"""Counts held at once by one thread (32 MB); changes no result."""
+HELD = 6_400_000
+"""Counts held at once by one thread (51 MB); changes no result."""
 
 HYPERGEOMETRIC = 10**9
 """Observations from which on numpy draws no multivariate hypergeometric counts."""

@@ -11,6 +11,7 @@ from evalpipe.metrics.declare import metric, ratio
 
 
 @metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), title="Expected calibration error",
+        interval="gaps",
         aliases=("expected_calibration_error",), undefined="no rows", ref="Naeini, Cooper & Hauskrecht (2015)")
 def ece(total: Any, binned_gap: Any, *, bins: Annotated[int, Field(ge=2, le=1000)] = 15) -> Any:  # noqa: ARG001
     r"""Mean distance of event rate and mean probability in bins of equal width, each weighted by its rows; closed

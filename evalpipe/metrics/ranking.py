@@ -45,7 +45,7 @@ def gini(events_at: Any, others_at: Any, others_from: Any) -> Any:
     return 2 * _share_below(events_at, others_at, others_from) - 1
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, title="PR AUC (trapezoid)",
+@metric(needs="scores", direction="maximize", range=UNIT, title="PR AUC (trapezoid)", interval="skewed",
         aliases=("pr_auc_trapezoid",), undefined="no events", ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Any, events_from: Any, others_from: Any) -> Any:
     r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores are
@@ -59,7 +59,7 @@ def pr_auc(events_at: Any, events_from: Any, others_from: Any) -> Any:
 
 
 @metric(needs="scores", direction="maximize", range=UNIT, standard=True, aliases=("average_precision_score",),
-        undefined="no events", ref="Buckley & Voorhees (2000)")
+        interval="skewed", undefined="no events", ref="Buckley & Voorhees (2000)")
 def average_precision(events_at: Any, events_from: Any, others_from: Any) -> Any:
     r"""Mean over the events of the precision among the rows scored at least as high, $\sum_k(R_k-R_{k-1})P_k$."""
     precision = ratio(events_from, events_from + others_from, empty=0.0)

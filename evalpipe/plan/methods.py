@@ -9,11 +9,12 @@ if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
 
 Method = Literal[
-    "exact", "wilson", "jeffreys", "delong", "logit", "percentile", "basic", "bca", "studentised", "none"
+    "exact", "wilson", "jeffreys", "delong", "logit", "percentile", "basic", "bca", "studentised",
+    "bootstrap_logit", "folded", "none",
 ]
 """How an interval is made."""
 
-BOOTSTRAP: tuple[Method, ...] = ("percentile", "basic", "bca", "studentised")
+BOOTSTRAP: tuple[Method, ...] = ("percentile", "basic", "bca", "studentised", "bootstrap_logit")
 """The methods that need replicates."""
 
 
@@ -23,21 +24,28 @@ BINOMIAL: dict[Method, str] = {"exact": "Clopper-Pearson", "wilson": "Wilson", "
 DEPENDENT = "rows of a cluster are not independent, so whole clusters are resampled"
 
 
+CLOSED: dict[str, tuple[Method, str]] = {
+    "auc": ("delong", "an area under the ROC curve, whose variance DeLong gives"),
+    "predictive": ("logit", "from two independent proportions and a fixed prior: the delta method gives its error"),
+    "gaps": ("folded", "a sum of distances, which noise makes larger and resampling more so: inverted from its noise"),
+}
+"""The methods in closed form, and why they hold, by the kind of interval that a metric declares."""
+
+
 def interval(spec: Spec, entry: Metric, average: str | None) -> tuple[Method, str]:
     """Choose the interval method of a metric, and say why."""
     general = _for_all(spec)
+    if entry.interval == "skewed" and (general is None or general[1] == DEPENDENT):
+        return "bootstrap_logit", "skewed: the bootstrap's error holds better, on the logit scale, than its quantiles"
     if general is not None:
         return general
-    if entry.interval is None:
-        return "percentile", "not a proportion of rows, so no binomial limits exist"
-    if average not in (None, "none"):
-        return "percentile", "an average over classes, so no limits in closed form exist"
+    if entry.interval is None or average not in (None, "none"):
+        kind = "an average over classes" if entry.interval is not None else "not a proportion of rows"
+        return "percentile", f"{kind}, so no {'limits in closed form' if entry.interval else 'binomial limits'} exist"
     if entry.interval == "proportion":
         return proportions(spec)
-    closed: tuple[Method, str] = ("delong", "an area under the ROC curve, whose variance DeLong gives")
-    if entry.interval == "predictive":
-        closed = "logit", "from two independent proportions and a fixed prior: the delta method gives its error"
-    return ("percentile", "limits in closed form do not hold under importance weights") if _weighted(spec) else closed
+    weighted: tuple[Method, str] = ("percentile", "limits in closed form do not hold under importance weights")
+    return weighted if _weighted(spec) else CLOSED[entry.interval]
 
 
 def _for_all(spec: Spec) -> tuple[Method, str] | None:

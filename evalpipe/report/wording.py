@@ -18,12 +18,17 @@ METHODS = {
     "delong": "DeLong",
     "logit": "delta method on the logit",
     "bca": "BCa bootstrap",
+    "basic": "basic bootstrap",
+    "studentised": "studentised bootstrap",
+    "bootstrap_logit": "bootstrap error on the logit",
+    "folded": "inversion of folded normals",
     "percentile": "percentile bootstrap",
     "none": "no interval",
 }
 """The names of interval methods in `Estimate.method`."""
 
-SHORT_METHODS = {**METHODS, "wilson": "Wilson", "percentile": "bootstrap", "logit": "delta method", "none": "none"}
+SHORT_METHODS = {**METHODS, "wilson": "Wilson", "percentile": "bootstrap", "logit": "delta method",
+                 "bootstrap_logit": "bootstrap, logit", "folded": "folded normal", "none": "none"}
 """The same, where there is little room."""
 
 METHOD_TEXTS = {
@@ -39,6 +44,15 @@ METHOD_TEXTS = {
     "symmetric on the logit scale.",
     "bca": "Quantiles of the measure over bootstrap replicates of the rows, moved for the bias of the replicates and "
     "for how the error changes with the value, which the measure with rows left out tells.",
+    "basic": "Quantiles of the measure over bootstrap replicates of the rows, mirrored at the value and kept within "
+    "the range of the measure.",
+    "studentised": "Quantiles of (replicate − value) / error over bootstrap replicates of the rows, each with its own "
+    "error from 40 groups of its rows left out in turn.",
+    "bootstrap_logit": "The value and the spread of its bootstrap replicates on the logit scale, as of a normal "
+    "distribution. Holds better than quantiles for a share whose replicates are biased.",
+    "folded": "Noise makes each distance, and so their sum, larger than the true one. The limits are the sums of true "
+    "distances, in proportion to their errors, for which the observed sum would be a quantile; bootstrap quantiles "
+    "would lie too high.",
     "percentile": "Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
     "dataset sees the same replicates.",
     "none": "The value is given without limits.",
@@ -57,6 +71,14 @@ METHOD_REFERENCES = {
     "emphasis to case-control studies. Statistics in Medicine 26(10), 2170–2183.",
     "bca": "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association "
     "82(397), 171–185.",
+    "basic": "Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge University "
+    "Press, section 5.2.",
+    "studentised": "Efron, B. (1981). Nonparametric standard errors and confidence intervals. Canadian Journal of "
+    "Statistics 9(2), 139–158.",
+    "bootstrap_logit": "Boyd, K., Eng, K. H. & Page, C. D. (2013). Area under the precision-recall curve: point "
+    "estimates and confidence intervals. ECML PKDD 2013, 451–466.",
+    "folded": "Leone, F. C., Nelson, L. S. & Nottingham, R. B. (1961). The folded normal distribution. Technometrics "
+    "3(4), 543–550.",
     "percentile": "Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), "
     "1–26.",
 }

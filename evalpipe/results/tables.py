@@ -113,7 +113,8 @@ class Estimate(Record):
     upper: float | None
     level: float | None
     method: str
-    """How the interval was made: exact, wilson, jeffreys, delong, logit, percentile, basic, bca, studentised, none."""
+    """How the interval was made: exact, wilson, jeffreys, delong, logit, percentile, basic, bca, studentised,
+    bootstrap_logit, folded or none."""
     n: int
     events: int | None
     """Events of a binary outcome; of one class of several, its rows."""

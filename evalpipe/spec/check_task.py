@@ -106,13 +106,15 @@ def _lacking(tree: Tree, model: str, part: str, key: str) -> Iterator[Problem]:
     """Report a key that is absent or null, unless one that is written was meant for it."""
     from evalpipe.spec.schema import model_schema
 
-    written, shape = tree.get(part), model_schema()["$defs"][model]
+    written = tree.get(part)
     if not isinstance(written, dict):
         return
     if key in written:
         if written[key] is None:
             yield tree.problem("wrong-type", f"expected a value, got {tree.spell(part, key)}", part, key)
-    elif not any(closest(name, [key]) for name in written if name not in shape["properties"]):
+        return
+    shape = model_schema()["$defs"][model]  # slow to make, so only for a spec that is wrong
+    if not any(closest(name, [key]) for name in written if name not in shape["properties"]):
         yield missing_key(tree, Shapes(root={}, schemas=(shape,)), (part,), key)
 
 

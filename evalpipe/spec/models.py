@@ -150,10 +150,11 @@ class Intervals(Part):
         "auto", "exact", "wilson", "jeffreys", "delong", "percentile", "basic", "bca", "studentised", "none"
     ] = "auto"
     """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the logit
-    scale for ppv and npv, the percentile bootstrap for everything else. `exact` and `delong` name the same; `wilson`
-    and `jeffreys` take their limits for proportions. Under importance weights these three, where they are asked for by
-    name, count effective observations. `percentile`, `basic`, `bca` (bias-corrected and accelerated) and `studentised`
-    take the bootstrap for every measure; `none` gives values alone."""
+    scale for ppv and npv, the bootstrap's error on the logit scale for average precision, the inversion of folded
+    normals for the expected calibration error, the percentile bootstrap for everything else. `exact` and `delong` name
+    the same; `wilson` and `jeffreys` take their limits for proportions. `exact`, `wilson` and `jeffreys`, asked for by
+    name, count effective observations under importance weights. `percentile`, `basic`, `bca` (bias-corrected and
+    accelerated) and `studentised` take the bootstrap for every measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""
     stratify: StrictBool = False

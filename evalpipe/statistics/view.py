@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EXACT = 16_384
 """The most rows whose scores are kept apart in replicates; of more, about `CELLS` groups of neighbours are ties."""
 
-CELLS = 1024
+CELLS = 512
 
 GATHERED = 4
 """Rows in a cell, on average, above which all replicates are totalled at once."""

@@ -52,8 +52,10 @@ def test_a_single_cluster_is_told_and_its_intervals_are_degenerate() -> None:
     results = evalpipe.evaluate(
         [1, 0, 1, 0], [0.9, 0.2, 0.6, 0.4], event=1, cluster=["a"] * 4, metrics=["brier"], intervals={"replicates": 100}
     )
-    assert [warning.code for warning in results.warnings] == ["one-cluster", "degenerate"]
-    assert results.rows[0].status == "degenerate"
+    assert [warning.code for warning in results.warnings] == ["one-cluster"]
+    row = results.rows[0]
+    assert (row.status, row.method, row.lower, row.upper) == ("degenerate", "none", None, None)
+    assert row.reason == "all rows are of one cluster, so nothing tells how uncertain it is"
     assert results.datasets[0].clusters == 1
 
 

@@ -17,8 +17,10 @@ from evalpipe.intervals import (
     Design,
     auc_variance,
     bca_limits,
+    folded_limits,
     jackknife_counts,
     jeffreys,
+    logit_bootstrap,
     logit_limits,
     monte_carlo_error,
     predictive_error,
@@ -184,3 +186,48 @@ def test_a_bootstrapped_estimate_tells_its_monte_carlo_error() -> None:
     few, many = (evaluate(truth, score, metrics=["brier"], intervals={"replicates": b}) for b in (200, 20_000))
     assert few.monte_carlo_error == pytest.approx(10 * many.monte_carlo_error, rel=0.6)  # 1 / sqrt(B), and noise
     assert evaluate(truth, score, metrics=["accuracy"]).monte_carlo_error is None
+
+
+def test_the_logit_bootstrap_is_spelled_out_and_needs_values_inside() -> None:
+    drawn = np.random.default_rng(8).beta(30, 10, 1000)
+    reach = 1.959963984540054 * np.std(np.log(drawn / (1 - drawn)), ddof=1)
+    centre = np.log(0.75 / 0.25)
+    expected = 1 / (1 + np.exp(reach - centre)), 1 / (1 + np.exp(-reach - centre))
+    assert logit_bootstrap(drawn, 0.75, 0.95) == pytest.approx(expected, rel=1e-12)
+    assert logit_bootstrap(np.append(drawn, 1.0), 0.75, 0.95) is None
+    assert logit_bootstrap(drawn, 1.0, 0.95) is None
+    assert logit_bootstrap(drawn[:1], 0.75, 0.95) is None
+
+
+def test_the_limits_of_folded_gaps_are_where_the_observed_sum_is_a_quantile() -> None:
+    """By simulation at both limits: 100,000 draws leave 0.05 points of noise; the sum of 15 distances is taken for
+    normal, and its skewness moves the 2.5 % on either side to 3.2 and 2.2."""
+    errors = np.random.default_rng(9).uniform(0.004, 0.012, 15)
+    gaps = errors * np.random.default_rng(10).normal(1.5, 1, 15)
+    lower, upper = folded_limits(gaps, errors, 0.95)
+    observed, noise = np.abs(gaps).sum(), np.random.default_rng(11).normal(size=(100_000, 15))
+    assert 0 < lower < observed
+    for limit, side in ((lower, 1), (upper, -1)):
+        drawn = np.abs(limit / errors.sum() * errors + errors * noise).sum(axis=1)
+        assert (side * (drawn - observed) >= 0).mean() == pytest.approx(0.025, abs=0.01)
+
+
+def test_folded_gaps_may_be_none_at_all() -> None:
+    errors = np.full(10, 0.01)
+    lower, upper = folded_limits(errors * 0.8, errors, 0.95)  # what noise alone gives on average
+    assert lower == 0
+    assert 0.02 < upper < 0.15
+    assert folded_limits(np.array([0.1]), np.zeros(1), 0.95) == (0.1, 0.1)
+
+
+def test_the_calibration_error_is_covered_where_its_replicates_miss() -> None:
+    """A calibrated model: the true value is 0, and each of 200 sets of 300 rows has an error above it."""
+    covered = 0
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        chance = generator.beta(2, 2, 300)
+        truth = (generator.random(300) < chance).astype(int)
+        row = evaluate(truth, chance, metrics=["ece"])
+        assert row.method == "folded"
+        covered += row.lower == 0.0
+    assert 0.94 <= covered / 200 <= 1  # one-sided at 97.5 %, simulation error 2.2 points at two standard errors

@@ -1,0 +1,14 @@
+"""Every interval method that a plan can choose is named, explained and referenced."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from evalpipe.plan.methods import Method
+from evalpipe.report import wording
+
+
+def test_every_method_has_words() -> None:
+    methods = set(get_args(Method))
+    assert set(wording.METHODS) == set(wording.SHORT_METHODS) == set(wording.METHOD_TEXTS) == methods
+    assert set(wording.METHOD_REFERENCES) == methods - {"none"}
