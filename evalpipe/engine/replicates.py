@@ -25,7 +25,7 @@ from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, s
 from evalpipe.intervals.resampling import split
 from evalpipe.metrics.declare import ratio
 from evalpipe.plan import BOOTSTRAP
-from evalpipe.statistics import Draws, Summary, View, view
+from evalpipe.statistics import Draws, Stack, Summary, View, view
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -81,6 +81,7 @@ class _Task:
     wanted: Sequence[int]
     edges: Mapping[tuple[str, str], Floats]
     banded: tuple[str, ...]
+    apart: Mapping[int, int]
 
     @cached_property
     def base(self) -> Any:
@@ -94,16 +95,26 @@ class _Task:
         grouped = stream(spec.seed, "folds", self.sample.dataset, number)
         for counts in block_counts(self.design, number, size, spec.seed, self.sample.dataset):
             draws, scale = Draws(counts), self._scale(counts)
-            for (model, part), seen in self.views.items():
-                done = 0
-                for weights in seen.batches(draws, CELLS):
-                    held = None if scale is None else scale[done : done + len(weights)]
-                    self._add(found, model, part, Summary(seen.rows, weights), held)
-                    done += len(weights)
+            for (model, part), chosen, summary in self._summaries(draws):
+                self._add(found, model, part, summary, None if scale is None else scale[chosen])
             for drawn in counts if self.studentised else ():
                 for key, square in self._squares(drawn, grouped):
                     found["error", *key].append(np.sqrt(square)[None])
         return {key: np.concatenate(values) for key, values in found.items()}
+
+    @cached_property
+    def stacks(self) -> list[tuple[list[tuple[str, int]], Stack]]:
+        """The views in stacks of parts that share no rows: all rows, and the slices of each slicing."""
+        held: dict[Any, list[tuple[str, int]]] = defaultdict(list)
+        for model, part in self.views:
+            held[model, self.apart.get(part, (part,))].append((model, part))
+        return [(keys, Stack(tuple(self.views[key] for key in keys))) for keys in held.values()]
+
+    def _summaries(self, draws: Draws) -> Iterator[tuple[tuple[str, int], slice, Summary]]:
+        """Yield the statistics of each view in batches of replicates."""
+        for keys, stack in self.stacks:
+            for number, chosen, weights in stack.weights(draws, CELLS):
+                yield keys[number], chosen, Summary(self.views[keys[number]].rows, weights)
 
     def _add(
         self, found: dict[Any, list[Floats]], model: str, part: int, summary: Summary, scale: Floats | None
@@ -139,12 +150,9 @@ class _Task:
         wanted = [i for i in self.wanted if self.plan.entries[i].method == "bca"]
         found: dict[Key, list[Floats]] = defaultdict(list)
         for counts in jackknife_counts(self.design) if wanted else ():
-            draws = Draws(counts)
-            for (model, part), seen in self.views.items():
-                for weights in seen.batches(draws, CELLS):
-                    summary = Summary(seen.rows, weights)
-                    for i in wanted:
-                        found[model, part, i].append(values(summary, self.plan.entries[i]))
+            for (model, part), _, summary in self._summaries(Draws(counts)):
+                for i in wanted:
+                    found[model, part, i].append(values(summary, self.plan.entries[i]))
         return {key: np.concatenate(values) for key, values in found.items()}
 
     @cached_property
@@ -238,13 +246,15 @@ def _task(plan: Plan, sample: Sample, divide: Callable[[Plan, Sample], Sequence[
     edges = {(name, how): bin_edges(whole[name], how, sample.weight) for name in binned for how in STRATEGIES}
     drawn = coarsened(plan, sample) or sample
     design = _design(plan, drawn)
+    parts = divide(plan, drawn)
     views = {
         (name, number): _view(plan, drawn, design, name, part, [e for (m, _), e in edges.items() if m == name])
         for name in drawn.models
-        for number, part in enumerate(divide(plan, drawn))
+        for number, part in enumerate(parts)
         if part.rows is None or plan.enough(part.n)
     }
-    return _Task(plan, drawn, design, views, wanted, edges, banded)
+    apart = {k: part.slicing for k, part in enumerate(parts) if part.slicing is not None and part.beside is None}
+    return _Task(plan, drawn, design, views, wanted, edges, banded, apart)
 
 
 def _view(plan: Plan, sample: Sample, design: Design, name: str, part: Part, edges: Sequence[Floats]) -> View:

@@ -5,9 +5,9 @@ from evalpipe.statistics.class_rows import ClassRows
 from evalpipe.statistics.number_rows import NumberRows
 from evalpipe.statistics.rows import Rows
 from evalpipe.statistics.summary import Summary, statistics
-from evalpipe.statistics.view import Draws, View, view
+from evalpipe.statistics.view import Draws, Stack, View, view
 
 __all__ = [
-    "ClassRows", "Draws", "NumberRows", "Rows", "Summary", "View", "cells", "losses", "ordered", "residuals", "scores",
-    "statistics", "tables", "view",
+    "ClassRows", "Draws", "NumberRows", "Rows", "Stack", "Summary", "View", "cells", "losses", "ordered", "residuals",
+    "scores", "statistics", "tables", "view",
 ]

@@ -56,37 +56,57 @@ class View:
     unit: Whole
     starts: Whole
     factor: Floats | None
-    _known: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, counts: Whole) -> Any:
         """Return the weight of each cell [b, cells] when the units are drawn ``counts`` [b, units] times."""
         rows = np.take(counts, self.unit, axis=-1)
         return totals_of_runs(rows if self.factor is None else rows * self.factor, self.starts)
 
-    def batches(self, draws: Draws, most: int) -> Iterator[Any]:
-        """Yield the weights of the cells in turn, in batches of about ``most`` numbers."""
-        step = max(1, most // len(self.starts))
-        many = GATHERED * len(self.starts) < len(self.unit)
-        whole = self._gathered(draws) if many else None
-        for first in range(0, len(draws.counts), step):
-            chosen = slice(first, first + step)
-            yield self.weights(draws.counts[chosen]) if whole is None else whole[chosen]
+    def counted(self, totals: Any) -> Any:
+        """Return totals as whole numbers where they are."""
+        return totals.astype(np.intp) if self.factor is None else totals
 
-    def _gathered(self, draws: Draws) -> Any:
-        """Total all replicates at once, which takes a fraction of the time where a cell holds many rows."""
-        columns = draws.columns if self.factor is None else draws.columns.astype(float)
-        if (columns.dtype, len(columns)) not in self._known:
-            self._known[columns.dtype, len(columns)] = self._matrix(columns.dtype, len(columns))
-        found = np.ascontiguousarray((self._known[columns.dtype, len(columns)] @ columns).T)
-        return found.astype(np.intp) if self.factor is None else found
+
+@dataclass(frozen=True)
+class Stack:
+    """Views that share no rows, such as the slices of one slicing, whose weights are made together."""
+
+    views: tuple[View, ...]
+    _known: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def weights(self, draws: Draws, most: int) -> Iterator[tuple[int, slice, Any]]:
+        """Yield the number of a view, some of the replicates, and the weights of its cells [b, cells] in them.
+
+        A batch holds about ``most`` numbers. Where a cell holds many rows, all replicates are totalled at once, reading
+        the counts in their order, which takes a fraction of the time.
+        """
+        many = GATHERED * sum(len(view.starts) for view in self.views) < sum(len(view.unit) for view in self.views)
+        found = self._totals(draws) if many else None
+        end = 0
+        for number, view in enumerate(self.views):
+            begin, end = end, end + len(view.starts)
+            whole = None if found is None else view.counted(np.ascontiguousarray(found[begin:end].T))
+            step = max(1, most // len(view.starts))
+            for first in range(0, len(draws.counts), step):
+                chosen = slice(first, first + step)
+                yield number, chosen, view.weights(draws.counts[chosen]) if whole is None else whole[chosen]
+
+    def _totals(self, draws: Draws) -> Any:
+        """Return the totals of all cells, one view after the other: [cells, b]."""
+        weighted = any(view.factor is not None for view in self.views)
+        columns = draws.columns.astype(float) if weighted else draws.columns
+        if columns.dtype not in self._known:
+            self._known[columns.dtype] = self._matrix(columns.dtype, len(columns))
+        return self._known[columns.dtype] @ columns
 
     def _matrix(self, kind: Any, units: int) -> Any:
-        """Return the sparse matrix [cells, units] that totals units in cells."""
+        """Return the sparse matrix [cells, units] that totals units in cells, by units."""
         from scipy.sparse import csr_array
 
-        each = np.ones(len(self.unit), kind) if self.factor is None else self.factor
-        ends = np.append(self.starts, len(self.unit))
-        return csr_array((each, self.unit, ends), shape=(len(self.starts), units))
+        unit = np.concatenate([view.unit for view in self.views])
+        each = np.concatenate([np.ones(len(v.unit)) if v.factor is None else v.factor for v in self.views]).astype(kind)
+        ends = np.cumsum(np.concatenate([np.diff(view.starts, append=len(view.unit)) for view in self.views]))
+        return csr_array((each, unit, np.append(0, ends)), shape=(len(ends), units)).tocsc()
 
 
 def view(

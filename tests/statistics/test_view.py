@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evalpipe.metrics import registry
-from evalpipe.statistics import ClassRows, Rows, Summary, view
+from evalpipe.statistics import ClassRows, Draws, Rows, Stack, Summary, view
 from evalpipe.statistics.groups import FEW, Groups, totals_of_runs
 
 MODULE = import_module("evalpipe.statistics.view")  # its function has the same name
@@ -123,3 +123,26 @@ def test_groups_are_in_the_order_of_their_keys() -> None:
     assert groups.starts.tolist() == [0, 2, 3]
     assert groups.first.tolist() == [1, 2, 0]
     assert groups.totals(np.array([[1, 2, 3, 4, 5]])).tolist() == [[6, 3, 6]]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("digits", [1, 9])  # few cells of many rows, which are totalled at once, and many of few
+@pytest.mark.parametrize("most", [1, 50, 100_000])
+def test_a_stack_gives_the_weights_of_its_views(digits: int, weighted: bool, most: int) -> None:
+    given, factor = rows(digits), np.random.default_rng(2).gamma(2, 1, N) if weighted else None
+    part = np.random.default_rng(5).integers(0, 3, N)
+    held = [np.flatnonzero(part == k) for k in range(2)]  # the third part is in no view
+    views = tuple(view(given.taken(at), at, None if factor is None else factor[at]) for at in held)
+    stack, counts = Stack(views), draws()
+    found: dict[int, list[Any]] = {0: [], 1: []}
+    for number, chosen, weights in stack.weights(Draws(counts), most):
+        assert len(weights) == len(counts[chosen])
+        found[number].append(weights)
+    for number, seen in enumerate(views):
+        tolerance = 1e-12 if weighted else 0  # whole numbers are exact; sums of weights run in another order
+        np.testing.assert_allclose(np.concatenate(found[number]), seen.weights(counts), rtol=tolerance)
+
+
+def test_counts_too_large_for_single_precision_are_held_in_double() -> None:
+    assert Draws(np.array([[2**23, 2**23 - 1]])).columns.dtype == np.float32
+    assert Draws(np.array([[2**23, 2**23]])).columns.dtype == np.float64
