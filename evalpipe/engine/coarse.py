@@ -15,7 +15,6 @@ import numpy as np
 
 from evalpipe.statistics.grid import EDGES, TENTHS, cut, joint, means
 from evalpipe.statistics.rows import present
-from evalpipe.statistics.view import EXACT
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Whole = np.ndarray[Any, np.dtype[np.intp]]
+
+ROWS = 16_384
+"""The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of units costs less."""
 
 UNITS = 32_768
 """The most units: beyond, drawing rows costs no more."""
@@ -36,7 +38,7 @@ over g cells, 1 / g^2 of the variance lies within cells: at most a thousandth.""
 def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     """Return the units as a sample whose frequency weights are their observations; None where rows are to be drawn."""
     mode = plan.spec.engine.mode
-    if mode == "exact" or (mode == "auto" and sample.n <= EXACT):
+    if mode == "exact" or (mode == "auto" and sample.n <= ROWS):
         return None
     if sample.cluster is not None or sample.weight_kind == "importance":
         return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import by_class, values
+from evalpipe.engine.bins import totals
 from evalpipe.engine.no_information import no_information, skill
 from evalpipe.intervals import (
     LIMITS,
@@ -120,7 +121,7 @@ def drawn_of(replicates: Replicates, key: tuple[str, int, int], k: int | None = 
         return found if found is None or k is None else found[..., k]
 
     error, shift = of(replicates.error), of(replicates.shift)
-    moved = None if replicates.units is None or shift is None else float(shift)
+    moved = None if shift is None or (replicates.units is None and not shift) else float(shift)
     return Drawn(of(replicates.metrics), of(replicates.jackknife), of(replicates.errors),
                  None if error is None else float(error), moved)
 
@@ -162,7 +163,9 @@ def _gaps(summary: Summary, params: Mapping[str, Any]) -> tuple[Floats, Floats]:
 
     Where all rows of a bin are of one class, its rate is taken as that of half an event more and half a non-event more.
     """
-    events, others = summary("binned_events", params), summary("binned_others", params)
+    edges = np.arange(params["bins"]) / params["bins"]
+    events, others = (totals(summary.rows, summary(name), edges) for name in ("events_at", "others_at"))
+    events, others = events[events + others > 0], others[events + others > 0]
     rows, total = events + others, summary("total")
     rate = np.where((events > 0) & (others > 0), events / rows, (events + 0.5) / (rows + 1))
     errors = np.sqrt(rows * rate * (1 - rate) * rows / np.maximum(rows - 1, 1)) / total

@@ -130,8 +130,8 @@ class Estimate(Record):
     monte_carlo_error: float | None = None
     """Of bootstrap limits: the larger standard error of the two that comes from drawing so few replicates."""
     error_bound: float | None = None
-    """How far the grid on which replicates were drawn is from the value itself, which is exact; limits are moved back
-    by it. Null where every row was drawn."""
+    """How far the grid of the replicates is from the value itself, which is exact; limits are moved back by it. Null
+    where every row was drawn and every score kept."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 

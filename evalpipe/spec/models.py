@@ -185,7 +185,7 @@ class Engine(Part):
     mode: Literal["auto", "exact", "grid"] = "auto"
     """Of replicates; values are always exact. `exact`: every row is drawn and every score is kept. `grid`: rows that
     are alike, with neighbouring scores, are drawn and ranked together, at a cost that does not grow with the rows.
-    `auto`: exact up to 16,384 rows, grid beyond."""
+    `auto`: rows are drawn up to 16,384 of them, and scores kept apart up to 4,096 of them; beyond, on a grid."""
     workers: Literal["auto"] | Annotated[StrictInt, Field(ge=1, le=256)] = "auto"
     """Threads; `auto` takes as many as there are processors. They change no byte of the results."""
 

@@ -59,26 +59,10 @@ def rounded_sum(summary: Summary, *, digits: int) -> Any:
 @table
 def binned_gap(summary: Summary, *, bins: int) -> Any:
     """Events less the total of their probabilities in each of ``bins`` intervals of equal width that holds any."""
-    events = summary("events_at")
-    return _binned(summary, events - (events + summary("others_at")) * summary.rows.distinct, bins)
-
-
-@table
-def binned_events(summary: Summary, *, bins: int) -> Any:
-    """Events in each of ``bins`` intervals of equal width that holds any row."""
-    return _binned(summary, summary("events_at"), bins)
-
-
-@table
-def binned_others(summary: Summary, *, bins: int) -> Any:
-    """Non-events in each of them."""
-    return _binned(summary, summary("others_at"), bins)
-
-
-def _binned(summary: Summary, values: Any, bins: int) -> Any:
-    edges, scores = np.arange(bins + 1) / bins, summary.rows.distinct
-    inside = np.minimum(np.searchsorted(edges, scores, side="right") - 1, bins - 1)
-    return totals_of_runs(values, np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]]))
+    rows, events = summary.rows, summary("events_at")
+    gap = events - (events + summary("others_at")) * rows.distinct
+    inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, rows.distinct, side="right") - 1, bins - 1)
+    return totals_of_runs(gap, np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]]))
 
 
 def _rounded(summary: Summary, values: Any, digits: int) -> Any:

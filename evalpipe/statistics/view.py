@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from evalpipe.statistics.rows import Floats, Whole
 
-EXACT = 16_384
-"""The most rows whose scores are kept apart in replicates; of more, about `CELLS` groups of neighbours are ties."""
+EXACT = 4096
+"""The most scores that are kept apart in replicates; of more, about `CELLS` groups of neighbours are ties."""
 
 CELLS = 512
 
