@@ -22,7 +22,7 @@ NAMES = (
     "accuracy", "balanced_accuracy", "sensitivity", "specificity", "precision", "f1", "kappa", "mcc", "brier",
     "log_loss", "roc_auc", "average_precision",
 )
-SIZES = {6_107: (5_000, 100, 5), 100_000: (2_000, 100, 3), 1_000_000: (2_000, 40, 1)}
+SIZES = {6_107: (5_000, 100, 5), 100_000: (2_000, 100, 3), 1_000_000: (2_000, 60, 1)}
 """Rows: our replicates, theirs, and how often both are measured in turn."""
 
 HEADER = (

@@ -38,10 +38,10 @@ T = TypeVar("T")
 SEED = 364
 # confidenceinterval: seconds of five intervals, all replicates and the fixed costs of both sides included.
 ROWS, REPLICATES = 6_107, 1_000
-RUNS = {"percentile": 5, "bca": 3}
+RUNS = {"percentile": 5, "bca": 1}
 FIVE = ("accuracy", "precision", "sensitivity", "f1", "roc_auc")
 # fairlearn: two numbers of replicates a side, whose difference leaves the fixed costs out.
-GROUPED_ROWS, GROUPS, GROUPED_RUNS = 100_000, 8, 5
+GROUPED_ROWS, GROUPS, GROUPED_RUNS = 100_000, 8, 3
 FOUR = ("accuracy", "precision", "sensitivity", "f1")
 SIZES = (1, 6)
 MODES = {"auto": (100, 20_100), "exact": (100, 600)}
