@@ -249,8 +249,6 @@ def shown(counts: Array) -> str:
     tried = counts.sum()
     if not tried:
         return "–"
-    if not tried:
-        return "–"
     covered, none = 100 * counts[HELD] / tried, 100 * counts[NONE] / tried
     return f"{covered:.1f}" + (f" ({none:.0f} none)" if none > 1 else "")
 

@@ -21,8 +21,7 @@ from evalpipe.engine.bins import STRATEGIES, bin_edges, event_rates
 from evalpipe.engine.coarse import coarsened
 from evalpipe.engine.parts import Part, parts
 from evalpipe.engine.rows import rows_of
-from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, stream
-from evalpipe.intervals.resampling import split
+from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, split, stream
 from evalpipe.metrics.declare import ratio
 from evalpipe.plan import BOOTSTRAP
 from evalpipe.statistics import Draws, Stack, Summary, View, view
@@ -149,7 +148,8 @@ class _Task:
         """Return the values of the metrics that ask for `bca` with each group of units left out in turn."""
         wanted = [i for i in self.wanted if self.plan.entries[i].method == "bca"]
         found: dict[Key, list[Floats]] = defaultdict(list)
-        for counts in jackknife_counts(self.design) if wanted else ():
+        generator = stream(self.plan.spec.seed, "jackknife", self.sample.dataset)
+        for counts in jackknife_counts(self.design, generator) if wanted else ():
             for (model, part), _, summary in self._summaries(Draws(counts)):
                 for i in wanted:
                     found[model, part, i].append(values(summary, self.plan.entries[i]))
@@ -165,7 +165,7 @@ class _Task:
 
         The jackknife of groups: Tukey (1958). What was drawn twice counts as two observations, each in its own group.
         """
-        left = counts - split(generator, counts, FOLDS)
+        left = counts - np.concatenate(list(split(generator, counts, FOLDS)))
         for (model, part), seen in self.views.items():
             summary = Summary(seen.rows, seen.weights(left))
             for i in self.studentised:

@@ -17,8 +17,7 @@ from evalpipe.engine.averages import values
 from evalpipe.engine.parts import Part, part_of
 from evalpipe.engine.replicates import FOLDS, draw
 from evalpipe.engine.rows import rows_of
-from evalpipe.intervals import percentile_limits, stream
-from evalpipe.intervals.resampling import split
+from evalpipe.intervals import percentile_limits, split, stream
 from evalpipe.plan import searched as searched_entry
 from evalpipe.results import Warned, WorstSlice
 from evalpipe.statistics import Summary
@@ -133,7 +132,7 @@ def _with_error(
 
     The groups are random, for the rows are sorted by value.
     """
-    left_out = split(generator, sizes, FOLDS)
+    left_out = np.concatenate(list(split(generator, sizes, FOLDS)))
     found = values(Summary(rows, np.concatenate([weights[None], weights * (1 - left_out / sizes)])), entry)
     left = found[1:]
     return float(found[0]), float(np.sqrt((FOLDS - 1) / FOLDS * ((left - left.mean()) ** 2).sum()))

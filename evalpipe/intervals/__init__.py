@@ -34,6 +34,7 @@ from evalpipe.intervals.resampling import (
     blocks,
     jackknife_counts,
     replicate_weights,
+    split,
     stream,
 )
 
@@ -42,5 +43,5 @@ __all__ = [
     "block_counts", "blocks", "bootstrap_p", "clopper_pearson", "delong_covariance", "diebold_mariano",
     "diebold_mariano_sums", "folded_limits", "holm", "jackknife_counts", "jeffreys", "kish", "logit_bootstrap",
     "logit_limits", "mcnemar", "monte_carlo_error", "paired_auc", "percentile_limits", "pointwise_band",
-    "predictive_error", "replicate_weights", "simultaneous_band", "stream", "studentised_limits", "verdict", "wilson",
+    "predictive_error", "replicate_weights", "simultaneous_band", "split", "stream", "studentised_limits", "verdict", "wilson",
 ]

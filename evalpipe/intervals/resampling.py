@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,7 @@ HYPERGEOMETRIC = 10**9
 """Observations from which on numpy draws no multivariate hypergeometric counts."""
 
 LOOKUP = 4_000_000
-"""The most observations for which the unit of each is kept in a table, rather than searched."""
+"""The most observations that are listed one by one where units stand for many of them."""
 
 
 def stream(seed: int, *names: str | int) -> np.random.Generator:
@@ -163,36 +164,46 @@ def replicate_weights(design: Design, replicates: int, seed: int, dataset: str) 
             yield design.weights(counts)
 
 
-def split(generator: np.random.Generator, counts: Whole, folds: int) -> Any:
-    """Share the observations of one draw [units] at random among ``folds`` as equal as can be: counts [folds, units].
+def split(generator: np.random.Generator, counts: Whole, folds: int) -> Iterator[Whole]:
+    """Share the observations of one draw [units] at random among ``folds`` as equal as can be.
 
-    Observations of one unit are shared one by one, for they were drawn one by one.
+    Yields the counts of the folds in turn, in batches [b, units]. Observations of one unit are shared one by one, for
+    they were drawn one by one.
     """
     total, units = int(counts.sum()), len(counts)
-    if total <= folds * units:
-        fold = generator.permutation(total) % folds
-        return np.bincount(fold * units + np.repeat(np.arange(units), counts), minlength=folds * units).reshape(
-            folds, units)
-    found, left = np.empty((folds, units), np.intp), counts
-    for k in range(folds):
+    batch = max(1, HELD // units)
+    if total <= max(LOOKUP, 4 * units):
+        drawn = np.repeat(np.arange(units), counts)[generator.permutation(total)]
+        ends = np.arange(folds + 1) * total // folds
+        for first in range(0, folds, batch):
+            held = ends[first : first + batch + 1]
+            fold = np.repeat(np.arange(len(held) - 1), np.diff(held))
+            cell = fold * units + drawn[held[0] : held[-1]]
+            yield np.bincount(cell, minlength=(len(held) - 1) * units).reshape(-1, units)
+        return
+    shares = _shares(generator, counts, folds)
+    while rows := list(islice(shares, batch)):
+        yield np.stack(rows)
+
+
+def _shares(generator: np.random.Generator, counts: Whole, folds: int) -> Iterator[Any]:
+    """Yield the counts [units] of each fold, without a look at single observations."""
+    total, left = int(counts.sum()), counts
+    for k in range(folds - 1):
         if total < HYPERGEOMETRIC:
-            size = (total + k) // folds
-            found[k] = generator.multivariate_hypergeometric(left, size, method="marginals") if k < folds - 1 else left
+            share = generator.multivariate_hypergeometric(left, (total + k) // folds, method="marginals")
         else:
-            found[k] = generator.binomial(left, 1 / (folds - k))
-        left = left - found[k]
-    return found
+            share = generator.binomial(left, 1 / (folds - k))
+        yield share
+        left = left - share
+    yield left
 
 
-def jackknife_counts(design: Design) -> Iterator[Whole]:
+def jackknife_counts(design: Design, generator: np.random.Generator) -> Iterator[Whole]:
     """Yield batches of counts [b, units], each with one group of observations left out. Tukey (1958).
 
-    A group is an observation, up to `GROUPS` of them; of more, every `GROUPS`-th, so that groups of sorted rows are
-    alike.
+    A group is an observation, up to `GROUPS` of them; more observations are grouped at random, for the rows are sorted.
     """
-    ends = np.cumsum(design.sizes)
-    groups = min(int(ends[-1]), GROUPS)
-    batch = max(1, HELD // len(ends))
-    for first in range(0, groups, batch):
-        later = groups - 1 - np.arange(first, min(first + batch, groups))[:, None]
-        yield design.sizes - ((ends + later) // groups - (ends - design.sizes + later) // groups)
+    groups = min(int(design.sizes.sum()), GROUPS)
+    for left_out in split(generator, design.sizes, groups):
+        yield design.sizes - left_out

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import binom, chi2_contingency, chisquare, poisson
 
 import evalpipe
-from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, replicate_weights
-from evalpipe.intervals.resampling import _multinomial, split
+from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, replicate_weights, split
+from evalpipe.intervals.resampling import _multinomial
 
 TIMES = 4000
 """Draws of each design here; a mean of so many counts is within 4.5 of its standard errors, one design in 100,000."""
@@ -158,7 +158,8 @@ def test_a_block_is_the_same_whatever_was_drawn_before_it() -> None:
 def test_the_jackknife_leaves_every_observation_out_once(sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evalpipe.intervals.resampling.HELD", 3 * len(sizes))
     observations = sum(sizes)
-    counts = np.concatenate(list(jackknife_counts(Design(len(sizes), np.array(sizes, float), "frequency"))))
+    design = Design(len(sizes), np.array(sizes, float), "frequency")
+    counts = np.concatenate(list(jackknife_counts(design, np.random.default_rng(7))))
     assert len(counts) == min(observations, 1000)
     away = np.array(sizes) - counts
     assert (away >= 0).all()
@@ -166,13 +167,16 @@ def test_the_jackknife_leaves_every_observation_out_once(sizes: list[int], monke
     assert set(away.sum(axis=1)) <= {observations // len(counts), -(-observations // len(counts))}
 
 
-@pytest.mark.parametrize(("counts", "most"), [(SMALL, 10**9), (LARGE, 10**9), (LARGE, 0)])
+@pytest.mark.parametrize(
+    ("counts", "single", "most"), [(SMALL, 0, 10**9), (LARGE, 10**6, 10**9), (LARGE, 0, 10**9), (LARGE, 0, 0)])
 def test_observations_are_shared_among_folds_at_random(
-    counts: Any, most: int, monkeypatch: pytest.MonkeyPatch
+    counts: Any, single: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("evalpipe.intervals.resampling.HELD", 2 * len(counts))
+    monkeypatch.setattr("evalpipe.intervals.resampling.LOOKUP", single)
     monkeypatch.setattr("evalpipe.intervals.resampling.HYPERGEOMETRIC", most)
     folds, n, generator = 5, counts.sum(), np.random.default_rng(6)
-    found = np.stack([split(generator, counts, folds) for _ in range(TIMES)])
+    found = np.stack([np.concatenate(list(split(generator, counts, folds))) for _ in range(TIMES)])
     assert found.shape == (TIMES, folds, len(counts))
     assert (found.sum(axis=1) == counts).all()
     sizes = found.sum(axis=2)
