@@ -26,8 +26,10 @@ def loop() -> list[str]:
     """Return the section of the loop over scikit-learn, in Markdown."""
     job = (
         f"Percentile intervals of {', '.join(bootstrap.NAMES)}: one whole call of `evalpipe.evaluate` against a loop "
-        "that draws rows and calls scikit-learn, timed over fewer replicates and extrapolated. How far the limits of "
-        "both are apart is in standard errors of their Monte-Carlo noise; our memory is the peak of the process."
+        "that draws rows and calls scikit-learn, timed over fewer replicates and extrapolated; our memory is the peak "
+        "of the process. Then how far our limits are from those of the loop's replicates, and from those of as many "
+        "replicates that draw every row and keep every score (`engine.mode: exact`), in standard errors of the "
+        "Monte-Carlo noise of both."
     )
     rows = [peers.fresh(bootstrap.compare, n) for n in bootstrap.SIZES]
     return ["## scikit-learn", "", job, "", *bootstrap.HEADER, *rows]

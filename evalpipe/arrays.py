@@ -47,15 +47,46 @@ def evaluate(
     such a mapping; ``scale`` holds for every score; ``slices`` maps names to arrays [n] of levels, each a way to slice.
     The other arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
     """
-    columns: dict[str, Any] = {"truth": truth} | ({"weight": weight} if weight is not None else {})
-    columns |= {"cluster": cluster} if cluster is not None else {}
-    for name, values in (slices or {}).items():
-        if name in columns:
+    columns = {"truth": truth} | _without_none({"weight": weight, "cluster": cluster})
+    columns |= _slices(slices or {}, columns)
+    given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
+    models, predicted = _models(given, probabilities, levels, scale)
+    optional = {
+        "metrics": metrics, "prevalence": prevalence, "costs": costs, "intervals": intervals, "threshold": threshold,
+        "no_information": no_information or None, "cluster": None if cluster is None else "cluster",
+        "slices": list(slices) if slices else None, "compare": compare, "engine": engine,
+        "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
+    }
+    spec = {
+        "evalpipe": 1, "name": "evaluation", "task": task, "seed": seed,
+        "outcome": _without_none({"column": "truth", "event": event, "levels": None if levels is None else [*levels]}),
+        "datasets": {"data": {"path": "memory"}}, "models": models, "report": {"formats": []},
+        **_without_none(optional),
+    }
+    from evalpipe.run import run
+
+    return run(_plain(spec), frames={"data": _frame(columns | predicted)})
+
+
+def _without_none(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _slices(slices: Mapping[str, Any], taken: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns to slice by; raises UsageError for a name that is ``taken``."""
+    for name in slices:
+        if name in taken:
             problem = Problem("taken-name", f"slices cannot be called '{name}'", hint="give the array another name")
             raise UsageError(problem)
-        columns[name] = values
+    return dict(slices)
+
+
+def _models(
+    given: Mapping[str, Any], probabilities: Any, levels: Sequence[Any] | None, scale: str | None
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Return the models as a spec has them, and the columns of their predictions."""
     models: dict[str, dict[str, Any]] = {}
-    given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
+    columns: dict[str, Any] = {}
     for kind, arrays in given.items():
         for name, values in _by_model(arrays).items():
             columns[f"{name}.{kind}"] = values
@@ -65,26 +96,7 @@ def evaluate(
     for name, table in _by_model(probabilities).items():
         columns |= _by_level(name, table, levels)
         models.setdefault(name, {})["probabilities"] = f"{name}.probability.{{level}}"
-    outcome = {"column": "truth", "event": event, "levels": None if levels is None else list(levels)}
-    optional = {
-        "metrics": metrics, "prevalence": prevalence, "costs": costs, "intervals": intervals, "threshold": threshold,
-        "no_information": no_information or None, "cluster": None if cluster is None else "cluster",
-        "slices": list(slices) if slices else None, "compare": compare, "engine": engine,
-        "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
-    }
-    spec: dict[str, Any] = {
-        "evalpipe": 1,
-        "name": "evaluation",
-        "task": task,
-        "seed": seed,
-        "outcome": {key: value for key, value in outcome.items() if value is not None},
-        "datasets": {"data": {"path": "memory"}},
-        "models": models,
-        "report": {"formats": []},
-    } | {key: value for key, value in optional.items() if value is not None}
-    from evalpipe.run import run
-
-    return run(_plain(spec), frames={"data": _frame(columns)})
+    return models, columns
 
 
 def _by_level(name: str, table: Any, levels: Sequence[Any] | None) -> dict[str, Any]:

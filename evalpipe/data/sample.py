@@ -88,3 +88,15 @@ class Sample:
     def n(self) -> int:
         """The number of rows."""
         return len(self.truth)
+
+    @property
+    def weights(self) -> Floats:
+        """What each row weighs, shape [n]: 1 where there are no case weights."""
+        return np.ones(self.n) if self.weight is None else self.weight
+
+    @property
+    def observations(self) -> Whole:
+        """The observations that each row stands for, shape [n]: its frequency weight, or 1."""
+        if self.weight is None or self.weight_kind != "frequency":
+            return np.ones(self.n, np.intp)
+        return self.weight.astype(np.intp)

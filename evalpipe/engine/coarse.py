@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.statistics.grid import EDGES, TENTHS, cut, joint, means
+from evalpipe.statistics.grid import EDGES, TENTHS, cut, first_rows, joint, means
 from evalpipe.statistics.rows import present
 from evalpipe.tasks import NUMBERS
 
@@ -82,10 +82,9 @@ def _codes(values: Any) -> Whole:
 
 
 def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
-    each = np.ones(sample.n) if sample.weight is None else sample.weight
+    each = sample.weights
     sizes = np.bincount(units, each).astype(float)
-    first = np.zeros(len(sizes), np.intp)
-    first[units[::-1]] = np.arange(sample.n)[::-1]
+    first = first_rows(units, len(sizes))
     models: dict[str, Predictions] = {}
     grids = iter(grid[1:] if sample.task in NUMBERS else grid)
     truth = means(sample.truth, units, each) if sample.task in NUMBERS else sample.truth[first]

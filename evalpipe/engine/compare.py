@@ -12,19 +12,21 @@ from evalpipe.engine.differences import Gap, gap
 from evalpipe.intervals import diebold_mariano, holm, mcnemar, paired_auc, verdict
 from evalpipe.plan import BOOTSTRAP
 from evalpipe.results import Comparison
-from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalpipe.engine.estimates import Place
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan import MetricPlan, Plan
 
-LOSSES = {
-    "brier": "squared_error", "log_loss": "negative_log", "mse": "squared_residual", "mae": "absolute_residual",
+LOSSES: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+    "brier": lambda rows, _: rows.squared_error(),
+    "log_loss": lambda rows, params: rows.negative_log(params["epsilon"]),
+    "mse": lambda rows, _: rows.residual**2,
+    "mae": lambda rows, _: np.abs(rows.residual),
 }
-"""Measures that are a mean over rows of a loss, with the statistic that totals it: Diebold and Mariano's test holds."""
+"""Measures that are a mean over rows of a loss, for which Diebold and Mariano's test holds, with that of each row."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,12 @@ def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[Comparison
     level = plan.spec.intervals.level
     if entry.average != "none":
         found = gap(float(now - then), gaps, level, undefined)
-        tested = _tested(plan, pair, entry, found) if found.value is not None else _Test(found)
-        yield _row(plan, pair, entry, tested)
+        yield _row(plan, pair, entry, _tested(plan, pair, entry, found))
         return
     for k, name in enumerate(pair.one.sample.levels):
         each = None if gaps is None else gaps[:, k]
         found = gap(float(now[k] - then[k]), each, level, undefined)
-        yield _row(plan, pair, entry, _Test(found, name="bootstrap"), name)
+        yield _row(plan, pair, entry, _bootstrap(found), name)
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,15 @@ class _Test:
     details: tuple[tuple[str, int | float], ...] = ()
 
 
+def _bootstrap(found: Gap) -> _Test:
+    return _Test(found, name=None if found.p_value is None else "bootstrap", p_value=found.p_value)
+
+
 def _tested(plan: Plan, pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
     """Choose the test of a difference: that made for the measure where its conditions hold, else the bootstrap's."""
-    simple = pair.same_rows and plan.spec.cluster is None and not _weighted(plan)
-    plain = _Test(found, name="bootstrap" if found.p_value is not None else None, p_value=found.p_value)
-    if not simple or plan.spec.intervals.method == "none":
+    simple = pair.same_rows and plan.spec.cluster is None and not plan.spec.importance
+    plain = _bootstrap(found)
+    if found.value is None or not simple or plan.spec.intervals.method == "none":
         return plain
     if entry.metric.name == "roc_auc" and entry.average is None:
         return _delong(plan, pair, found) or plain
@@ -124,10 +129,6 @@ def _tested(plan: Plan, pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
     if entry.metric.name in LOSSES and entry.average is None and pair.one.sample.weight is None:
         return _losses(pair, entry, found)
     return plain
-
-
-def _weighted(plan: Plan) -> bool:
-    return plan.spec.weight is not None and plan.spec.weight.kind == "importance"
 
 
 def _delong(plan: Plan, pair: _Pair, found: Gap) -> _Test | None:
@@ -154,41 +155,23 @@ def _mcnemar(pair: _Pair, found: Gap) -> _Test:
 
 def _losses(pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
     """Return the test of Diebold and Mariano for the mean of a loss."""
-    losses = [row_losses(place, entry) for place in (pair.first, pair.second)]
+    losses = [LOSSES[entry.metric.name](place.summary.rows, entry.params) for place in (pair.first, pair.second)]
     tested = diebold_mariano(losses[0], losses[1])
     p = None if np.isnan(tested.p_value) else tested.p_value
     return _Test(found, name="diebold_mariano" if p is not None else None, p_value=p)
 
 
-def row_losses(place: Place, entry: MetricPlan) -> Any:
-    """Return the loss of each row behind a measure of `LOSSES`, shape [n]."""
-    rows = place.summary.rows
-    if place.sample.task in NUMBERS:
-        return rows.residual**2 if entry.metric.name == "mse" else np.abs(rows.residual)
-    return rows.squared_error() if entry.metric.name == "brier" else rows.negative_log(entry.params["epsilon"])
-
-
 def _row(plan: Plan, pair: _Pair, entry: MetricPlan, tested: _Test, level: str | None = None) -> Comparison:
-    compare, found, place = plan.spec.compare, tested.gap, pair.first
-    margin = None if compare is None else margins(plan).get(entry.metric.name)
+    found, place, margin = tested.gap, pair.first, plan.margins.get(entry.metric.name)
     limited = found.limits is not None and found.status == "ok"
     said = verdict(found.lower, found.upper, margin or 0.0, entry.metric.direction) if limited else "undecided"
-    p = tested.p_value if tested.p_value is not None else found.p_value if tested.name == "bootstrap" else None
     return Comparison(
         dataset=place.sample.dataset, slice=None if place.part.slice is None else dict(place.part.slice),
         metric=entry.metric.name, params=entry.shown, average=entry.average, class_=level, model=place.model,
         baseline=pair.second.model, baseline_dataset=None if pair.same_rows else pair.second.sample.dataset,
         difference=found.value, lower=found.lower, upper=found.upper,
         level=plan.spec.intervals.level if found.limits else None,
-        method=tested.method if found.limits else "none", p_value=p, test=tested.name if p is not None else None,
+        method=tested.method if found.limits else "none", p_value=tested.p_value, test=tested.name,
         margin=margin, verdict=said, n=place.part.n, status=found.status, reason=found.reason,
         undefined_replicates=found.undefined, details=dict(tested.details),
     )
-
-
-def margins(plan: Plan) -> dict[str, float]:
-    """Return the margins of equivalence by the canonical names of their measures."""
-    from evalpipe.metrics import registry
-
-    declared = plan.spec.compare.margins if plan.spec.compare is not None else {}
-    return {registry[name].name: value for name, value in declared.items()}

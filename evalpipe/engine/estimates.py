@@ -152,7 +152,7 @@ def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, par
     if entry.method == "folded":
         return _Found(value, "folded", folded_limits(*_gaps(summary, params), level))
     successes, trials = summary.proportion(entry.metric, params)
-    if plan.spec.weight is not None and plan.spec.weight.kind == "importance":
+    if plan.spec.importance:
         successes, trials = _effective(summary, entry, params, successes, trials)
     lower, upper = LIMITS[entry.method](successes, trials, level)
     return _Found(value, entry.method, (float(lower), float(upper)))

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evalpipe.engine.compare import comparisons
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.disparities import disparities
 from evalpipe.engine.estimates import Place, insufficient
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
-from evalpipe.engine.parts import Part, parts
+from evalpipe.engine.parts import Part, parts, summaries_of
 from evalpipe.engine.replicates import Replicates, draw
-from evalpipe.engine.rows import rows_of
 from evalpipe.engine.slices import slice_differences
 from evalpipe.engine.worst import cut_short, worst_slices
 from evalpipe.results import (
@@ -29,7 +26,6 @@ from evalpipe.results import (
     Warned,
     WorstSlice,
 )
-from evalpipe.statistics import Summary
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -37,6 +33,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.sample import Sample
     from evalpipe.plan import Plan
+    from evalpipe.statistics import Summary
 
 
 @dataclass(slots=True)
@@ -95,15 +92,7 @@ def evaluate(
 
 def _evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None]) -> Evaluated:
     divided = parts(plan, sample)
-    weights = sample.weight if sample.weight is not None else np.ones(sample.n)
-    summaries = {}
-    for name, model in sample.models.items():
-        rows = rows_of(sample, model)
-        for number, part in enumerate(divided):
-            if part.rows is None:
-                summaries[name, number] = Summary(rows, weights)
-            elif plan.enough(part.n):
-                summaries[name, number] = Summary(rows.taken(part.rows), weights[part.rows])
+    summaries = summaries_of(plan, sample, divided)
     replicates = draw(plan, replace(sample, searched=()), summaries, parts, advance)
     return Evaluated(plan, sample, divided, summaries, replicates)
 

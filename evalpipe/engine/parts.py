@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.engine.rows import rows_of
+from evalpipe.statistics import Summary
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evalpipe.data.sample import Sample
     from evalpipe.plan import Plan
@@ -36,7 +39,6 @@ class Part:
         """Return what belongs to the part's rows out of values of all rows."""
         return values if self.rows is None or values is None else values[self.rows]
 
-
     def of_level(self, sample: Sample, level: int) -> int:
         """Return the observations of a level of the outcome."""
         rows = np.flatnonzero(self.of(sample.truth) == level)
@@ -51,6 +53,19 @@ def parts(plan: Plan, sample: Sample) -> tuple[Part, ...]:
     if plan.spec.slice_rules.reference == "rest":
         found += [_rest(sample, number, part) for number, part in enumerate(found) if part.rows is not None]
     return tuple(found)
+
+
+def summaries_of(plan: Plan, sample: Sample, parts: Sequence[Part]) -> dict[tuple[str, int], Summary]:
+    """Return the statistics of each model in each part, by its number, that is large enough."""
+    weights, found = sample.weights, {}
+    for name, model in sample.models.items():
+        rows = rows_of(sample, model)
+        for number, part in enumerate(parts):
+            if part.rows is None:
+                found[name, number] = Summary(rows, weights)
+            elif plan.enough(part.n):
+                found[name, number] = Summary(rows.taken(part.rows), part.of(weights))
+    return found
 
 
 def _rest(sample: Sample, number: int, part: Part) -> Part:
@@ -72,6 +87,4 @@ def part_of(sample: Sample, rows: Whole, labels: Mapping[str, str] | None, slici
 
 def _count(sample: Sample, rows: Whole) -> int:
     """Count observations."""
-    if sample.weight is None or sample.weight_kind != "frequency":
-        return len(rows)
-    return round(float(sample.weight[rows].sum()))
+    return int(sample.observations[rows].sum())

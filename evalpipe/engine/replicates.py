@@ -194,16 +194,16 @@ def draw(
     # Once an array as large as this was freed, glibc no longer asks the system for every batch of arrays anew: twice as
     # fast. It is never written to, so it takes no memory.
     np.empty(KEPT, np.uint8)
-    task = _task(plan, sample, divide)
+    task = _task(plan, sample, summaries, divide)
     if task is None:
         return Replicates()
     found: dict[Any, list[Floats]] = defaultdict(list)
     sizes = blocks(plan.spec.intervals.replicates)
     for size, block in zip(sizes, _blocks(task, sizes), strict=True):
-        for key, part in block.items():
-            found[key].append(part)
+        for key, some in block.items():
+            found[key].append(some)
         advance(size)
-    drawn = {key: np.concatenate(parts) for key, parts in found.items()}
+    drawn = {key: np.concatenate(each) for key, each in found.items()}
     kinds: dict[str, dict[Any, Floats]] = {
         kind: {key[1:]: value for key, value in drawn.items() if key[0] == kind}
         for kind in ("metric", "curve", "error")
@@ -230,11 +230,15 @@ def _blocks(task: _Task, sizes: Sequence[int]) -> Iterator[dict[Any, Floats]]:
 
 def _workers(plan: Plan) -> int:
     asked = plan.spec.engine.workers
-    return asked if asked != "auto" else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (
-        os.cpu_count() or 1)
+    if asked != "auto":
+        return asked
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _task(plan: Plan, sample: Sample, divide: Callable[[Plan, Sample], Sequence[Part]]) -> _Task | None:
+def _task(
+    plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
+    divide: Callable[[Plan, Sample], Sequence[Part]],
+) -> _Task | None:
     """Put together what is drawn; None where nothing is."""
     wanted = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
     scored = [] if sample.task != "binary" else [n for n, m in sample.models.items() if m.score is not None]
@@ -242,18 +246,15 @@ def _task(plan: Plan, sample: Sample, divide: Callable[[Plan, Sample], Sequence[
     binned = [n for n in banded if plan.bins in BOOTSTRAP and sample.models[n].probability is not None]
     if not wanted and not banded and not binned:
         return None
-    whole = {name: rows_of(sample, model) for name, model in sample.models.items()}
-    edges = {(name, how): bin_edges(whole[name], how, sample.weight) for name in binned for how in STRATEGIES}
+    edges = {(n, how): bin_edges(summaries[n, 0].rows, how, sample.weight) for n in binned for how in STRATEGIES}
     drawn = coarsened(plan, sample) or sample
     design = _design(plan, drawn)
-    parts = divide(plan, drawn)
+    divided = divide(plan, drawn)
     views = {
-        (name, number): _view(plan, drawn, design, name, part, [e for (m, _), e in edges.items() if m == name])
-        for name in drawn.models
-        for number, part in enumerate(parts)
-        if part.rows is None or plan.enough(part.n)
+        (name, k): _view(plan, drawn, design, name, divided[k], [e for (m, _), e in edges.items() if m == name])
+        for name, k in summaries
     }
-    apart = {k: part.slicing for k, part in enumerate(parts) if part.slicing is not None and part.beside is None}
+    apart = {k: part.slicing for k, part in enumerate(divided) if part.slicing is not None and part.beside is None}
     return _Task(plan, drawn, design, views, wanted, edges, banded, apart)
 
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.parts import Part, part_of
+from evalpipe.engine.parts import Part, part_of, summaries_of
 from evalpipe.engine.replicates import FOLDS, draw
 from evalpipe.engine.rows import rows_of
 from evalpipe.intervals import percentile_limits, split, stream
 from evalpipe.plan import searched as searched_entry
 from evalpipe.results import Warned, WorstSlice
 from evalpipe.statistics import Summary
-from evalpipe.statistics.grid import joint
+from evalpipe.statistics.grid import first_rows, joint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,14 +90,13 @@ def _candidates(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
 def _combined(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
     """Return every combination of up to ``depth`` columns that has rows enough, but for those that leave none out."""
     found = []
-    each = np.ones(sample.n) if sample.weight_kind != "frequency" or sample.weight is None else sample.weight
+    each = sample.observations
     for size in range(1, depth + 1):
         for columns in combinations(range(len(sample.searched)), size):
             codes = [sample.searched[column].codes for column in columns]
             cell, count = joint(*codes)
             rows = np.bincount(cell, each, count)
-            first = np.zeros(count, np.intp)
-            first[cell[::-1]] = np.arange(sample.n)[::-1]
+            first = first_rows(cell, count)
             found += [
                 Candidate(tuple((c, int(code[first[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
                 for k in range(count)
@@ -110,8 +109,7 @@ def _ranked(
     sample: Sample, name: str, entry: MetricPlan, candidates: Sequence[Candidate], seed: int
 ) -> list[Candidate]:
     rows = rows_of(sample, sample.models[name])
-    weights = np.ones(sample.n) if sample.weight is None else sample.weight
-    sizes = weights.astype(np.intp) if sample.weight_kind == "frequency" else np.ones(sample.n, np.intp)
+    weights, sizes = sample.weights, sample.observations
     overall = float(values(Summary(rows, weights), entry))
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
     scores = []
@@ -147,11 +145,7 @@ def _drawn(
         return [whole, *(candidate.part(drawn) for candidate in ranked)]
 
     parts = divide(plan, sample)
-    rows, weights = rows_of(sample, sample.models[name]), np.ones(sample.n) if sample.weight is None else sample.weight
-    summaries = {
-        (name, k): Summary(rows if part.rows is None else rows.taken(part.rows), part.of(weights))
-        for k, part in enumerate(parts)
-    }
+    summaries = summaries_of(plan, sample, parts)
     narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False)
     replicates = draw(narrow, sample, summaries, divide).metrics if ranked else {}
     overall = float(values(summaries[name, 0], entry))

@@ -43,5 +43,6 @@ __all__ = [
     "block_counts", "blocks", "bootstrap_p", "clopper_pearson", "delong_covariance", "diebold_mariano",
     "diebold_mariano_sums", "folded_limits", "holm", "jackknife_counts", "jeffreys", "kish", "logit_bootstrap",
     "logit_limits", "mcnemar", "monte_carlo_error", "paired_auc", "percentile_limits", "pointwise_band",
-    "predictive_error", "replicate_weights", "simultaneous_band", "split", "stream", "studentised_limits", "verdict", "wilson",
+    "predictive_error", "replicate_weights", "simultaneous_band", "split", "stream", "studentised_limits", "verdict",
+    "wilson",
 ]

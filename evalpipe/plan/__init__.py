@@ -86,6 +86,14 @@ class Plan:
         """Tell whether a metric needs replicates."""
         return entry.drawn or (self.differs and self.spec.intervals.method != "none")
 
+    @property
+    def margins(self) -> Mapping[str, float]:
+        """The margins of equivalence by the canonical names of their measures."""
+        from evalpipe.metrics import registry
+
+        declared = {} if self.spec.compare is None else self.spec.compare.margins
+        return {registry[name].name: value for name, value in declared.items()}
+
     def reference_labels(self, columns: tuple[str, ...]) -> dict[str, str] | None:
         """Return the labels of the slice that those by ``columns`` are compared with; None where it is no slice."""
         asked = self.spec.slice_rules.reference

@@ -17,12 +17,10 @@ Method = Literal[
 BOOTSTRAP: tuple[Method, ...] = ("percentile", "basic", "bca", "studentised", "bootstrap_logit")
 """The methods that need replicates."""
 
-
 BINOMIAL: dict[Method, str] = {"exact": "Clopper-Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys"}
 """The methods for proportions of rows, by whose they are."""
 
 DEPENDENT = "rows of a cluster are not independent, so whole clusters are resampled"
-
 
 CLOSED: dict[str, tuple[Method, str]] = {
     "auc": ("delong", "an area under the ROC curve, whose variance DeLong gives"),
@@ -45,7 +43,7 @@ def interval(spec: Spec, entry: Metric, average: str | None) -> tuple[Method, st
     if entry.interval == "proportion":
         return proportions(spec)
     weighted: tuple[Method, str] = ("percentile", "limits in closed form do not hold under importance weights")
-    return weighted if _weighted(spec) else CLOSED[entry.interval]
+    return weighted if spec.importance else CLOSED[entry.interval]
 
 
 def _for_all(spec: Spec) -> tuple[Method, str] | None:
@@ -58,19 +56,15 @@ def _for_all(spec: Spec) -> tuple[Method, str] | None:
     return ("percentile", DEPENDENT) if spec.cluster is not None else None
 
 
-def _weighted(spec: Spec) -> bool:
-    return spec.weight is not None and spec.weight.kind == "importance"
-
-
 def proportions(spec: Spec) -> tuple[Method, str]:
     """Choose the method of a proportion of rows."""
     general, asked = _for_all(spec), spec.intervals.method
     if general is not None:
         return general
-    if _weighted(spec) and asked not in BINOMIAL:
+    if spec.importance and asked not in BINOMIAL:
         return "percentile", "binomial limits do not hold under importance weights"
     method: Method = next((known for known in BINOMIAL if known == asked), "exact")
-    if _weighted(spec):
+    if spec.importance:
         return method, f"{BINOMIAL[method]} limits of effective observations, as the spec asks for under weights"
     if asked in ("wilson", "jeffreys"):
         return method, f"a proportion of rows, and the spec asks for {BINOMIAL[method]} limits"

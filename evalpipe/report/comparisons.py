@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.report import numbers, wording
 from evalpipe.report.disparities import signed
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.tables import Number, key_measures
+from evalpipe.report.tables import Number, key_measures, note_of, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -148,11 +148,8 @@ def compared(names: Names, found: Comparison) -> str:
 
 def _difference(found: Comparison) -> Number:
     if found.difference is None:
-        return Number(f"{found.status}: {found.reason}" if found.reason else found.status)
-    notes = [f"{found.status}: {found.reason}" if found.status != "ok" and found.reason else ""]
-    if found.undefined_replicates and found.status == "ok":
-        notes.append(f"undefined in {numbers.count(found.undefined_replicates)} replicates")
-    return signed(found.difference, found.lower, found.upper, "; ".join(filter(None, notes)) or None)
+        return Number(status_of(found))
+    return signed(found.difference, found.lower, found.upper, note_of(found))
 
 
 def _discordant(names: Names, found: Comparison) -> str:

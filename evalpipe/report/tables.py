@@ -12,7 +12,7 @@ from evalpipe.report import numbers, wording
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.results import Confusion, Curve, Estimate, MetricSummary, ModelSummary, Results
+    from evalpipe.results import Comparison, Confusion, Curve, Estimate, MetricSummary, ModelSummary, Results
 
 MODELS_ABREAST = 3
 """Models side by side in one table; more continue in a further table."""
@@ -92,17 +92,26 @@ class GainTable:
 def shown(estimate: Estimate, *, whole: bool = False) -> Number:
     """Write an estimate; an undefined one says why."""
     if estimate.value is None:
-        return Number(f"{estimate.status}: {estimate.reason}" if estimate.reason else estimate.status)
-    notes = [f"{estimate.status}: {estimate.reason}" if estimate.status != "ok" else ""]
-    if estimate.undefined_replicates and estimate.status == "ok":
-        notes.append(f"undefined in {numbers.count(estimate.undefined_replicates)} replicates")
-    note = "; ".join(filter(None, notes)) or None
-    exact = numbers.exact(estimate.value)
+        return Number(status_of(estimate))
+    note, exact = note_of(estimate), numbers.exact(estimate.value)
     if estimate.lower is None or estimate.upper is None:
         single = whole and estimate.value.is_integer()
         return Number(numbers.count(estimate.value) if single else numbers.number(estimate.value), None, note, exact)
     value, interval = numbers.interval(estimate.value, estimate.lower, estimate.upper, whole=whole)
     return Number(value, interval, note, exact)
+
+
+def status_of(found: Estimate | Comparison) -> str:
+    """Say what became of a number, and why."""
+    return f"{found.status}: {found.reason}" if found.reason else found.status
+
+
+def note_of(found: Estimate | Comparison) -> str | None:
+    """Say what there is to know about a number beside its interval; None where that is nothing."""
+    if found.status != "ok":
+        return status_of(found)
+    gaps = found.undefined_replicates
+    return f"undefined in {numbers.count(gaps)} replicates" if gaps else None
 
 
 def overall(results: Results, dataset: str) -> list[Estimate]:

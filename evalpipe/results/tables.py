@@ -14,7 +14,7 @@ Slice = dict[str, Scalar]
 class Record(BaseModel):
     """A frozen row of a table of results."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
 
 class InputFile(Record):
@@ -97,8 +97,8 @@ class MetricSummary(Record):
     """What each pair of a true (outer) and a predicted level weighs or costs, by name, where it depends on that."""
 
 
-class Estimate(Record):
-    """One number, with its interval and support."""
+class Measured(Record):
+    """What was measured, of what, and where."""
 
     dataset: str
     model: str
@@ -108,6 +108,11 @@ class Estimate(Record):
     params: dict[str, Scalar]
     average: str | None = None
     class_: str | None = Field(default=None, alias="class")
+
+
+class Estimate(Measured):
+    """One number, with its interval and support."""
+
     value: float | None
     lower: float | None
     upper: float | None
@@ -133,20 +138,10 @@ class Estimate(Record):
     """How far the grid of the replicates is from the value itself, which is exact; limits are moved back by it. Null
     where every row was drawn and every score kept."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
-
-class Comparison(Record):
+class Comparison(Measured):
     """A measure of a model less that of its baseline: another model on the same rows, or itself on another dataset."""
 
-    dataset: str
-    slice: Slice | None = None
-    metric: str
-    params: dict[str, Scalar]
-    average: str | None = None
-    class_: str | None = Field(default=None, alias="class")
-    model: str
-    variant: str = "original"
     baseline: str
     baseline_variant: str = "original"
     baseline_dataset: str | None = None
@@ -173,22 +168,13 @@ class Comparison(Record):
     details: dict[str, Scalar] = Field(default_factory=dict)
     """Of McNemar's test: only_model and only_baseline, the rows that one alone gets right, and p_exact."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
-
-class SliceDifference(Record):
+class SliceDifference(Measured):
     """One measure of a model in a slice, against its reference, as a difference and as a ratio."""
 
-    dataset: str
-    model: str
-    variant: str = "original"
     slice: Slice
     reference: str | Slice
     """The reference: overall, rest, or the labels of another slice."""
-    metric: str
-    params: dict[str, Scalar]
-    average: str | None = None
-    class_: str | None = Field(default=None, alias="class")
     difference: float | None
     lower: float | None
     upper: float | None
@@ -205,8 +191,6 @@ class SliceDifference(Record):
     """The same, adjusted for the share of false discoveries among them."""
     status: Status
     reason: str | None = None
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
 
 class Disparity(Record):
@@ -321,8 +305,6 @@ class Curve(Record):
     whiskers) of residual_box; groups and smoothed of a smooth line: through how many groups of rows it goes, and
     whether it is a spline or, of fewer than five groups, their means; last_or_more of a rootogram: whether its last
     count holds all above; expected_above: the weight expected above it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
 
 class Threshold(Record):

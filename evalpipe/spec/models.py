@@ -257,3 +257,8 @@ class Spec(Part):
     def origin(self) -> Origin:
         """Where each key was written; empty for a spec made from a mapping."""
         return self._origin
+
+    @property
+    def importance(self) -> bool:
+        """Whether rows have importance weights, under which they are not observations of one kind."""
+        return self.weight is not None and self.weight.kind == "importance"

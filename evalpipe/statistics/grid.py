@@ -45,6 +45,13 @@ def means(values: Floats, cells: Whole, weight: Floats | None = None) -> Floats:
     return np.clip(mean, low, high)
 
 
+def first_rows(cells: Whole, count: int) -> Whole:
+    """Return the position of the first row in each of ``count`` cells, all of which have one."""
+    first = np.zeros(count, np.intp)
+    first[cells[::-1]] = np.arange(len(cells))[::-1]
+    return first
+
+
 def joint(*codes: Whole) -> tuple[Whole, int]:
     """Number the combinations of codes that occur, in order of the first code, then the next: [n] and their count."""
     combined = np.zeros(len(codes[0]), np.intp)

@@ -99,10 +99,10 @@ def test_each_row_is_in_the_slice_of_its_level_and_missing_values_are_a_slice_of
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_format_gives_the_same_slices(name: str, tmp_path: Path) -> None:
     WRITERS[name](FRAME, tmp_path / name)
-    same(sample(path=str(tmp_path / name), slices=SLICES), sample(FRAME, slices=SLICES))
+    assert_same(sample(path=str(tmp_path / name), slices=SLICES), sample(FRAME, slices=SLICES))
 
 
-def same(left: Sample, right: Sample) -> None:
+def assert_same(left: Sample, right: Sample) -> None:
     assert left.truth.tolist() == right.truth.tolist()
     assert len(left.slicings) == len(right.slicings) > 0
     for one, other in zip(left.slicings + left.searched, right.slicings + right.searched, strict=True):
@@ -122,7 +122,8 @@ def test_the_order_of_the_rows_changes_nothing(order: list[int]) -> None:
     # the second half differs from the first in its slices alone, so they decide the order of such rows
     twice = pl.concat([FRAME, FRAME.with_columns(pl.lit("z").alias("season"), cap=pl.col("cap") + 6)])
     worst = {"metric": "brier", "columns": ["season", {"column": "cap", "cuts": [9]}]}
-    same(sample(twice[order], slices=SLICES, worst_slices=worst), sample(twice, slices=SLICES, worst_slices=worst))
+    asked = {"slices": SLICES, "worst_slices": worst}
+    assert_same(sample(twice[order], **asked), sample(twice, **asked))
 
 
 def test_rows_of_weight_zero_and_rows_that_where_leaves_out_make_no_slice() -> None:

@@ -47,7 +47,7 @@ def data(n: int, seed: int = 5, *, ties: bool = True) -> tuple[np.ndarray, np.nd
     return y, np.round(p, 1) if ties else p, rng.integers(1, 4, n).astype(float)
 
 
-def same(one: Found, other: Found, tolerance: float) -> None:
+def assert_same(one: Found, other: Found, tolerance: float) -> None:
     assert one.keys() == other.keys()
     for name, (points, notes) in one.items():
         most = LINE if name.endswith("smooth") and tolerance else tolerance
@@ -63,20 +63,20 @@ def test_a_row_of_weight_three_is_three_rows(n: int, task: str) -> None:
     y, p, w = data(n)
     y, p = (np.round(np.abs(y)), p + 0.1) if task == "count" else (y, p)
     times = w.astype(int)
-    same(curves(y, p, w, task), curves(np.repeat(y, times), np.repeat(p, times), task=task), 1e-12)
+    assert_same(curves(y, p, w, task), curves(np.repeat(y, times), np.repeat(p, times), task=task), 1e-12)
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
     y, p, w = data(1500)
     w = w / 7
     order = np.random.default_rng(1).permutation(len(y))
-    same(curves(y, p, w), curves(y[order], p[order], w[order]), 1e-12)
+    assert_same(curves(y, p, w), curves(y[order], p[order], w[order]), 1e-12)
 
 
 def test_a_row_of_weight_zero_is_no_row() -> None:
     y, p, w = data(60)
     with_more = curves(np.r_[y, 1000.0], np.r_[p, -1000.0], np.r_[w, 0.0])
-    same(with_more, curves(y, p, w), 0.0)
+    assert_same(with_more, curves(y, p, w), 0.0)
     assert curves([1.0], [2.0], [0.0]) == {}
 
 
@@ -84,7 +84,8 @@ def test_the_scale_of_weights_matters_only_to_totals() -> None:
     y, p, w = data(300)
     one, ten = (curves(y, p, times * w, kind="importance") for times in (1, 10))
     totals = ("residual_histogram", "residual_outliers", "residual_box")
-    same({k: v for k, v in one.items() if k not in totals}, {k: v for k, v in ten.items() if k not in totals}, 1e-12)
+    scaled = ({k: v for k, v in found.items() if k not in totals} for found in (one, ten))
+    assert_same(*scaled, 1e-12)
     for name in totals[:2]:
         assert ten[name][0]["weight"] == pytest.approx(10 * np.array(one[name][0]["weight"]), rel=1e-12)
 

@@ -29,7 +29,7 @@ def batch(truth: Any) -> Any:
     return weights.reshape(2, 3, N)
 
 
-def check(together: Any, alone: list[float]) -> None:
+def assert_equal(together: Any, alone: list[float]) -> None:
     assert together.shape == (2, 3)
     np.testing.assert_array_equal(together.ravel(), alone)
 
@@ -39,7 +39,7 @@ def test_a_batch_with_gaps_is_a_loop(name: str, options: dict[str, Any], task: s
     data = samples.rows(task)
     weights = batch(data.truth)
     each = [float(samples.value(name, options, data, weight)) for weight in weights.reshape(6, N)]
-    check(samples.value(name, options, data, weights), each)
+    assert_equal(samples.value(name, options, data, weights), each)
 
 
 @numbers.every_metric
@@ -48,7 +48,7 @@ def test_a_batch_of_numbers_with_gaps_is_a_loop(name: str, options: dict[str, An
     data = numbers.rows(ties=ties)
     weights = batch(data.truth)
     each = [float(numbers.value(name, options, data, weight)) for weight in weights.reshape(6, N)]
-    check(numbers.value(name, options, data, weights), each)
+    assert_equal(numbers.value(name, options, data, weights), each)
 
 
 def _over_the_batch(total: Any) -> Any:

@@ -22,7 +22,7 @@ def computed(case: Case) -> float:
     return float(Summary(case.rows, case.weights).value(metric, metric.options(**case.options).model_dump()))
 
 
-def check(case: Case) -> None:
+def assert_agrees(case: Case) -> None:
     if case.metric in CURVES:
         check_curve(case)
     else:
@@ -68,7 +68,7 @@ CASES, ASIDE = sorted_out() if FOLDER.exists() else ([], Counter())
 
 @pytest.mark.parametrize("case", [case for _, case in CASES], ids=[raw["object"][:70] for raw, _ in CASES])
 def test_yardstick_agrees(case: Case) -> None:
-    check(case)
+    assert_agrees(case)
 
 
 def test_its_weights_of_the_two_ratios_are_no_counts() -> None:
