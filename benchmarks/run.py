@@ -27,9 +27,9 @@ def loop() -> list[str]:
     job = (
         f"Percentile intervals of {', '.join(bootstrap.NAMES)}: one whole call of `evalpipe.evaluate` against a loop "
         "that draws rows and calls scikit-learn, timed over fewer replicates and extrapolated; our memory is the peak "
-        "of the process. Then how far our limits are from those of the loop's replicates, and from those of as many "
-        "replicates that draw every row and keep every score (`engine.mode: exact`), in standard errors of the "
-        "Monte-Carlo noise of both."
+        "of the process. Then how far apart our limits are (median, largest) from those of the loop's replicates, and "
+        "from those of as many replicates of ours that draw every row and keep every score (`engine.mode: exact`), in "
+        "standard errors of the Monte-Carlo noise of both."
     )
     rows = [peers.fresh(bootstrap.compare, n) for n in bootstrap.SIZES]
     return ["## scikit-learn", "", job, "", *bootstrap.HEADER, *rows]
