@@ -44,8 +44,10 @@ def ours(y: Any, p: Any, replicates: int, mode: str = "auto") -> tuple[float, An
     import evalpipe
 
     intervals = {"method": "percentile", "replicates": replicates, "bands": False}
+    clipped = {"metric": "log_loss", "epsilon": float(np.finfo(float).eps)}  # as theirs does
+    metrics = [clipped if name == "log_loss" else name for name in NAMES]
     begun = time.perf_counter()
-    results = evalpipe.evaluate(y, p, event=True, metrics=NAMES, intervals=intervals, engine={"mode": mode})
+    results = evalpipe.evaluate(y, p, event=True, metrics=metrics, intervals=intervals, engine={"mode": mode})
     return time.perf_counter() - begun, results.rows
 
 
