@@ -19,17 +19,21 @@ BELOW = {
     "tasks": set(),
     "results": {"errors"},
     "metrics": {"tasks", "errors"},
+    "calibration": {"tasks", "errors"},
     "statistics": {"metrics.declare", "errors"},
     "intervals": {"errors"},
-    "spec": {"metrics", "tasks", "errors"},
-    "plan": {"spec", "data.table", "metrics", "tasks", "errors"},
+    "spec": {"metrics", "calibration", "tasks", "errors"},
+    "plan": {"spec", "data.table", "metrics", "calibration", "tasks", "errors"},
     "data": {"spec", "plan", "tasks", "results", "errors"},
-    "engine": {"plan", "tasks", "statistics", "metrics", "intervals", "data.sample", "results", "version", "errors"},
+    "engine": {
+        "plan", "tasks", "statistics", "metrics", "calibration", "intervals", "data.sample", "results", "version",
+        "errors",
+    },
     "report": {"results", "errors"},
     "record": {"spec", "results", "version", "errors"},
-    "run": {"spec", "plan", "data", "engine", "results", "report", "record", "errors"},
+    "run": {"spec", "plan", "data", "engine", "calibration", "results", "report", "record", "errors"},
     "arrays": {"run", "spec", "results", "errors"},
-    "cli": {"run", "spec", "plan", "results", "metrics", "version", "errors"},
+    "cli": {"run", "spec", "plan", "results", "metrics", "calibration", "version", "errors"},
 }
 
 
@@ -107,6 +111,7 @@ def test_rooms_do_not_need_each_other_in_a_circle(root: Path) -> None:
     [
         ("evalpipe.report.view", "from evalpipe.engine import bins", "evalpipe.engine, which is not below report"),
         ("evalpipe.metrics.labels", "import evalpipe.results", "evalpipe.results, which is not below metrics"),
+        ("evalpipe.calibration.beta", "import evalpipe.metrics", "evalpipe.metrics, which is not below calibration"),
         ("evalpipe.engine.rows", "from evalpipe.data.read import f", "evalpipe.data.read, which is not below engine"),
         ("evalpipe.spec.load", "def f():\n  from evalpipe import plan", "evalpipe.plan, which is not below spec"),
         ("evalpipe.data.read", "import polars as pl", "polars on import"),

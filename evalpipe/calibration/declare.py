@@ -1,0 +1,207 @@
+"""How a recalibrator is declared: a class that fits parameters and applies them, with what people should know of it.
+
+``fit`` takes a `Training`; its keyword-only parameters are the options a user may set in the spec, with pydantic types.
+``apply`` maps predictions by the parameters alone, which are plain JSON: what was written and read again gives the same
+bytes. Where a method takes logarithms, ``clips(parameters, prediction)`` counts the rows it moves off 0 and 1 for them;
+where shapes do not say all, ``check(parameters)`` returns what is wrong with parameters that were read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import math
+import re
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from evalpipe.tasks import Task
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Parameters = dict[str, Any]
+Shapes = Mapping[str, str | tuple[str, ...]]
+
+
+class Unfit(Exception):  # noqa: N818 - a finding about the data, not a fault
+    """A recalibrator cannot be fitted to these rows; the text says why, fit to follow "cannot be fitted: "."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """The rows a recalibrator learns from, n of them.
+
+    ``truth`` [n]: whether a row is an event, the place of its level (from 0), or its number. ``prediction``: [n]
+    probabilities of the event, [n, K] probabilities of the levels, or [n] numbers. ``weight`` [n], all above 0.
+    ``resampled`` gives the weights of so many bootstrap resamples of these rows, in batches [b, n].
+    """
+
+    truth: Any
+    prediction: Any
+    weight: Any
+    resampled: Callable[[int], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted recalibrator: its method, options and parameters, all plain JSON.
+
+    ``clipped`` counts the rows it was fitted to whose probability was moved off 0 or 1 for a logarithm.
+    """
+
+    method: str
+    options: dict[str, Any]
+    parameters: Parameters
+    clipped: int = 0
+
+    def __call__(self, prediction: Any) -> Array:
+        """Map predictions, [n] or [n, K], to recalibrated ones of the same shape.
+
+        Raises ValueError where the fit was for another number of levels.
+        """
+        found = registry[self.method].method.apply(self.parameters, np.asarray(prediction, float))
+        return np.asarray(found, float)
+
+    def clips(self, prediction: Any) -> int:
+        """Return how many of these rows have a probability that is clipped for a logarithm."""
+        return registry[self.method].clips(self.parameters, np.asarray(prediction, float))
+
+
+@dataclass(frozen=True)
+class Recalibrator:
+    """One declared recalibrator. Built by `recalibrator`; everything that lists, checks or prints them reads it."""
+
+    name: str
+    title: str
+    reference: str
+    tasks: frozenset[Task]
+    method: Any
+    shapes: Shapes | None
+
+    @property
+    def definition(self) -> str:
+        """The docstring of the declaration: what the method does, in words."""
+        return " ".join((inspect.getdoc(self.method) or "").split())
+
+    @cached_property
+    def options(self) -> type[BaseModel]:
+        """The pydantic model of the options: frozen, strict about unknown keys."""
+        hints = typing.get_type_hints(self.method.fit, include_extras=True)
+        parameters = inspect.signature(self.method.fit).parameters.values()
+        fields: dict[str, Any] = {
+            p.name: (hints[p.name], p.default) for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        config = ConfigDict(extra="forbid", frozen=True, strict=True)
+        return create_model(f"{self.name}_options", __config__=config, **fields)
+
+    def fit(self, training: Training, **options: Any) -> Fitted:
+        """Fit to the rows; raises `Unfit` where that is impossible, ValueError where an option is wrong."""
+        chosen = self._chosen(options)
+        parameters = {name: _plain(value) for name, value in self.method.fit(training, **chosen).items()}
+        return Fitted(self.name, chosen, parameters, self.clips(parameters, np.asarray(training.prediction, float)))
+
+    def clips(self, parameters: Parameters, prediction: Array) -> int:
+        """Return how many rows have a probability that is clipped for a logarithm under these parameters."""
+        counting = getattr(self.method, "clips", None)
+        return 0 if counting is None else int(counting(parameters, prediction))
+
+    def fault(self, parameters: Any) -> str | None:
+        """Return what is wrong with parameters that were read, None where nothing is."""
+        found = None if self.shapes is None else _misshapen(self.shapes, parameters)
+        check = getattr(self.method, "check", None)
+        return found or (None if check is None else typing.cast("str | None", check(parameters)))
+
+    def _chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return self.options(**options).model_dump()
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise ValueError(f"{self.name}: option {place}: {first['msg']}") from error
+
+
+_declared: dict[str, Recalibrator] = {}
+
+registry: Mapping[str, Recalibrator] = MappingProxyType(_declared)
+"""Every recalibrator by name, in the order of declaration."""
+
+
+def recalibrator(
+    *, title: str, tasks: tuple[Task, ...], ref: str, parameters: Shapes | None
+) -> Callable[[type[Any]], Recalibrator]:
+    """Declare the decorated class as a recalibrator, under its name in small letters with underscores.
+
+    ``ref`` is the source (author, year). ``parameters`` gives the shape of each: a string with a letter for each axis,
+    where one letter means one length, or the words it may be; None where ``check`` knows. Raises ValueError when the
+    name is taken.
+    """
+
+    def declare(method: type[Any]) -> Recalibrator:
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", method.__name__).lower()
+        if name in _declared:
+            raise ValueError(f"the name {name!r} of a recalibrator is taken")
+        entry = Recalibrator(name, title, ref, frozenset(tasks), method, parameters)
+        _declared[name] = entry
+        return entry
+
+    return declare
+
+
+def fitted_from(method: str, options: Mapping[str, Any], parameters: Mapping[str, Any], clipped: int = 0) -> Fitted:
+    """Return the fitted recalibrator that these values, read from JSON, describe.
+
+    Raises ValueError, with a text that names the method and what is wrong, for an unknown method or option and for
+    parameters that are missing, unknown, not finite or of the wrong shape.
+    """
+    if method not in registry:
+        near = difflib.get_close_matches(str(method), registry, n=1)
+        raise ValueError(f"no recalibrator is called {method!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    entry = registry[method]
+    chosen, fault = entry._chosen(options), entry.fault(parameters)  # noqa: SLF001 - this function is its other half
+    if fault is not None:
+        raise ValueError(f"{method}: {fault}")
+    return Fitted(method, chosen, dict(parameters), clipped)
+
+
+def _misshapen(shapes: Shapes, parameters: Any) -> str | None:
+    if not isinstance(parameters, Mapping):
+        return f"the parameters are {parameters!r}, which is no map"
+    for word, names in (("lacks", set(shapes) - set(parameters)), ("knows no", set(parameters) - set(shapes))):
+        if names:
+            return f"{word} the parameter {min(names)!r}" if word == "lacks" else f"{word} parameter {min(names)!r}"
+    lengths: dict[str, int] = {}
+    faults = (_fault(name, shape, parameters[name], lengths) for name, shape in shapes.items())
+    return next((fault for fault in faults if fault is not None), None)
+
+
+def _fault(name: str, shape: str | tuple[str, ...], value: Any, lengths: dict[str, int]) -> str | None:
+    if isinstance(shape, tuple):
+        return None if value in shape else f"{name} is {value!r}, which is none of {', '.join(shape)}"
+    if not shape:
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return None if number else f"{name} holds {_shown(value)}, which is no finite number"
+    if not isinstance(value, list) or not value:
+        return f"{name} holds {_shown(value)}, which is no list of values"
+    if len(value) != lengths.setdefault(shape[0], len(value)):
+        return f"{name} has {len(value)} values, and {lengths[shape[0]]} belong there"
+    return next((fault for part in value if (fault := _fault(name, shape[1:], part, lengths)) is not None), None)
+
+
+def _shown(value: Any) -> str:
+    """Write a value that was read in the words of its file, cut short."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _plain(value: Any) -> Any:
+    """Turn arrays and numpy's numbers into lists and Python's numbers, and -0 into 0."""
+    if isinstance(value, np.ndarray | np.generic):
+        return np.asarray(np.asarray(value) + 0).tolist()
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,182 @@
+"""Recalibration by steps: isotonic regression, its bagged form, and histogram binning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.calibration.declare import Array, Parameters, Training, recalibrator
+from evalpipe.calibration.pooled import (
+    Numbers,
+    Places,
+    Runs,
+    events_of,
+    numbers_of,
+    runs,
+    totals_of_events,
+)
+
+Between = Annotated[Literal["step", "step_above", "linear"], Field(description="What holds between predictions.")]
+Bags = Annotated[int, Field(ge=10, le=100_000, description="Bootstrap resamples of the rows.")]
+Bins = Annotated[int, Field(ge=2, le=1000, description="Bins, of which ties and empty ones may leave fewer.")]
+Cut = Annotated[Literal["quantile", "uniform"], Field(description="Bins of equal weight or of equal width.")]
+
+
+@recalibrator(title="Isotonic regression", tasks=("binary", "regression", "count"),
+              ref="Ayer et al. (1955); Zadrozny & Elkan (2002)",
+              parameters={"interpolate": ("step", "step_above", "linear"), "at": "m", "value": "m"})
+class Isotonic:
+    """The non-decreasing function that fits best by weighted least squares: the pool of adjacent violators (PAVA).
+
+    Equal predictions are pooled first. ``step``: a new prediction takes the level of the nearest fitted prediction at
+    or below it, so one between two blocks belongs to the lower block. ``step_above``: it belongs to the upper block, as
+    with isoreg in R. ``linear``: it lies on the line between the end of the one block and the start of the next, as in
+    scikit-learn. Beyond the fitted predictions the end levels hold.
+    """
+
+    @staticmethod
+    def fit(training: Training, *, interpolate: Between = "step") -> Parameters:
+        """Fit the levels."""
+        at, sums, total = _table(training)
+        starts, level = pava(sums, total)
+        ends = np.r_[starts[1:], len(at)] - 1
+        if interpolate != "linear":
+            return {"interpolate": interpolate, "at": at[starts if interpolate == "step" else ends], "value": level}
+        both = np.column_stack([starts, ends]).ravel()
+        kept = np.r_[True, both[1:] != both[:-1]]
+        return {"interpolate": interpolate, "at": at[both[kept]], "value": np.repeat(level, 2)[kept]}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Look predictions up."""
+        if parameters["interpolate"] == "step":
+            return looked_up(parameters, prediction)
+        if parameters["interpolate"] == "step_above":
+            at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
+            return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
+        return np.asarray(np.interp(prediction, parameters["at"], parameters["value"]))
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:
+        """Say what is wrong with levels that were read."""
+        return ascending(parameters)
+
+
+@recalibrator(title="Bagged isotonic regression", tasks=("binary",), ref="Zadrozny & Elkan (2002); Breiman (1996)",
+              parameters={"at": "m", "value": "m"})
+class IsotonicBagged:
+    """The mean of the isotonic step functions of bootstrap resamples of the rows, which is one step function again."""
+
+    @staticmethod
+    def fit(training: Training, *, bags: Bags = 1000) -> Parameters:
+        """Fit the mean of the levels; a resample whose rows all weigh nothing is left out."""
+        found = runs(training.prediction, training.truth, training.weight)
+        totals_of_events(training, found)
+        rise, used = np.zeros(len(found.at)), 0
+        for batch in training.resampled(bags):
+            events, total = _bags(training, found, np.asarray(batch, float))
+            for some, all_ in zip(events, total, strict=True):
+                used += _add_rises(rise, some, all_)
+        mean = np.minimum(np.cumsum(rise) / used, 1.0)
+        new = np.flatnonzero(np.r_[True, mean[1:] != mean[:-1]])
+        return {"at": found.at[new], "value": mean[new]}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Look predictions up."""
+        return looked_up(parameters, prediction)
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:
+        """Say what is wrong with levels that were read."""
+        return ascending(parameters)
+
+
+@recalibrator(title="Histogram binning", tasks=("binary",), ref="Zadrozny & Elkan (2001)",
+              parameters={"at": "m", "value": "m"})
+class Histogram:
+    """The share of events in each bin of probability, closed below.
+
+    ``quantile``: bins of equal weight, in which equal predictions always share the bin of the first of them; a new
+    prediction between two bins belongs to the lower. ``uniform``: bins of equal width; an empty bin joins the one below
+    it, or the first with rows where none lies below.
+    """
+
+    @staticmethod
+    def fit(training: Training, *, bins: Bins = 10, strategy: Cut = "quantile") -> Parameters:
+        """Fit the shares."""
+        table = events_of(training)
+        if strategy == "uniform":
+            inside = np.searchsorted(np.arange(bins + 1) / bins, table.at, side="right") - 1
+        else:
+            below = np.cumsum(table.total) - table.total
+            inside = (bins * below / np.sum(table.total)).astype(np.intp)
+        inside = np.minimum(inside, bins - 1)
+        starts = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
+        share = np.add.reduceat(table.events, starts) / np.add.reduceat(table.total, starts)
+        return {"at": inside[starts] / bins if strategy == "uniform" else table.at[starts], "value": share}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Look predictions up."""
+        return looked_up(parameters, prediction)
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:
+        """Say what is wrong with bins that were read."""
+        at = np.asarray(parameters["at"], float)
+        return None if bool(np.all(np.diff(at) > 0)) else "at does not ascend"
+
+
+def pava(sums: Array, total: Array) -> tuple[Places, Array]:
+    """Return where each block of the isotonic fit to the means ``sums`` / ``total`` starts and its level, [blocks]."""
+    from scipy.optimize import isotonic_regression
+
+    blocks = isotonic_regression(sums / total, weights=total).blocks
+    starts = np.asarray(blocks[:-1], np.intp)
+    # A mean from totals has the last bits of no running mean; two of neighbours may then differ by such bits alone.
+    level = np.add.reduceat(sums, starts) / np.add.reduceat(total, starts)
+    return starts, np.maximum.accumulate(level)
+
+
+def looked_up(parameters: Parameters, prediction: Array) -> Array:
+    """Return the value at the nearest of ``at`` at or below each prediction, the first where there is none."""
+    place = np.searchsorted(np.asarray(parameters["at"], float), prediction, side="right") - 1
+    return np.asarray(np.asarray(parameters["value"], float)[np.maximum(place, 0)])
+
+
+def ascending(parameters: Parameters) -> str | None:
+    """Say whether predictions do not ascend, or levels fall."""
+    at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
+    if not np.all(np.diff(at) > 0):
+        return "at does not ascend"
+    return None if bool(np.all(np.diff(value) >= 0)) else "value descends"
+
+
+def _table(training: Training) -> Numbers:
+    """Return the table of events as one of numbers, or that of numbers."""
+    if np.asarray(training.truth).dtype.kind != "b":
+        return numbers_of(training)
+    table = events_of(training)
+    return Numbers(table.at, table.events, table.total)
+
+
+def _bags(training: Training, found: Runs, weight: Array) -> tuple[Array, Array]:
+    """Return the weight of events and of all rows at each distinct prediction in resamples [b, n], both [b, m]."""
+    events = found.totals(np.where(np.asarray(training.truth, bool), weight, 0.0))
+    others = found.totals(np.where(np.asarray(training.truth, bool), 0.0, weight))
+    return events, events + others
+
+
+def _add_rises(rise: Array, events: Array, total: Array) -> int:
+    """Add how far the fit to one resample rises at each distinct prediction, from 0; return whether it has any rows."""
+    drawn = np.flatnonzero(total > 0)
+    if not len(drawn):
+        return 0
+    starts, level = pava(events[drawn], total[drawn])
+    places = drawn[starts]
+    places[0] = 0  # below the first prediction of the resample its first level holds
+    rise[places] += np.diff(level, prepend=0.0)
+    return 1

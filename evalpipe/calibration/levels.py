@@ -1,0 +1,208 @@
+"""Recalibration of the probabilities of several levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal, get_args
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator, registry
+from evalpipe.calibration.newton import Slope, maximise
+from evalpipe.calibration.pooled import Places, clipped, rows_clipped
+
+RIDGE = 1e-8
+"""The weight of the squared slopes for each unit of the rows' weight: it decides between equally good ones only."""
+
+MOST = 30
+"""The most levels of a multinomial fit; there are as many coefficients as their square."""
+
+Inner = Annotated[Literal["logistic", "isotonic", "beta", "platt"], Field(description="The method for each level.")]
+
+
+@recalibrator(title="Multinomial recalibration", tasks=("multiclass", "ordinal"), ref="Kull et al. (2019)",
+              parameters={"coefficients": "jk"})
+class Multinomial:
+    """A multinomial logistic regression of the level on the log probabilities of all K levels.
+
+    Each level but the last, whose linear predictor is 0, has K + 1 coefficients, the intercept first. They are those of
+    greatest weighted likelihood, less 5e-9 of the total weight times the sum of the squared slopes in standard
+    deviations; without that they are not unique where a level's probability is constant. Of two levels it is the beta
+    calibration without its signs.
+    """
+
+    @staticmethod
+    def fit(training: Training) -> Parameters:
+        """Fit the coefficients."""
+        prediction, truth, weight = in_order(training)
+        check_levels(prediction, truth)
+        levels = prediction.shape[1]
+        if levels > MOST:
+            raise Unfit(f"{levels} levels have {levels**2 - 1} coefficients, and {MOST} levels are the most")
+        odds, total = np.log(clipped(prediction)).T, float(np.sum(weight))
+        centre = np.sum(odds * weight, axis=1) / total
+        moved = odds - centre[:, None]
+        spread = np.sqrt(np.sum(moved**2 * weight, axis=1) / total)
+        spread = np.where(spread > 1e-9, spread, 1.0)
+        found = _fit(np.vstack([np.ones(len(truth)), moved / spread[:, None]]), truth, weight, levels)
+        slopes = found[:, 1:] / spread
+        return {"coefficients": np.column_stack([found[:, 0] - np.sum(slopes * centre, axis=1), slopes])}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities [n, K]."""
+        coefficients = np.asarray(parameters["coefficients"], float)
+        demand_levels(len(coefficients) + 1, prediction)
+        design = np.vstack([np.ones(len(prediction)), np.log(clipped(prediction)).T])
+        return softmax(_predictor(coefficients, design).T)
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
+        """Count the rows with a probability of 0 or 1."""
+        return rows_clipped(prediction)
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:
+        """Say what is wrong with coefficients that were read."""
+        rows, columns = np.shape(parameters["coefficients"])
+        return None if columns == rows + 2 else f"coefficients has {columns} columns, and {rows + 2} belong there"
+
+
+@recalibrator(title="One against the rest", tasks=("multiclass", "ordinal"), ref="Zadrozny & Elkan (2002)",
+              parameters=None)
+class OneVsRest:
+    """A recalibrator of an event for each level against the rest, the results divided by their sum in each row.
+
+    A row whose parts are all 0 gets equal probabilities.
+    """
+
+    @staticmethod
+    def fit(training: Training, *, method: Inner = "logistic") -> Parameters:
+        """Fit one level after another."""
+        prediction, truth = np.asarray(training.prediction, float), np.asarray(training.truth)
+        check_levels(prediction, truth)
+        parts: list[Parameters] = []
+        for level in range(prediction.shape[1]):
+            alone = replace(training, truth=truth == level, prediction=prediction[:, level])
+            try:
+                parts.append(registry[method].fit(alone).parameters)
+            except Unfit as unfit:
+                raise Unfit(f"level {level + 1} of {prediction.shape[1]} against the rest: {unfit}") from unfit
+        return {"method": method, **{name: [part[name] for part in parts] for name in parts[0]}}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities [n, K]."""
+        inner, parts = registry[parameters["method"]].method, _parts(parameters)
+        demand_levels(len(parts), prediction)
+        found = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
+        total = np.sum(found, axis=1, keepdims=True)
+        return np.where(total > 0, found, 1.0) / np.where(total > 0, total, float(len(parts)))
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Array) -> int:
+        """Count the rows with a probability of 0 or 1, where the levels' method takes logarithms."""
+        inner, part = registry[parameters["method"]], _parts(parameters)[0]
+        return rows_clipped(prediction) if inner.clips(part, np.zeros(1)) else 0
+
+    @staticmethod
+    def check(parameters: Any) -> str | None:
+        """Say what is wrong with parameters that were read."""
+        if not isinstance(parameters, Mapping) or parameters.get("method") not in get_args(get_args(Inner)[0]):
+            return "lacks the method of its levels"
+        lists = [value if isinstance(value, list) else [] for name, value in parameters.items() if name != "method"]
+        lengths = {len(values) for values in lists}
+        if len(lengths) != 1 or min(lengths) < 2:
+            return "its parameters are not one for each level"
+        inner = registry[parameters["method"]]
+        faults = ((place, inner.fault(part)) for place, part in enumerate(_parts(parameters), 1))
+        return next((f"level {place}: {fault}" for place, fault in faults if fault is not None), None)
+
+
+def softmax(values: Array) -> Array:
+    """Return probabilities proportional to the exponential of the values, along the last axis."""
+    raised = np.exp(values - values.max(axis=-1, keepdims=True))
+    return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
+
+
+def in_order(training: Training) -> tuple[Array, Places, Array]:
+    """Return predictions [n, K], truth and weight [n] in an order that the rows alone decide, so that sums do too."""
+    prediction, weight = np.asarray(training.prediction, float) + 0.0, np.asarray(training.weight, float)
+    truth = np.asarray(training.truth, np.intp)
+    order = np.lexsort((weight, truth, *prediction.T))
+    return prediction[order], truth[order], weight[order]
+
+
+def check_levels(prediction: Array, truth: Any) -> None:
+    """Raise `Unfit` where a level has no rows."""
+    for level in range(prediction.shape[1]):
+        if not np.any(truth == level):
+            raise Unfit(f"no row is of level {level + 1} of {prediction.shape[1]}")
+
+
+def demand_levels(levels: int, prediction: Array) -> None:
+    """Raise ValueError where predictions are not of so many levels."""
+    if prediction.ndim != 2 or prediction.shape[1] != levels:
+        raise ValueError(f"the fit is for [n, {levels}] probabilities, and these are {list(prediction.shape)}")
+
+
+def _parts(parameters: Mapping[str, Any]) -> list[Parameters]:
+    names = [name for name in parameters if name != "method"]
+    return [dict(zip(names, values, strict=True)) for values in zip(*(parameters[n] for n in names), strict=True)]
+
+
+def _predictor(coefficients: Array, design: Array) -> Array:
+    """Return the linear predictors [K, n] of coefficients [K - 1, k] at a design [k, n]."""
+    rows = [np.sum(row[:, None] * design, axis=0) for row in coefficients]
+    return np.vstack([*rows, np.zeros(design.shape[1])])
+
+
+def _fit(design: Array, truth: Places, weight: Array, levels: int) -> Array:
+    """Return the coefficients [K - 1, k] of greatest penalised likelihood at a design [k, n].
+
+    Raises `Unfit` where the likelihood alone has no maximum: then the fit moves when the penalty is cut.
+    """
+    found = _penalised(design, truth, weight, np.zeros((levels - 1, len(design))), RIDGE)
+    freer = _penalised(design, truth, weight, found, RIDGE / 100)
+    if np.max(np.abs(_predictor(freer - found, design))) > 0.1:
+        raise Unfit("some levels can be told apart without error, so the likelihood has no maximum")
+    return found
+
+
+def _penalised(design: Array, truth: Places, weight: Array, start: Array, ridge: float) -> Array:
+    total, shape = float(np.sum(weight)), start.shape
+    penalty = np.full(shape, ridge * total)
+    penalty[:, 0] = 0
+    came = np.arange(shape[0] + 1)[:, None] == truth
+
+    def value(place: Array) -> float:
+        values = _predictor(place.reshape(shape), design)
+        top = values.max(axis=0)
+        logs = top + np.log(np.sum(np.exp(values - top), axis=0))
+        return float(np.sum(weight * (values[truth, np.arange(len(truth))] - logs)) - _half(penalty, place))
+
+    def slope(place: Array) -> Slope:
+        chance = softmax(_predictor(place.reshape(shape), design).T).T
+        missed = weight * (came - chance)[:-1]
+        gradient = np.array([np.sum(row * design, axis=1) for row in missed]).ravel() - penalty.ravel() * place
+        return Slope(gradient, _information(design, chance, weight) + np.diag(penalty.ravel()))
+
+    return maximise(value, slope, start.ravel(), total).reshape(shape)
+
+
+def _half(penalty: Array, place: Array) -> float:
+    return 0.5 * float(np.sum(penalty.ravel() * place**2))
+
+
+def _information(design: Array, chance: Array, weight: Array) -> Array:
+    """Return the information about coefficients, [(K - 1) k, (K - 1) k], level by level."""
+    free, width = len(chance) - 1, len(design)
+    found = np.empty((free, width, free, width))
+    for one in range(free):
+        for two in range(one + 1):
+            bent = weight * chance[one] * ((one == two) - chance[two])
+            block = np.array([np.sum(bent * column * design, axis=1) for column in design])
+            found[one, :, two], found[two, :, one] = block, block
+    return found.reshape(free * width, free * width)

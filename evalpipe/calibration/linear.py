@@ -1,0 +1,34 @@
+"""Recalibration of predicted numbers by a line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalpipe.calibration.declare import Array, Parameters, Training, recalibrator
+from evalpipe.calibration.pooled import demand_distinct, numbers_of
+
+
+@recalibrator(title="Linear recalibration", tasks=("regression", "count"), ref="Mincer & Zarnowitz (1969)",
+              parameters={"intercept": "", "slope": ""})
+class Linear:
+    """The line intercept + slope x prediction that fits the truth best by weighted least squares.
+
+    Of counts it may fall below 0 for small predictions.
+    """
+
+    @staticmethod
+    def fit(training: Training) -> Parameters:
+        """Fit the line."""
+        table = numbers_of(training)
+        demand_distinct(table.at, 2, "a slope")
+        weight = np.sum(table.total)
+        centre, level = np.sum(table.total * table.at) / weight, np.sum(table.sums) / weight
+        moved = table.at - centre
+        # Sums about the centres lose no digits to large means.
+        slope = np.sum(moved * (table.sums - table.total * level)) / np.sum(table.total * moved**2)
+        return {"intercept": level - slope * centre, "slope": slope}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map numbers."""
+        return np.asarray(parameters["intercept"] + parameters["slope"] * prediction)

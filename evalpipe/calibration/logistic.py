@@ -1,0 +1,176 @@
+"""Recalibration of probabilities by curves with one to three coefficients, fitted by maximum likelihood."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.newton import logistic_fit
+from evalpipe.calibration.pooled import (
+    Events,
+    clipped,
+    demand_distinct,
+    events_of,
+    expit,
+    logit,
+    rows_clipped,
+    separated,
+)
+
+On = Annotated[Literal["logit", "probability"], Field(description="What the curve is a function of.")]
+Terms = Annotated[Literal["abm", "ab", "am"], Field(description="The coefficients that are free.")]
+
+SCALES = ("logit", "probability")
+BACKWARDS = "higher predictions go with fewer events"
+SEPARATED = "a threshold parts all events from all others, so the likelihood has no maximum"
+
+
+@recalibrator(title="Logistic recalibration", tasks=("binary",), ref="Cox (1958)",
+              parameters={"intercept": "", "slope": ""})
+class Logistic:
+    """A line on the log odds: logit p' = intercept + slope x logit p, by weighted maximum likelihood."""
+
+    @staticmethod
+    def fit(training: Training) -> Parameters:
+        """Fit the line."""
+        return _line(events_of(training, clipped(training.prediction)), "logit")
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities."""
+        return expit(parameters["intercept"] + parameters["slope"] * logit(prediction))
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
+        """Count the rows at 0 or 1."""
+        return rows_clipped(prediction)
+
+
+@recalibrator(title="Logistic recalibration on the probability", tasks=("binary",), ref="Kuhn et al. (2026), probably",
+              parameters={"intercept": "", "slope": ""})
+class LogisticProbability:
+    """A logistic curve of the probability itself: logit p' = intercept + slope x p, by weighted maximum likelihood."""
+
+    @staticmethod
+    def fit(training: Training) -> Parameters:
+        """Fit the curve."""
+        return _line(events_of(training), "probability")
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities."""
+        return expit(parameters["intercept"] + parameters["slope"] * prediction)
+
+
+@recalibrator(title="Platt scaling", tasks=("binary",), ref="Platt (1999)",
+              parameters={"on": SCALES, "intercept": "", "slope": ""})
+class Platt:
+    """A logistic curve fitted to shrunken targets instead of 1 and 0.
+
+    An event counts as (N1 + 1) / (N1 + 2) and another row as 1 / (N0 + 2), with N1 and N0 the weights of the events and
+    of the others, which keeps the curve finite where a threshold parts them.
+    """
+
+    @staticmethod
+    def fit(training: Training, *, on: On = "logit") -> Parameters:
+        """Fit the curve."""
+        table = events_of(training, clipped(training.prediction) if on == "logit" else None)
+        demand_distinct(table.at, 2, "a slope")
+        event, other = float(np.sum(table.events)), float(np.sum(table.others))
+        high, low = (event + 1) / (event + 2), 1 / (other + 2)
+        hits = table.events * high + table.others * low
+        misses = table.events * (1 - high) + table.others * (1 - low)
+        intercept, slope = logistic_fit([_scaled(table.at, on)], hits, misses)
+        return {"on": on, "intercept": intercept, "slope": slope}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities."""
+        return expit(parameters["intercept"] + parameters["slope"] * _scaled(prediction, parameters["on"]))
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Array) -> int:
+        """Count the rows at 0 or 1, on the logit."""
+        return rows_clipped(prediction) if parameters["on"] == "logit" else 0
+
+
+@recalibrator(title="Beta calibration", tasks=("binary",), ref="Kull, Silva Filho & Flach (2017)",
+              parameters={"a": "", "b": "", "intercept": ""})
+class Beta:
+    """A curve from two beta distributions: logit p' = a ln p - b ln(1 - p) + intercept, with a and b not below 0.
+
+    ``abm`` frees all three, the intercept standing for the midpoint m; ``am`` sets a = b, which is a line on the log
+    odds; ``ab`` sets the intercept to (a - b) ln 2, so that 1/2 stays 1/2. Where the best coefficient would be negative
+    its term is left out and the others are fitted again.
+    """
+
+    @staticmethod
+    def fit(training: Training, *, parameters: Terms = "abm") -> Parameters:
+        """Fit the curve."""
+        table = events_of(training, clipped(training.prediction))
+        demand_distinct(table.at, 3 if parameters == "abm" else 2, "three coefficients")
+        if separated(table, 0.5 if parameters == "ab" else None) and not _backwards(table):
+            raise Unfit(SEPARATED)
+        if parameters == "am":
+            intercept, slope = logistic_fit([logit(table.at)], table.events, table.others)
+            if slope < 0:
+                raise Unfit(BACKWARDS)
+            return {"a": slope, "b": slope, "intercept": intercept}
+        moved = math.log(2) if parameters == "ab" else 0.0
+        columns = np.array([np.log(table.at) + moved, -np.log1p(-table.at) - moved])
+        intercept, a, b = _without_negative(columns, table, intercept=parameters == "abm")
+        return {"a": a, "b": b, "intercept": intercept if parameters == "abm" else (a - b) * moved}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities."""
+        inside = clipped(prediction)
+        return expit(parameters["a"] * np.log(inside) - parameters["b"] * np.log1p(-inside) + parameters["intercept"])
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
+        """Count the rows at 0 or 1."""
+        return rows_clipped(prediction)
+
+
+def _line(table: Events, on: str) -> Parameters:
+    demand_distinct(table.at, 2, "a slope")
+    if separated(table):
+        raise Unfit(SEPARATED)
+    intercept, slope = logistic_fit([_scaled(table.at, on)], table.events, table.others)
+    return {"intercept": intercept, "slope": slope}
+
+
+def _scaled(probability: Array, on: str) -> Array:
+    return logit(probability) if on == "logit" else probability
+
+
+def _backwards(table: Events) -> bool:
+    """Tell whether all events lie at or below all others."""
+    return bool(table.at[table.events > 0][-1] <= table.at[table.others > 0][0])
+
+
+def _without_negative(columns: Array, table: Events, *, intercept: bool) -> tuple[float, float, float]:
+    """Return the intercept and two coefficients that fit best among those not below 0.
+
+    The best is that of one column alone if taking in the other with a coefficient above 0 would not help there; then
+    the best of both together is positive in both, and is no fit that runs away.
+    """
+    alone = []
+    for kept in (0, 1):
+        found = logistic_fit(columns[[kept]], table.events, table.others, intercept=intercept)
+        start, slope = (found[0], found[1]) if intercept else (0.0, found[0])
+        chance = expit(start + slope * columns[kept])
+        gain = np.sum(columns[1 - kept] * (table.events - table.total * chance))
+        alone.append((start, max(slope, 0.0)))
+        if slope > 0 and gain <= 0:
+            return (start, slope, 0.0) if kept == 0 else (start, 0.0, slope)
+    if not any(slope for _, slope in alone):
+        raise Unfit(BACKWARDS)
+    both = logistic_fit(columns, table.events, table.others, intercept=intercept)
+    return (both[0], both[1], both[2]) if intercept else (0.0, both[0], both[1])
+

@@ -1,0 +1,113 @@
+"""Maximum likelihood by Newton's method, with sums along rows that no library splits among threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evalpipe.calibration.declare import Array, Unfit
+from evalpipe.calibration.pooled import expit
+
+SETTLED = 1e-16
+"""The squared length of a last step, in units of log likelihood for each unit of weight."""
+
+STEPS = 200
+HALVINGS = 40
+
+
+class Slope(NamedTuple):
+    """What a step needs: the gradient [k] and the information (minus the Hessian) [k, k] of a log likelihood."""
+
+    gradient: Array
+    information: Array
+
+
+def maximise(value: Callable[[Array], float], slope: Callable[[Array], Slope], start: Array, weight: float) -> Array:
+    """Return the coefficients [k] at which a concave log likelihood is largest, to about the last bits.
+
+    Steps are halved until the value does not fall; ``weight`` is the total of the rows, for the scale of the value.
+    Raises `Unfit` where the rows do not determine the coefficients.
+    """
+    place, best = start, value(start)
+    for _ in range(STEPS):
+        gradient, information = slope(place)
+        step = solve(information, gradient)
+        gain = float(np.sum(gradient * step))
+        if gain <= SETTLED * weight:
+            return place + step
+        found, best = _climbed(value, place, step, best)
+        if found is place:
+            break
+        place = found
+    return place
+
+
+def _climbed(value: Callable[[Array], float], place: Array, step: Array, best: float) -> tuple[Array, float]:
+    """Return the first of ever shorter steps at which the value has not fallen, beyond the last bits of its sums."""
+    for _ in range(HALVINGS):
+        found = value(place + step)
+        if found >= best - 1e-13 * abs(best):
+            return place + step, found
+        step = step / 2
+    return place, best
+
+
+def solve(matrix: Array, right: Array) -> Array:
+    """Solve ``matrix`` x = ``right``, [k, k] symmetric and positive definite, [k] or [k, r], by elimination.
+
+    Raises `Unfit` where the matrix is singular to working precision.
+    """
+    scale = np.sqrt(np.diagonal(matrix))
+    if not np.all(scale > 0):
+        raise Unfit("the predictions do not determine all coefficients")
+    left = matrix / np.multiply.outer(scale, scale)
+    found = (right.T / scale).T
+    for j in range(len(left)):
+        if left[j, j] <= 1e-14:
+            raise Unfit("the predictions do not determine all coefficients")
+        share = left[j + 1 :, j] / left[j, j]
+        left[j + 1 :, j:] -= np.multiply.outer(share, left[j, j:])
+        found[j + 1 :] -= np.multiply.outer(share, found[j])
+    for j in reversed(range(len(left))):
+        found[j] = (found[j] - np.sum(left[j, j + 1 :] * found[j + 1 :].T, axis=-1)) / left[j, j]
+    return np.asarray((found.T / scale).T)
+
+
+def log_likelihood(log_odds: Array, events: Array, others: Array) -> float:
+    """Return the binomial log likelihood of weights of events and others [m] under log odds [m]."""
+    return -float(np.sum(events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)))
+
+
+def logistic_fit(columns: Any, events: Array, others: Array, *, intercept: bool = True) -> Array:
+    """Return the weighted maximum-likelihood coefficients of a logistic regression, the intercept (if any) first.
+
+    ``columns`` [k, m] are covariates at m values, ``events`` and ``others`` [m] the weights there. Raises `Unfit` where
+    the columns do not determine the coefficients; whether the likelihood has a maximum is for the caller to know.
+    """
+    columns, total = np.asarray(columns, float), events + others
+    weight = float(np.sum(total))
+    centre = np.sum(columns * total, axis=1) / weight * intercept
+    moved = columns - centre[:, None]
+    spread = np.sqrt(np.sum(moved**2 * total, axis=1) / weight)
+    scaled = moved / np.where(spread > 0, spread, 1.0)[:, None]
+    design = np.vstack([np.ones_like(total), scaled]) if intercept else scaled
+
+    def log_odds(place: Array) -> Array:
+        return np.asarray(np.sum(place[:, None] * design, axis=0))
+
+    def slope(place: Array) -> Slope:
+        chance = expit(log_odds(place))
+        bent = total * chance * (1 - chance)
+        information = [[np.sum(bent * one * two) for two in design] for one in design]
+        return Slope(np.sum(design * (events - total * chance), axis=1), np.array(information))
+
+    start = np.zeros(len(design))
+    if intercept:
+        start[0] = np.log(np.sum(events) / np.sum(others))
+    found = maximise(lambda place: log_likelihood(log_odds(place), events, others), slope, start, weight)
+    if not intercept:
+        return np.asarray(found / spread)
+    slopes = found[1:] / spread
+    return np.asarray(np.r_[found[0] - np.sum(slopes * centre), slopes])

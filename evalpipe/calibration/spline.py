@@ -1,0 +1,252 @@
+"""Recalibration of probabilities by a smooth curve: a penalised natural cubic regression spline."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.logistic import SCALES, SEPARATED
+from evalpipe.calibration.newton import Slope, log_likelihood, maximise, solve
+from evalpipe.calibration.pooled import Events, Places, clipped, events_of, expit, logit, rows_clipped, separated
+
+On = Annotated[Literal["probability", "logit"], Field(description="What the curve is a function of.")]
+Knots = Annotated[int, Field(ge=4, le=50, description="Knots, of which ties may leave fewer.")]
+
+APART = 1e-4
+"""How far apart knots lie at least, as a share of the range."""
+
+STRONGEST, WEAKEST, STRIDE = 6.0, -22.0, 2.0
+"""The natural logarithms of the penalties searched, for each unit of weight where the range of predictions is 1."""
+
+LARGE = 1e300
+"""Stands for infinity in the bounded search, which takes differences."""
+
+
+@recalibrator(title="Logistic spline", tasks=("binary",), ref="Wood (2017, sections 5.3 and 6.2)",
+              parameters={"on": SCALES, "at": "m", "log_odds": "m", "lambda": "", "edf": ""})
+class LogisticSpline:
+    """A logistic regression on a smooth function of the probability: a natural cubic spline with a penalty.
+
+    The knots part the predictions into equal weights, and the curve is a line beyond them. The penalty is ``lambda``
+    times the integral of the squared second derivative. That of least unbiased risk estimator is taken, deviance +
+    2 x effective degrees of freedom (``edf``) (Craven & Wahba 1979), its natural logarithm rounded to three decimals.
+    ``log_odds`` are the curve's values at the knots ``at``. It need not be monotone.
+    """
+
+    @staticmethod
+    def fit(training: Training, *, on: On = "probability", knots: Knots = 10) -> Parameters:
+        """Fit the curve."""
+        table = events_of(training, clipped(training.prediction) if on == "logit" else None)
+        if len(table.at) < knots:
+            raise Unfit(f"{len(table.at)} distinct predictions are too few for {knots} knots")
+        if separated(table):
+            raise Unfit(SEPARATED)
+        table = table._replace(at=logit(table.at)) if on == "logit" else table
+        at = _knots(table, knots)
+        if len(at) < 3:
+            raise Unfit("nearly all predictions are equal")
+        smoother = _Smoother(table, at)
+        penalty = smoother.best()
+        curve, edf = smoother.curve(penalty)
+        value = np.sum(smoother.basis[0] * curve, axis=1)
+        power = math.exp(penalty) * smoother.weight * smoother.reach**3
+        return {"on": on, "at": at, "log_odds": value, "lambda": power, "edf": edf}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities."""
+        at, value = (np.asarray(parameters[name], float) for name in ("at", "log_odds"))
+        reach = at[-1] - at[0]
+        knots = (at - at[0]) / reach
+        x = ((logit(prediction) if parameters["on"] == "logit" else prediction) - at[0]) / reach
+        inside = np.clip(x, 0.0, 1.0)
+        place = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(at) - 2)
+        pieces = np.sum(_pieces(knots) * value, axis=-1)
+        width = np.diff(knots)
+        share = (inside - knots[place]) / width[place]
+        found = sum(pieces[place, power] * share**power for power in range(4))
+        tilt = (pieces[0, 1] / width[0], np.sum(pieces[-1] * np.arange(4)) / width[-1])
+        return expit(np.asarray(found + np.minimum(x, 0) * tilt[0] + np.maximum(x - 1, 0) * tilt[1]))
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Array) -> int:
+        """Count the rows at 0 or 1, on the logit."""
+        return rows_clipped(prediction) if parameters["on"] == "logit" else 0
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:
+        """Say what is wrong with a curve that was read."""
+        at = np.asarray(parameters["at"], float)
+        return None if len(at) > 2 and bool(np.all(np.diff(at) > 0)) else "at does not ascend over three knots or more"
+
+
+def _knots(table: Events, knots: int) -> Array:
+    """Return up to so many of the predictions: the first, the last, and between them parts of equal weight.
+
+    Where a knot would lie too near the one before, the next prediction far enough away is taken, and what weight lies
+    beyond is parted again; so a heavy tie costs no knots as long as there are predictions for them.
+    """
+    below, at = np.cumsum(table.total), table.at
+    least, slack = APART * (at[-1] - at[0]), 1e-9 * below[-1]  # so that no last bit decides
+    end = int(np.searchsorted(at, at[-1] - least, side="right"))
+    kept = [0]
+    for parts in range(knots - 1, 1, -1):
+        wanted = below[kept[-1]] + (below[-1] - below[kept[-1]]) / parts
+        near = np.searchsorted(at, at[kept[-1]] + least)
+        place = max(int(np.searchsorted(below, wanted - slack)), int(near), kept[-1] + 1)
+        if max(int(near), kept[-1] + 1) >= end:
+            break
+        kept.append(min(place, end - 1))
+    return np.asarray(at[[*kept, len(at) - 1]])
+
+
+def _bends(knots: Array) -> tuple[Array, Array]:
+    """Return what maps values at knots to second derivatives there, [k, k], and to a root of the penalty, [k - 2, k].
+
+    A natural cubic spline's second derivatives are inv(B) D at the inner knots and 0 at the ends; its integrated square
+    is D' inv(B) D (Wood 2017, section 5.3.1), which is the sum of squares of inv(C) D, with B = C C'.
+    """
+    width, inner = np.diff(knots), len(knots) - 2
+    steps, band = np.zeros((inner, inner + 2)), np.zeros((inner, inner))
+    for i in range(inner):
+        steps[i, i : i + 3] = 1 / width[i], -1 / width[i] - 1 / width[i + 1], 1 / width[i + 1]
+        band[i, i] = (width[i] + width[i + 1]) / 3
+        if i:
+            band[i, i - 1] = band[i - 1, i] = width[i] / 6
+    bends = np.vstack([np.zeros(inner + 2), solve(band, steps), np.zeros(inner + 2)])
+    return bends, np.linalg.solve(np.linalg.cholesky(band), steps)
+
+
+def _pieces(knots: Array) -> Array:
+    """Return what maps values at knots to the coefficients of each piece's cubic, [pieces, 4, k].
+
+    A piece is a cubic of the share of the way from its left to its right knot.
+    """
+    bends, width, one = _bends(knots)[0], np.diff(knots)[:, None], np.eye(len(knots))
+    sixth = width**2 / 6
+    left, right = bends[:-1], bends[1:]
+    rise = one[1:] - one[:-1] - sixth * (2 * left + right)
+    return np.stack([one[:-1], rise, 3 * sixth * left, sixth * (right - left)], axis=1)
+
+
+@dataclass(frozen=True)
+class _Smoother:
+    """Penalised fits to one table of events, with knots [k]; the penalty is the natural logarithm of its size.
+
+    A curve is given by coordinates [k] in which the penalty and the information of a flat curve are both diagonal
+    (Demmler & Reinsch 1975), two of them, which are lines, without a penalty: no strong penalty then swallows the line.
+    """
+
+    table: Events
+    at: Array
+
+    @property
+    def reach(self) -> float:
+        return float(self.at[-1] - self.at[0])
+
+    @cached_property
+    def weight(self) -> float:
+        return float(np.sum(self.table.total))
+
+    @cached_property
+    def basis(self) -> tuple[Array, Array, Array]:
+        """Values at knots of the coordinates [k, k], their pieces [pieces, 4, k] and their roughness [k]."""
+        knots = (self.at - self.at[0]) / self.reach
+        pieces = _pieces(knots)
+        root = np.linalg.cholesky(self.information(self.table.total / self.weight, pieces))
+        inverse = np.linalg.solve(root, np.eye(len(knots))).T
+        _, size, turned = np.linalg.svd(np.sum(_bends(knots)[1][:, :, None] * inverse, axis=1))
+        values = np.sum(inverse[:, :, None] * turned.T, axis=1)
+        return values, np.sum(pieces[..., None] * values, axis=2), np.r_[size**2, 0.0, 0.0]
+
+    @cached_property
+    def starts(self) -> Places:
+        """Where the predictions of each piece start; every piece has one, for knots are predictions."""
+        return np.searchsorted(self.table.at, self.at[:-1])
+
+    @cached_property
+    def place(self) -> Places:
+        """The piece of each prediction, [m]."""
+        return np.repeat(np.arange(len(self.starts)), np.diff(np.r_[self.starts, len(self.table.at)]))
+
+    @cached_property
+    def share(self) -> Array:
+        """How much of the way along its piece each prediction lies, [m]."""
+        return np.asarray((self.table.at - self.at[self.place]) / np.diff(self.at)[self.place])
+
+    def log_odds(self, curve: Array) -> Array:
+        """Return the curve at each prediction, [m]."""
+        one, two, three, four = np.sum(self.basis[1] * curve, axis=-1).T
+        place, share = self.place, self.share
+        return np.asarray(one[place] + share * (two[place] + share * (three[place] + share * four[place])))
+
+    def moments(self, values: Array, most: int) -> Array:
+        """Total values [m] times powers up to ``most`` of the share, within each piece: [most + 1, pieces]."""
+        found, product = [], values
+        for _ in range(most + 1):
+            found.append(np.add.reduceat(product, self.starts))
+            product = product * self.share
+        return np.array(found)
+
+    def information(self, bent: Array, pieces: Array) -> Array:
+        """Return the total over predictions of ``bent`` [m] times the products of coordinates there, [k, k]."""
+        moments = self.moments(bent, 6)
+        products = np.array([[moments[a + b] for b in range(4)] for a in range(4)])
+        inner = np.sum(products.transpose(2, 0, 1)[..., None] * pieces[:, None], axis=2)
+        return np.asarray(np.sum(pieces[..., None] * inner[:, :, None, :], axis=(0, 1)))
+
+    def curve(self, penalty: float, start: Array | None = None) -> tuple[Array, float]:
+        """Return the coordinates of the fit under a penalty, and its effective degrees of freedom."""
+        table, (_, pieces, rough) = self.table, self.basis
+        size = math.exp(penalty) * self.weight * rough
+
+        def value(curve: Array) -> float:
+            fit = log_likelihood(self.log_odds(curve), table.events, table.others)
+            return fit - 0.5 * float(np.sum(size * curve**2))
+
+        def information(curve: Array) -> Array:
+            chance = expit(self.log_odds(curve))
+            return self.information(table.total * chance * (1 - chance), pieces)
+
+        def slope(curve: Array) -> Slope:
+            missed = self.moments(table.events - table.total * expit(self.log_odds(curve)), 3).T
+            gradient = np.sum(pieces * missed[..., None], axis=(0, 1)) - size * curve
+            return Slope(gradient, information(curve) + np.diag(size))
+
+        found = maximise(value, slope, np.zeros(len(size)) if start is None else start, self.weight)
+        bend = information(found)
+        return found, float(np.trace(solve(bend + np.diag(size), bend)))
+
+    def best(self) -> float:
+        """Return the penalty of least unbiased risk: the best of a coarse search, then a bounded one about it.
+
+        A penalty too weak for the rows to determine the curve is passed over; raises `Unfit` where all are.
+        """
+        from scipy.optimize import minimize_scalar
+
+        tried, start = [], None
+        for penalty in np.arange(STRONGEST, WEAKEST - STRIDE / 2, -STRIDE):
+            risk, curve = self.risk(float(penalty), start)
+            start = start if curve is None else curve
+            tried.append((risk, float(penalty), start))
+        risk, middle, start = min(tried, key=lambda one: one[0])
+        if risk == math.inf:
+            raise Unfit("the predictions do not determine all coefficients")
+        bounds = (max(middle - STRIDE, WEAKEST), min(middle + STRIDE, STRONGEST))
+        search = minimize_scalar(lambda penalty: min(self.risk(float(penalty), start)[0], LARGE), bounds=bounds,
+                                 method="bounded", options={"xatol": 1e-4})
+        return round(float(search.x) if search.fun <= risk else middle, 3)
+
+    def risk(self, penalty: float, start: Array | None = None) -> tuple[float, Array | None]:
+        """Return deviance + 2 x degrees of freedom under a penalty, and the curve; infinity and None without a fit."""
+        try:
+            curve, edf = self.curve(penalty, start)
+        except Unfit:
+            return math.inf, None
+        return 2 * edf - 2 * log_likelihood(self.log_odds(curve), self.table.events, self.table.others), curve

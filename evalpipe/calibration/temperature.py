@@ -1,0 +1,80 @@
+"""Temperature scaling: one number that makes all probabilities of a model bolder or more cautious."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.levels import check_levels, in_order, softmax
+from evalpipe.calibration.logistic import BACKWARDS
+from evalpipe.calibration.newton import Slope, logistic_fit, maximise
+from evalpipe.calibration.pooled import clipped, events_of, expit, logit, rows_clipped, separated
+
+
+@recalibrator(title="Temperature scaling", tasks=("binary", "multiclass", "ordinal"), ref="Guo et al. (2017)",
+              parameters={"temperature": ""})
+class Temperature:
+    """Log probabilities divided by a temperature T > 0 and normalised again, T by weighted maximum likelihood.
+
+    Of an event against the rest that is logit p' = logit p / T. T above 1 makes predictions more cautious; the order of
+    the levels in a row stays.
+    """
+
+    @staticmethod
+    def fit(training: Training) -> Parameters:
+        """Fit the temperature."""
+        levels = np.asarray(training.prediction).ndim == 2
+        inverse = _inverse_of_levels(training) if levels else _inverse_of_event(training)
+        if inverse <= 0:
+            raise Unfit(BACKWARDS)
+        return {"temperature": 1 / inverse}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities of the event [n], or of all levels [n, K]."""
+        if prediction.ndim < 2:
+            return expit(logit(prediction) / parameters["temperature"])
+        return softmax(np.log(clipped(prediction)) / parameters["temperature"])
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
+        """Count the rows at 0 or 1."""
+        return rows_clipped(prediction)
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:
+        """Say what is wrong with a temperature that was read."""
+        return None if parameters["temperature"] > 0 else "temperature is not above 0"
+
+
+def _inverse_of_event(training: Training) -> float:
+    table = events_of(training, clipped(training.prediction))
+    if np.all(table.at == 0.5):
+        raise Unfit("all predictions are 0.5")
+    if separated(table, 0.5):
+        raise Unfit("every row's outcome has at least half the probability, so the likelihood has no maximum")
+    return float(logistic_fit([logit(table.at)], table.events, table.others, intercept=False)[0])
+
+
+def _inverse_of_levels(training: Training) -> float:
+    prediction, truth, weight = in_order(training)
+    check_levels(prediction, truth)
+    odds = np.log(clipped(prediction))
+    odds = odds - odds[np.arange(len(truth)), truth][:, None]  # of each level against the one that came
+    if np.all(odds == 0):
+        raise Unfit("all levels have equal probabilities in every row")
+    if np.all(odds <= 0):
+        raise Unfit("every row's outcome has the highest probability, so the likelihood has no maximum")
+
+    def value(place: Array) -> float:
+        scaled = place[0] * odds
+        top = scaled.max(axis=1)
+        return -float(np.sum(weight * (top + np.log(np.sum(np.exp(scaled - top[:, None]), axis=1)))))
+
+    def slope(place: Array) -> Slope:
+        chance = softmax(place[0] * odds)
+        mean = np.sum(chance * odds, axis=1)
+        bend = np.sum(chance * (odds - mean[:, None]) ** 2, axis=1)
+        return Slope(-np.sum(weight * mean, keepdims=True), np.sum(weight * bend).reshape(1, 1))
+
+    return float(maximise(value, slope, np.zeros(1), float(np.sum(weight)))[0])

@@ -1,0 +1,93 @@
+"""Inductive Venn-Abers calibration: the isotonic fits with the new prediction added, once as an event, once not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalpipe.calibration.declare import Array, Parameters, Training, recalibrator
+from evalpipe.calibration.isotonic import ascending
+from evalpipe.calibration.pooled import events_of
+
+Point = tuple[float, float]
+
+
+@recalibrator(title="Venn-Abers calibration", tasks=("binary",), ref="Vovk, Petej & Fedorova (2015)",
+              parameters={"at_0": "m", "value_0": "m", "at_1": "n", "value_1": "n"})
+class VennAbers:
+    """The two levels an isotonic fit gives a new prediction, added to the rows as another (p0) or as an event (p1).
+
+    The probability is p1 / (1 - p0 + p1), which has the least worst-case log loss. The new row weighs 1, so only
+    weights that count observations keep the method's guarantee. Both levels are steps: p0 that of the nearest fitted
+    prediction at or below, p1 that of the nearest at or above; 0 below and 1 above all of them.
+    """
+
+    @staticmethod
+    def fit(training: Training) -> Parameters:
+        """Fit both levels at every distinct prediction."""
+        table = events_of(training)
+        as_event = levels(table.events, table.total)
+        as_other = 1 - levels(table.others[::-1], table.total[::-1])[::-1]
+        first = np.flatnonzero(np.r_[True, as_other[1:] != as_other[:-1]])
+        last = np.flatnonzero(np.r_[as_event[1:] != as_event[:-1], True])
+        return {
+            "at_0": table.at[first], "value_0": as_other[first], "at_1": table.at[last], "value_1": as_event[last],
+        }
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Look both levels up and bring them together."""
+        below = np.searchsorted(np.asarray(parameters["at_0"], float), prediction, side="right")
+        above = np.searchsorted(np.asarray(parameters["at_1"], float), prediction, side="left")
+        p0, p1 = np.r_[0.0, parameters["value_0"]][below], np.r_[parameters["value_1"], 1.0][above]
+        return np.asarray(p1 / (1 - p0 + p1))
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:
+        """Say what is wrong with levels that were read."""
+        for which in ("0", "1"):
+            fault = ascending({"at": parameters[f"at_{which}"], "value": parameters[f"value_{which}"]})
+            if fault is not None:
+                return fault.replace(" ", f"_{which} ", 1)
+        return None
+
+
+def levels(events: Array, total: Array) -> Array:
+    """Return the isotonic level at each of m predictions once an event of weight 1 is added there, [m].
+
+    That level is the slope, at the added row, of the greatest convex minorant of the cumulative sums. Points left of it
+    are moved by (-1, -1) instead of those right of it by (1, 1); as the row goes right, one point after another moves,
+    and the minorant's edge at the row is kept on a stack (Vovk, Petej & Fedorova 2015, algorithms 1 and 2).
+    """
+    points = list(zip(np.cumsum(total).tolist(), np.cumsum(events).tolist(), strict=True))
+    left: Point = (-1.0, -1.0)
+    stack = _minorant([left, *points])
+    found = []
+    for point in points:
+        found.append(_slope(stack[-1], stack[-2]))
+        left = (point[0] - 1.0, point[1] - 1.0)
+        if len(stack) > 1 and not _turns_left(stack[-1], left, stack[-2]):
+            continue
+        stack.pop()
+        while len(stack) > 1 and not _turns_left(left, stack[-1], stack[-2]):
+            stack.pop()
+        stack.append(left)
+    return np.minimum(np.maximum.accumulate(found), 1.0)
+
+
+def _minorant(points: list[Point]) -> list[Point]:
+    """Return the corners of the greatest convex minorant, the leftmost last."""
+    kept: list[Point] = []
+    for point in points:
+        while len(kept) > 1 and not _turns_left(kept[-2], kept[-1], point):
+            kept.pop()
+        kept.append(point)
+    return kept[::-1]
+
+
+def _slope(one: Point, two: Point) -> float:
+    return (two[1] - one[1]) / (two[0] - one[0])
+
+
+def _turns_left(one: Point, two: Point, three: Point) -> bool:
+    """Tell whether the way from the first point over the second to the third turns left, so the second lies below."""
+    return (two[0] - one[0]) * (three[1] - two[1]) > (two[1] - one[1]) * (three[0] - two[0])
