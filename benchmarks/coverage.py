@@ -283,14 +283,14 @@ def two_errors(sets: int) -> float:
     return float(200 * np.sqrt(LEVEL * (1 - LEVEL) / sets))
 
 
-def write(text: str) -> None:
-    """Put the section between its markers, or at the end of the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    if BEGIN in page:
-        before, rest = page.split(BEGIN)
-        PAGE.write_text(before + text + rest.split(END)[1], encoding="utf-8")
+def put(path: Path, text: str, begin: str, end: str) -> None:
+    """Put a section between its markers, or at the end of the page."""
+    page = path.read_text(encoding="utf-8")
+    if begin in page:
+        before, rest = page.split(begin)
+        path.write_text(before + text + rest.split(end)[1], encoding="utf-8")
     else:
-        PAGE.write_text(f"{page.rstrip()}\n\n{text}\n", encoding="utf-8")
+        path.write_text(f"{page.rstrip()}\n\n{text}\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -302,7 +302,7 @@ def main() -> None:
     text = section(tally(asked.sets, asked.workers), asked.sets)
     print(text)
     if asked.sets == SETS:
-        write(text)
+        put(PAGE, text, BEGIN, END)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,15 @@ from evalpipe.version import VERSION
 if TYPE_CHECKING:
     from evalpipe.arrays import evaluate
     from evalpipe.metrics import metric
+    from evalpipe.recalibration import recalibrate
     from evalpipe.results import Results
 
-__all__ = ["Results", "__version__", "evaluate", "load", "metric", "plan", "render", "run"]
+__all__ = ["Results", "__version__", "evaluate", "load", "metric", "plan", "recalibrate", "render", "run"]
 
 __version__ = VERSION
 
-_LATE = {"evaluate": "evalpipe.arrays", "metric": "evalpipe.metrics", "Results": "evalpipe.results"}
+_LATE = {"evaluate": "evalpipe.arrays", "metric": "evalpipe.metrics", "recalibrate": "evalpipe.recalibration",
+         "Results": "evalpipe.results"}
 
 
 def __getattr__(name: str) -> Any:  # Heavy modules are imported when first used, so that `--help` stays quick.

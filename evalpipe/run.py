@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
     from evalpipe.spec.models import Spec
 
-    Source = str | os.PathLike[str] | Mapping[str, Any] | Spec
+    Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Spec
 
 STEPS = ("read the spec", "plan", "read the data", "evaluate", "results", "report", "record")
 

@@ -23,17 +23,18 @@ BELOW = {
     "statistics": {"metrics.declare", "errors"},
     "intervals": {"errors"},
     "spec": {"metrics", "calibration", "tasks", "errors"},
-    "plan": {"spec", "data.table", "metrics", "calibration", "tasks", "errors"},
+    "plan": {"spec", "data.table", "metrics", "tasks", "errors"},
     "data": {"spec", "plan", "tasks", "results", "errors"},
     "engine": {
-        "plan", "tasks", "statistics", "metrics", "calibration", "intervals", "data.sample", "results", "version",
+        "plan", "tasks", "statistics", "metrics", "intervals", "calibration", "data.sample", "results", "version",
         "errors",
     },
     "report": {"results", "errors"},
     "record": {"spec", "results", "version", "errors"},
-    "run": {"spec", "plan", "data", "engine", "calibration", "results", "report", "record", "errors"},
+    "run": {"spec", "plan", "data", "engine", "results", "report", "record", "errors"},
     "arrays": {"run", "spec", "results", "errors"},
-    "cli": {"run", "spec", "plan", "results", "metrics", "calibration", "version", "errors"},
+    "recalibration": {"run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
+    "cli": {"run", "recalibration", "spec", "plan", "results", "metrics", "version", "errors"},
 }
 
 

@@ -18,7 +18,7 @@ from evalpipe.calibration.pooled import (
     totals_of_events,
 )
 
-Between = Annotated[Literal["step", "step_above", "linear"], Field(description="What holds between predictions.")]
+Between = Annotated[Literal["step", "linear"], Field(description="What holds between predictions.")]
 Bags = Annotated[int, Field(ge=10, le=100_000, description="Bootstrap resamples of the rows.")]
 Bins = Annotated[int, Field(ge=2, le=1000, description="Bins, of which ties and empty ones may leave fewer.")]
 Cut = Annotated[Literal["quantile", "uniform"], Field(description="Bins of equal weight or of equal width.")]
@@ -26,14 +26,14 @@ Cut = Annotated[Literal["quantile", "uniform"], Field(description="Bins of equal
 
 @recalibrator(title="Isotonic regression", tasks=("binary", "regression", "count"),
               ref="Ayer et al. (1955); Zadrozny & Elkan (2002)",
-              parameters={"interpolate": ("step", "step_above", "linear"), "at": "m", "value": "m"})
+              parameters={"interpolate": ("step", "linear"), "at": "m", "value": "m"})
 class Isotonic:
     """The non-decreasing function that fits best by weighted least squares: the pool of adjacent violators (PAVA).
 
     Equal predictions are pooled first. ``step``: a new prediction takes the level of the nearest fitted prediction at
-    or below it, so one between two blocks belongs to the lower block. ``step_above``: it belongs to the upper block, as
-    with isoreg in R. ``linear``: it lies on the line between the end of the one block and the start of the next, as in
-    scikit-learn. Beyond the fitted predictions the end levels hold.
+    or above it, so one between two blocks belongs to the upper block, as with isoreg in R. ``linear``: it lies on the
+    line between the end of the one block and the start of the next, as in scikit-learn. Beyond the fitted predictions
+    the end levels hold.
     """
 
     @staticmethod
@@ -43,7 +43,7 @@ class Isotonic:
         starts, level = pava(sums, total)
         ends = np.r_[starts[1:], len(at)] - 1
         if interpolate != "linear":
-            return {"interpolate": interpolate, "at": at[starts if interpolate == "step" else ends], "value": level}
+            return {"interpolate": interpolate, "at": at[ends], "value": level}
         both = np.column_stack([starts, ends]).ravel()
         kept = np.r_[True, both[1:] != both[:-1]]
         return {"interpolate": interpolate, "at": at[both[kept]], "value": np.repeat(level, 2)[kept]}
@@ -52,10 +52,7 @@ class Isotonic:
     def apply(parameters: Parameters, prediction: Array) -> Array:
         """Look predictions up."""
         if parameters["interpolate"] == "step":
-            return looked_up(parameters, prediction)
-        if parameters["interpolate"] == "step_above":
-            at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
-            return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
+            return _ended(parameters, prediction)
         return np.asarray(np.interp(prediction, parameters["at"], parameters["value"]))
 
     @staticmethod
@@ -67,7 +64,10 @@ class Isotonic:
 @recalibrator(title="Bagged isotonic regression", tasks=("binary",), ref="Zadrozny & Elkan (2002); Breiman (1996)",
               parameters={"at": "m", "value": "m"})
 class IsotonicBagged:
-    """The mean of the isotonic step functions of bootstrap resamples of the rows, which is one step function again."""
+    """The mean of the isotonic step functions of bootstrap resamples of the rows, which is one step function again.
+
+    As with `Isotonic`, what lies between two predictions of a resample belongs to the upper.
+    """
 
     @staticmethod
     def fit(training: Training, *, bags: Bags = 1000) -> Parameters:
@@ -80,13 +80,13 @@ class IsotonicBagged:
             for some, all_ in zip(events, total, strict=True):
                 used += _add_rises(rise, some, all_)
         mean = np.minimum(np.cumsum(rise) / used, 1.0)
-        new = np.flatnonzero(np.r_[True, mean[1:] != mean[:-1]])
-        return {"at": found.at[new], "value": mean[new]}
+        last = np.flatnonzero(np.r_[mean[1:] != mean[:-1], True])
+        return {"at": found.at[last], "value": mean[last]}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Array) -> Array:
         """Look predictions up."""
-        return looked_up(parameters, prediction)
+        return _ended(parameters, prediction)
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
@@ -147,6 +147,12 @@ def looked_up(parameters: Parameters, prediction: Array) -> Array:
     return np.asarray(np.asarray(parameters["value"], float)[np.maximum(place, 0)])
 
 
+def _ended(parameters: Parameters, prediction: Array) -> Array:
+    """Return the value at the nearest of ``at`` at or above each prediction, the last where there is none."""
+    at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
+    return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
+
+
 def ascending(parameters: Parameters) -> str | None:
     """Say whether predictions do not ascend, or levels fall."""
     at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
@@ -176,7 +182,6 @@ def _add_rises(rise: Array, events: Array, total: Array) -> int:
     if not len(drawn):
         return 0
     starts, level = pava(events[drawn], total[drawn])
-    places = drawn[starts]
-    places[0] = 0  # below the first prediction of the resample its first level holds
-    rise[places] += np.diff(level, prepend=0.0)
+    # A level begins right after the last prediction of the block below it; the first holds below all of the resample.
+    rise[np.r_[0, drawn[starts[1:] - 1] + 1]] += np.diff(level, prepend=0.0)
     return 1

@@ -79,7 +79,7 @@ class OneVsRest:
     """
 
     @staticmethod
-    def fit(training: Training, *, method: Inner = "logistic") -> Parameters:
+    def fit(training: Training, *, each: Inner = "logistic") -> Parameters:
         """Fit one level after another."""
         prediction, truth = np.asarray(training.prediction, float), np.asarray(training.truth)
         check_levels(prediction, truth)
@@ -87,15 +87,15 @@ class OneVsRest:
         for level in range(prediction.shape[1]):
             alone = replace(training, truth=truth == level, prediction=prediction[:, level])
             try:
-                parts.append(registry[method].fit(alone).parameters)
+                parts.append(registry[each].fit(alone).parameters)
             except Unfit as unfit:
                 raise Unfit(f"level {level + 1} of {prediction.shape[1]} against the rest: {unfit}") from unfit
-        return {"method": method, **{name: [part[name] for part in parts] for name in parts[0]}}
+        return {"each": each, **{name: [part[name] for part in parts] for name in parts[0]}}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Array) -> Array:
         """Map probabilities [n, K]."""
-        inner, parts = registry[parameters["method"]].method, _parts(parameters)
+        inner, parts = registry[parameters["each"]].method, _parts(parameters)
         demand_levels(len(parts), prediction)
         found = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
         total = np.sum(found, axis=1, keepdims=True)
@@ -104,19 +104,19 @@ class OneVsRest:
     @staticmethod
     def clips(parameters: Parameters, prediction: Array) -> int:
         """Count the rows with a probability of 0 or 1, where the levels' method takes logarithms."""
-        inner, part = registry[parameters["method"]], _parts(parameters)[0]
+        inner, part = registry[parameters["each"]], _parts(parameters)[0]
         return rows_clipped(prediction) if inner.clips(part, np.zeros(1)) else 0
 
     @staticmethod
     def check(parameters: Any) -> str | None:
         """Say what is wrong with parameters that were read."""
-        if not isinstance(parameters, Mapping) or parameters.get("method") not in get_args(get_args(Inner)[0]):
+        if not isinstance(parameters, Mapping) or parameters.get("each") not in get_args(get_args(Inner)[0]):
             return "lacks the method of its levels"
-        lists = [value if isinstance(value, list) else [] for name, value in parameters.items() if name != "method"]
+        lists = [value if isinstance(value, list) else [] for name, value in parameters.items() if name != "each"]
         lengths = {len(values) for values in lists}
         if len(lengths) != 1 or min(lengths) < 2:
             return "its parameters are not one for each level"
-        inner = registry[parameters["method"]]
+        inner = registry[parameters["each"]]
         faults = ((place, inner.fault(part)) for place, part in enumerate(_parts(parameters), 1))
         return next((f"level {place}: {fault}" for place, fault in faults if fault is not None), None)
 
@@ -149,7 +149,7 @@ def demand_levels(levels: int, prediction: Array) -> None:
 
 
 def _parts(parameters: Mapping[str, Any]) -> list[Parameters]:
-    names = [name for name in parameters if name != "method"]
+    names = [name for name in parameters if name != "each"]
     return [dict(zip(names, values, strict=True)) for values in zip(*(parameters[n] for n in names), strict=True)]
 
 

@@ -85,6 +85,22 @@ def render(folder: str, forms: Sequence[str]) -> None:
     render_folder(folder, forms)
 
 
+@app.command(short_help="Recalibrate new predictions.")
+@click.argument("results", type=click.Path())
+@click.argument("model")
+@click.argument("data", type=click.Path())
+@click.option("-o", "--out", type=click.Path(), required=True, help="File: csv, tsv, parquet, feather, ndjson.")
+@click.option("--fitted-on", help="The dataset it was fitted on, where a variant was cross-fitted on several.")
+def recalibrate(results: str, model: str, data: str, out: str, fitted_on: str | None) -> None:
+    """Recalibrate the predictions in DATA by what a run has fitted; write its rows with the new column beside.
+
+    RESULTS is the run's output folder or results.json, MODEL a model and a variant of it: naive_bayes+isotonic.
+    """
+    from evalpipe.cli.running import recalibrate_file
+
+    recalibrate_file(results, model, data, out, fitted_on)
+
+
 @app.command(short_help="List or explain the measures.")
 @click.argument("name", required=False)
 @click.option("--task", type=click.Choice(["binary", "multiclass", "ordinal", "regression", "count"]),

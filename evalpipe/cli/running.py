@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from evalpipe.results import Estimate, Results
+    from evalpipe.results import Comparison, Estimate, Results
+
+LOSSES = ("brier", "log_loss", "rmse", "mae")
+"""The measures in which the summary compares variants with their originals."""
 
 USUAL = {("base", "e"), ("scale", "half"), ("pairs", "equal")}
 """Options that go without saying in the summary."""
@@ -57,6 +60,15 @@ def render_folder(folder: str, forms: Sequence[str]) -> None:
         click.echo(str(Path(folder) / name))
 
 
+def recalibrate_file(results: str, model: str, data: str, out: str, fitted_on: str | None) -> None:
+    """Recalibrate the predictions of a file and write them beside its columns."""
+    from evalpipe.recalibration import recalibrate, write
+
+    frame = recalibrate(results, model, data, fitted_on)
+    write(frame, Path(out))
+    click.echo(f"{out}: {frame.height:,} {'row' if frame.height == 1 else 'rows'}")
+
+
 def _replace(folder: Path, card: Mapping[str, bytes]) -> None:
     with tempfile.TemporaryDirectory(dir=folder, prefix=".render-") as fresh:
         for name, content in card.items():
@@ -72,6 +84,8 @@ def print_summary(results: Results) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     for dataset in (d.name for d in results.datasets if d.role == "evaluate"):
         console.print(_table(results, dataset))
+        if results.recalibration:
+            console.print(_variants(results, dataset))
     for warning in results.warnings:
         console.print(f"warning: {warning.message}", style="yellow", markup=False)
 
@@ -88,10 +102,42 @@ def _table(results: Results, dataset: str) -> Table:
     for model in results.models:
         table.add_column(Text(model.label), justify="right")
     rows = [row for row in results.rows if row.dataset == dataset and row.class_ is None and row.slice is None]
+    rows = [row for row in rows if row.variant == "original"]
     for row in (row for row in rows if row.model == results.models[0].name):
         same = [other for other in rows if _key(other) == _key(row)]
         table.add_row(_name(results, row), *(_cell(other) for other in same))
     return table
+
+
+def _variants(results: Results, dataset: str) -> Table:
+    """Return the differences of every variant from its original, in the losses of probabilities or of numbers."""
+    from rich.table import Table
+    from rich.text import Text
+
+    labels = {model.name: model.label for model in results.models}
+    found = [
+        row for row in results.comparisons
+        if row.dataset == dataset and row.slice is None and row.variant != "original" and row.metric in LOSSES
+        and row.class_ is None and row.baseline_dataset is None
+    ]
+    losses = [name for name in LOSSES if any(row.metric == name for row in found)]
+    title = f"Recalibrated, less the original: {dataset}"
+    table = Table(title=Text(title), title_justify="left")
+    table.add_column("variant")
+    titles = {metric.name: metric.title for metric in results.metrics}
+    for name in losses:
+        table.add_column(Text(titles[name]), justify="right")
+    for key in dict.fromkeys((row.model, row.variant) for row in found):
+        same = {row.metric: row for row in found if (row.model, row.variant) == key}
+        table.add_row(Text(f"{labels[key[0]]} ({key[1]})"), *(_difference(same.get(name)) for name in losses))
+    return table
+
+
+def _difference(row: Comparison | None) -> str:
+    if row is None or row.difference is None:
+        return "–"
+    limits = "" if row.lower is None or row.upper is None else f" ({row.lower:.4g}, {row.upper:.4g})"
+    return f"{row.difference:+.4g}{limits} {row.verdict}"
 
 
 def _caption(results: Results) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,18 +30,20 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     A reference dataset without the outcome column has no rows here; its summary counts them.
     """
     rows, spec = columns.rows, columns.rows.spec
-    role: Literal["evaluate", "reference"] = "reference" if rows.plan.role == "reference" else "evaluate"
-    evaluated = role == "evaluate"
-    kind = spec.weight.kind if spec.weight is not None and evaluated else None
+    role = rows.plan.role
+    assert role != "predictions"  # noqa: S101 - files of predictions are columns of a dataset
+    kind = spec.weight.kind if spec.weight is not None and role != "reference" else None
     frame = _ordered(columns, levels)
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
     summary = summarise(columns, frame, levels, whole=kind == "frequency")
     models = {}
-    if evaluated:
+    if role != "reference":
         for number, (name, model) in enumerate(spec.models.items()):
             models[name] = _predictions(frame, number, model, threshold(spec, model), len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
-    warnings = (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster)) if evaluated else ()
+    warnings = tuple(columns.warnings)
+    if role == "evaluate":
+        warnings += (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster))
     return Sample(
         rows.name, role, spec.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
@@ -66,7 +68,7 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     if spec.cluster is not None:
         frame["cluster"] = values[spec.cluster]
     for number, (name, model) in enumerate(spec.models.items()):
-        held = _held(spec, model, columns.of(name).values, levels)
+        held = predicted(spec, model, columns.of(name).values, levels)
         frame |= {f"{kind} {number}": column for kind, column in held.items()}
     frame |= slices.held(columns)
     table = pl.DataFrame(frame)
@@ -89,7 +91,7 @@ def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
                                  return_dtype=pl.Int64)
 
 
-def _held(
+def predicted(
     spec: Spec, model: Model, values: Mapping[str, pl.Series], levels: tuple[str, ...]
 ) -> dict[str, pl.Series]:
     """Return what is held of one model's predictions, by kind."""

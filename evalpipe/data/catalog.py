@@ -71,10 +71,10 @@ def _stored(spec: Spec, named: Named) -> tuple[Table, Schema] | list[Problem]:
 
 
 def _predictions(spec: Spec, dataset: str) -> tuple[dict[tuple[str, str], Table], list[Problem]]:
-    """Look at the files of predictions for an evaluated dataset."""
+    """Look at the files of predictions for a dataset that is evaluated or calibrates."""
     tables: dict[tuple[str, str], Table] = {}
     problems: list[Problem] = []
-    for model in spec.models if spec.datasets[dataset].role == "evaluate" else ():
+    for model in spec.models if spec.datasets[dataset].role != "reference" else ():
         named = of_model(spec, model, dataset)
         seen = None if named is None else _stored(spec, named)
         if isinstance(seen, list):

@@ -32,7 +32,7 @@ def check(rows: Rows) -> Columns:
     else:
         _text(found, spec.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
         for name, model in spec.models.items():
-            _model(found.of(name), name, model)
+            predictions(found.of(name), name, model)
     if spec.weight is not None:
         _weight(found, spec.weight.column, whole=spec.weight.kind == "frequency")
     if spec.cluster is not None:
@@ -40,11 +40,12 @@ def check(rows: Rows) -> Columns:
     if spec.id is not None:
         _text(found, spec.id, ("id",), "missing-id", "the id column")
         _unique(found, spec.id)
-    slices.check(found)
+    if rows.plan.role == "evaluate":
+        slices.check(found)
     return found
 
 
-def _model(found: Columns, name: str, model: Model) -> None:
+def predictions(found: Columns, name: str, model: Model) -> None:
     """Check a model's columns of classes, probabilities or scores."""
     if model.probability is not None:
         _probability(found, model.probability, ("models", name, "probability"))

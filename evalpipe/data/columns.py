@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.rows import Rows
     from evalpipe.errors import Problem
+    from evalpipe.results import Warned
     from evalpipe.spec.origin import Loc
     from evalpipe.spec.slicing import Cut
 
@@ -32,6 +33,7 @@ class Columns:
     problems: list[Problem] = field(default_factory=list)
     models: dict[str, Columns] = field(default_factory=dict)
     graded: dict[str | Cut, Graded] = field(default_factory=dict)
+    warnings: list[Warned] = field(default_factory=list)
 
     def of(self, model: str) -> Columns:
         """Return the columns that hold a model's predictions: those of its own file, or these."""

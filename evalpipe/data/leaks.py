@@ -1,13 +1,14 @@
-"""Rows that an evaluated dataset shares with a reference dataset, such as the training data."""
+"""Rows that datasets share and must not: with the training data, or with those that recalibrators are fitted on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import SHOWN, more
-from evalpipe.data.rows import POSITION
+from evalpipe.data.rows import FILE, POSITION
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
+from evalpipe.results import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,50 +17,135 @@ if TYPE_CHECKING:
 
     from evalpipe.data.columns import Columns
 
+THERE = "\0there"
 
-def shared(evaluated: Columns, reference: Columns) -> Iterator[Problem]:
-    """Yield a problem when rows of ``evaluated`` are in ``reference``: by id, else by all columns read from both."""
-    import polars as pl
+ALIKE = 0.75
+"""Of rows unlike all others of their dataset, the share with such a twin above which datasets without `id` count as
+sharing rows. By chance it is at most exp(-1), 0.37: that is the largest probability of a Poisson count to be 1."""
 
-    spec = evaluated.rows.spec
-    keys = list(reference.rows.plan.columns) if spec.id is None else [spec.id]
-    if any(key not in columns.values for key in keys for columns in (evaluated, reference)):
+FEWEST = 5
+"""So many rows unlike all others it takes to tell."""
+
+
+def shared(columns: Columns, other: Columns) -> Iterator[Problem]:
+    """Yield a problem when rows are in ``other`` too: by id, else by all columns read from both.
+
+    Rows to calibrate on may look like evaluated ones without being the same: without an id those of one file count, and
+    twins only where more have one than chance explains; fewer are a warning.
+    """
+    calibrating = other.rows.plan.role == "calibrate"
+    if columns.rows.spec.id is None and calibrating:
+        yield from _without_id(columns, other)
         return
-    left = _keys(evaluated, keys)
-    right = _keys(reference, keys).unique(keys, keep="first", maintain_order=True).rename({POSITION: "\0there"})
-    if spec.id is not None:
-        left = left.filter(pl.col(spec.id).is_not_null())
-    both = left.join(right, on=keys, how="inner", nulls_equal=True).sort(POSITION)
-    if both.height:
-        yield _problem(evaluated, reference, both, keys)
+    keys = list(other.rows.plan.columns) if columns.rows.spec.id is None else [columns.rows.spec.id]
+    both = _twins(columns, other, keys)
+    if both is not None and both.height:
+        yield _problem(columns, other, both, keys)
 
 
-def _keys(columns: Columns, keys: list[str]) -> pl.DataFrame:
+def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
+    same = _of_one_file(columns, other)
+    if same.height:
+        yield _problem(columns, other, same, [])
+        return
+    keys = sorted(_values(other).keys() & _values(columns).keys())
+    both = _twins(columns, other, keys)
+    if both is None or not both.height:
+        return
+    if _more_than_chance(columns, other, keys):
+        yield _problem(columns, other, both, keys)
+        return
+    count = both.height
+    columns.warnings.append(Warned(
+        code="alike-rows",
+        message=f"{count:,} {'row' if count == 1 else 'rows'} of dataset '{columns.rows.name}' "
+        f"{'looks' if count == 1 else 'look'} like rows of dataset '{other.rows.name}', on which recalibrators are "
+        "fitted, in all columns that are read; declare 'id' to tell whether they are the same",
+    ))
+
+
+def _more_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
+    """Tell whether nearly all rows that are unlike all others of their dataset have such a twin in the other."""
     import polars as pl
 
-    named = {key: columns.values[key] for key in keys}
-    return pl.DataFrame(named | {POSITION: columns.rows.frame[POSITION]})
+    alone = [
+        pl.DataFrame({key: _values(one)[key] for key in keys}).filter(pl.struct(keys).is_unique())
+        for one in (columns, other)
+    ]
+    if alone[0].height < FEWEST:
+        return False
+    return alone[0].join(alone[1], on=keys, how="semi", nulls_equal=True).height > ALIKE * alone[0].height
 
 
-def _problem(evaluated: Columns, reference: Columns, both: pl.DataFrame, keys: list[str]) -> Problem:
-    spec, there = evaluated.rows.spec, reference.rows
+def _values(columns: Columns) -> dict[str, pl.Series]:
+    """Return all columns that were read, those of files of predictions too."""
+    found = dict(columns.values)
+    for model, held in columns.models.items():
+        found |= {f"{model}\0{name}": values for name, values in held.values.items()}
+    return found
+
+
+def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | None:
+    """Return the rows that are in ``other`` too, with where they stand in both; None where a key is not known."""
+    import polars as pl
+
+    here, there = _values(columns), _values(other)
+    if any(key not in values for key in keys for values in (here, there)):
+        return None
+    left = pl.DataFrame({key: here[key] for key in keys} | {POSITION: columns.rows.frame[POSITION]})
+    right = pl.DataFrame({key: there[key] for key in keys} | {THERE: other.rows.frame[POSITION]})
+    right = right.unique(keys, keep="first", maintain_order=True)
+    if columns.rows.spec.id is not None:
+        left = left.filter(pl.col(columns.rows.spec.id).is_not_null())
+    return left.join(right, on=keys, how="inner", nulls_equal=True).sort(POSITION)
+
+
+def _of_one_file(columns: Columns, other: Columns) -> pl.DataFrame:
+    """Return the rows that both datasets have from the same place of files with the same bytes."""
+    import polars as pl
+
+    left, right = (_placed(one, name) for one, name in ((columns, POSITION), (other, THERE)))
+    return left.join(right, on=["file", "row"], how="inner").select(pl.col(POSITION, THERE)).sort(POSITION)
+
+
+def _placed(columns: Columns, name: str) -> pl.DataFrame:
+    import polars as pl
+
+    hashes = pl.Series([source.sha256 for source in columns.rows.sources], dtype=pl.String)
+    at = columns.rows.frame[POSITION]
+    frame = pl.DataFrame({"file": hashes.gather(at // FILE), "row": at % FILE, name: at})
+    return frame.filter(pl.col("file").is_not_null())
+
+
+def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[str]) -> Problem:
+    spec, there = columns.rows.spec, other.rows
     rows = []
     for record in both.head(SHOWN).iter_rows(named=True):
-        row, suffix = evaluated.rows.cell(record[POSITION])
-        twin, file = there.cell(record["\0there"])
+        row, suffix = columns.rows.cell(record[POSITION])
+        twin, file = there.cell(record[THERE])
         value = f"{shown(record[spec.id])}{suffix}, " if spec.id is not None else f"{suffix.strip()}, ".lstrip(", ")
         rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{file or f' of {there.place}'}"))
     count = both.height
-    message = (f"{count:,} {'row' if count == 1 else 'rows'} of dataset '{evaluated.rows.name}'"
-               f" {'is' if count == 1 else 'are'} also in the reference dataset '{there.name}'")
-    hint = "remove them from the evaluated data: a model must not be judged on what it has seen"
-    notes = more(count)
-    if spec.id is None:
+    calibrating = there.plan.role == "calibrate"
+    named = f"dataset '{there.name}', on which recalibrators are fitted" if calibrating else (
+        f"the reference dataset '{there.name}'")
+    message = (f"{count:,} {'row' if count == 1 else 'rows'} of dataset '{columns.rows.name}'"
+               f" {'is' if count == 1 else 'are'} also in {named}")
+    hint, notes = _way_out(columns, other), more(count)
+    if spec.id is None and keys:
         hint = (
             "declare 'id': without it rows count as the same when all columns read are equal, and different cases can "
             "look alike"
         )
-        notes += (f"compared by {', '.join(keys)}",)
-    place = spec.origin.place("datasets", evaluated.rows.name)
+        notes += (f"compared by {', '.join(key.replace(chr(0), '.') for key in keys)}",)
+    place = spec.origin.place("datasets", columns.rows.name)
     notes += (f"named at {place}",) if place is not None else ()
-    return Problem("shared-rows", message, evaluated.rows.place, hint, tuple(rows), notes)
+    return Problem("shared-rows", message, columns.rows.place, hint, tuple(rows), notes)
+
+
+def _way_out(columns: Columns, other: Columns) -> str:
+    if other.rows.plan.role == "calibrate":
+        return "fit on other rows, or cross-fit with fit_on: {folds: 10}: nothing may be fitted and judged on one row"
+    if columns.rows.plan.role == "calibrate":
+        return "remove them from the rows to calibrate on: on what a model has seen it looks too good"
+    return "remove them from the evaluated data: a model must not be judged on what it has seen"

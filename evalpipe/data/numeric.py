@@ -10,31 +10,35 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
+    from evalpipe.spec.models import Model
     from evalpipe.spec.origin import Loc
 
 
 def check(found: Columns) -> None:
     """Check the outcome and every model's predictions: finite numbers; counts, and predictions of counts above zero."""
     spec = found.rows.spec
-    counting = spec.task == "count"
     truth = _finite(found, spec.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
-    if truth is not None and counting:
+    if truth is not None and spec.task == "count":
         wrong = ((truth < 0) | (truth != truth.floor())).fill_null(value=False)
         _refuse(found, spec.outcome.column, ("outcome", "column"), wrong, "not-a-count",
                 noun(wrong, "whole number") + " from 0 on",
                 "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
     for name, model in spec.models.items():
-        for kind in ("prediction", "loo_prediction"):
-            column = getattr(model, kind)
-            if column is None:
-                continue
-            loc: Loc = ("models", name, kind)
-            held = found.of(name)
-            values = _finite(held, column, loc, "missing-prediction", "prediction")
-            if values is not None and counting:
-                wrong = (values <= 0).fill_null(value=False)
-                _refuse(held, column, loc, wrong, "prediction-range", "above zero",
-                        "the expected count is a number above zero; was a logarithm written?")
+        predictions(found.of(name), name, model)
+
+
+def predictions(found: Columns, name: str, model: Model) -> None:
+    """Check the predicted numbers of a model."""
+    for kind in ("prediction", "loo_prediction"):
+        column = getattr(model, kind)
+        if column is None:
+            continue
+        loc: Loc = ("models", name, kind)
+        values = _finite(found, column, loc, "missing-prediction", "prediction")
+        if values is not None and found.rows.spec.task == "count":
+            wrong = (values <= 0).fill_null(value=False)
+            _refuse(found, column, loc, wrong, "prediction-range", "above zero",
+                    "the expected count is a number above zero; was a logarithm written?")
 
 
 def _finite(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:

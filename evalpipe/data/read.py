@@ -34,14 +34,17 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         if isinstance(loaded, list):
             problems[dataset.name] = loaded
             continue
-        columns = checks.check(loaded) if dataset.role == "evaluate" else checks.loose(loaded, numeric)
+        columns = checks.loose(loaded, numeric) if dataset.role == "reference" else checks.check(loaded)
         read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
-    evaluated = [columns for columns in read_columns.values() if columns.rows.plan.role == "evaluate"]
+    predicted = [columns for columns in read_columns.values() if columns.rows.plan.role != "reference"]
     references = [columns for columns in read_columns.values() if columns.rows.plan.role == "reference"]
-    levels = () if spec.task in NUMBERS else outcome.settle(spec, evaluated)
-    for columns in evaluated:
+    levels = () if spec.task in NUMBERS else outcome.settle(spec, predicted)
+    for columns in predicted:
         for reference in references:
             columns.problems.extend(leaks.shared(columns, reference))
+        if columns.rows.plan.role == "evaluate":
+            for calibrating in (other for other in predicted if other.rows.plan.role == "calibrate"):
+                columns.problems.extend(leaks.shared(columns, calibrating))
     found = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
     if found:
         raise DataError(*found)

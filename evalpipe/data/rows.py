@@ -112,10 +112,10 @@ def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequen
     """
     from evalpipe.data.aligned import match, take
 
-    own, problems = _whole(spec, plan, frame, text)
+    own, problems = whole(spec, plan, frame, text)
     held: dict[str, Rows] = {}
     for model, part in plan.predictions.items():
-        rows, found = _whole(spec, part, None, text)
+        rows, found = whole(spec, part, None, text)
         problems += found
         if rows is not None:
             held[model] = rows
@@ -129,10 +129,10 @@ def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequen
     return problems or kept
 
 
-def _whole(
+def whole(
     spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
 ) -> tuple[Rows | None, list[Problem]]:
-    """Read the planned columns, and those that conditions mention, of all files of a path."""
+    """Read the planned columns, and those that conditions mention, of all files of a path; None where it cannot be."""
     import polars as pl
 
     asked = spec.origin.place(*plan.table.named.loc)
@@ -154,12 +154,12 @@ def _whole(
     if problems:
         return None, problems
     try:
-        whole = _joined(parts, plan)
+        joined = _joined(parts, plan)
     except pl.exceptions.PolarsError:
         message = f"the files of {plan.table.named.called} hold different types in the same column"
         hint = "write each column with one type in all files"
         return None, [Problem("types-differ", message, asked, hint, notes=_types(parts))]
-    return Rows(spec, plan, whole, tuple(sources)), []
+    return Rows(spec, plan, joined, tuple(sources)), []
 
 
 def _file(

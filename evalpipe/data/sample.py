@@ -31,6 +31,9 @@ class Predictions:
     given classes. Of K levels: ``probability`` of each, shape [n, K]; ``predicted`` the place of the level; ``tied``
     the number of rows whose highest probability several levels share. Of a number: ``predicted`` and ``left_out``, the
     prediction of a model that had not seen the row, shape [n].
+
+    Of a variant, ``source`` is the name of the model that was recalibrated, ``variant`` what the variant is called, and
+    ``folds`` the number of each row's fold, shape [n], where it was cross-fitted.
     """
 
     score: Floats | None = None
@@ -39,6 +42,9 @@ class Predictions:
     threshold: float | None = None
     tied: int = 0
     left_out: Floats | None = None
+    source: str | None = None
+    variant: str = "original"
+    folds: Whole | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +68,14 @@ class Sample:
 
     ``levels`` are the names of the outcome's levels in order, of a binary one the event first, of a number none.
     ``truth`` is, for each row, whether it is an event, the place of its level, or its number, shape [n]; ``weight`` the
-    case weights, shape [n], all above zero, or None; ``models`` the predictions by model name; ``baseline`` the mean
-    outcome of the reference datasets, where it is a number and they have it; ``cluster`` the number of each row's
-    cluster from 0, shape [n], or None; ``slicings`` the ways to slice the rows, and ``searched`` those by the single
-    columns among whose slices the worst are looked for.
+    case weights, shape [n], all above zero, or None; ``models`` the predictions by the name of the model or variant;
+    ``baseline`` the mean outcome of the reference datasets, where it is a number and they have it; ``cluster`` the
+    number of each row's cluster from 0, shape [n], or None; ``slicings`` the ways to slice the rows, and ``searched``
+    those by the single columns among whose slices the worst are looked for.
     """
 
     dataset: str
-    role: Literal["evaluate", "reference"]
+    role: Literal["evaluate", "calibrate", "reference"]
     task: Task
     levels: tuple[str, ...]
     truth: Values
@@ -83,6 +89,10 @@ class Sample:
     cluster: Values | None = None
     slicings: tuple[Slicing, ...] = ()
     searched: tuple[Slicing, ...] = ()
+
+    def named(self, name: str) -> dict[str, str]:
+        """Return the model and the variant behind a name of ``models``."""
+        return {"model": self.models[name].source or name, "variant": self.models[name].variant}
 
     @property
     def n(self) -> int:

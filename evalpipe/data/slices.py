@@ -141,6 +141,8 @@ def _references(found: Columns, counts: pl.Series) -> None:
 
 def held(columns: Columns) -> dict[str, pl.Series]:
     """Return what slices need of each row, as columns: the places of labels, and whether a condition is met."""
+    if columns.rows.plan.role != "evaluate":
+        return {}
     places = {_key(columns, part): graded.codes for part, graded in columns.graded.items()}
     flags = {name: columns.rows.frame[f"\0{name}"] for name in _conditions(columns).values()}
     return places | flags

@@ -70,13 +70,13 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     counts = _counts(frame, levels, weights, spec.task) if known else []
     events = counts[0].weight if spec.task == "binary" and known else 0.0
     before = sum(source.rows for source in rows.sources)
-    used = height if rows.plan.role == "evaluate" else rows.frame.height
+    used = rows.frame.height if rows.plan.role == "reference" else height
     return DatasetSummary(
         name=rows.name, role=rows.plan.role, where=spec.datasets[rows.name].where, rows=before,
         excluded_where=before - rows.frame.height, excluded_zero_weight=rows.frame.height - used,
         n=round(total) if whole else used,
         events=None if spec.task != "binary" else round(events) if whole else counts[0].rows if known else 0,
-        total_weight=total if rows.plan.role == "evaluate" else float(used),
+        total_weight=float(used) if rows.plan.role == "reference" else total,
         prevalence=events / total if spec.task == "binary" and known and total else None,
         levels=_declared(columns, counts),
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,

@@ -49,6 +49,7 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     fixed += [slicing.codes + 1 for slicing in (*sample.slicings, *sample.searched)]
     if sample.task not in NUMBERS:
         fixed += [_codes(model.predicted) for model in sample.models.values() if model.predicted is not None]
+    fixed += [folds for folds in [_folds(sample)] if folds is not None]
     pattern, _ = joint(*fixed) if fixed else (np.zeros(sample.n, np.intp), 1)
     for cells in GRIDS[len(numbers)]:
         edges = _edges(sample, alone=len(numbers) == 1)
@@ -64,10 +65,19 @@ def _numbers(sample: Sample) -> list[Floats] | None:
     if sample.task in NUMBERS:
         if any(model.left_out is not None for model in sample.models.values()):
             return None
-        return [np.asarray(sample.truth, float), *(np.asarray(m.predicted, float) for m in sample.models.values())]
+        return [np.asarray(sample.truth, float), *(np.asarray(m.predicted, float) for m in _originals(sample).values())]
     if any(model.probability is not None and model.probability.ndim > 1 for model in sample.models.values()):
         return None
-    return [model.score for model in sample.models.values() if model.score is not None]
+    return [model.score for model in _originals(sample).values() if model.score is not None]
+
+
+def _originals(sample: Sample) -> dict[str, Predictions]:
+    """Return the models but for variants, whose predictions follow from theirs and the fold of the row."""
+    return {name: model for name, model in sample.models.items() if model.source is None}
+
+
+def _folds(sample: Sample) -> Whole | None:
+    return next((model.folds for model in sample.models.values() if model.folds is not None), None)
 
 
 def _edges(sample: Sample, *, alone: bool) -> Floats | None:
@@ -85,20 +95,22 @@ def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
     each = sample.weights
     sizes = np.bincount(units, each).astype(float)
     first = first_rows(units, len(sizes))
+    number = sample.task in NUMBERS
+    truth = means(sample.truth, units, each) if number else sample.truth[first]
+    cells = {} if number else _cells(sample, grid)
     models: dict[str, Predictions] = {}
-    grids = iter(grid[1:] if sample.task in NUMBERS else grid)
-    truth = means(sample.truth, units, each) if sample.task in NUMBERS else sample.truth[first]
     for name, model in sample.models.items():
-        if sample.task in NUMBERS:
-            models[name] = replace(model, predicted=means(present(model.predicted, "predictions"), units, each))
+        folds = None if model.folds is None else model.folds[first]
+        if number:
+            predicted = means(present(model.predicted, "predictions"), units, each)
+            models[name] = replace(model, predicted=predicted, folds=folds)
             continue
         score = chance = None
         if model.score is not None:
-            cells = next(grids)
-            score = means(model.score, cells, each)[cells[first]]
+            score = means(model.score, cells[name], each)[cells[name][first]]
             chance = None if model.probability is None else means(model.probability, units, each)
-        predicted = None if model.predicted is None else model.predicted[first]
-        models[name] = replace(model, score=score, probability=chance, predicted=predicted)
+        classes = None if model.predicted is None else model.predicted[first]
+        models[name] = replace(model, score=score, probability=chance, predicted=classes, folds=folds)
     slicings, searched = (
         tuple(replace(slicing, codes=slicing.codes[first]) for slicing in several)
         for several in (sample.slicings, sample.searched)
@@ -107,3 +119,14 @@ def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
         sample, truth=truth, weight=sizes, weight_kind="frequency", models=MappingProxyType(models), slicings=slicings,
         searched=searched,
     )
+
+
+def _cells(sample: Sample, grid: list[Whole]) -> dict[str, Whole]:
+    """Return the cell of each row's score, by model: a variant's are those of its original, in each fold apart."""
+    scored = (name for name, model in _originals(sample).items() if model.score is not None)
+    found = dict(zip(scored, grid, strict=True))
+    for name, model in sample.models.items():
+        if model.source is not None and model.source in found:
+            cells = found[model.source]
+            found[name] = cells if model.folds is None else joint(cells, model.folds)[0]
+    return found

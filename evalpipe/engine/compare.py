@@ -46,20 +46,20 @@ class _Pair:
 def comparisons(plan: Plan, evaluated: Sequence[Evaluated]) -> list[Comparison]:
     """Return every difference that the spec asks for.
 
-    p-values are adjusted in three families: differences on all rows, those in slices, and those between datasets.
+    p-values are adjusted in families: variants and their originals, models and the baseline, each on all rows and in
+    slices, and datasets.
     """
-    if plan.spec.compare is None:
-        return []
     found = [
         row
         for pair in _pairs(plan, evaluated)
         for entry in plan.metrics
         for row in _compared(plan, pair, entry)
     ]
-    families: dict[tuple[bool, bool], list[int]] = {}
+    families: dict[tuple[bool, ...], list[int]] = {}
     for i, row in enumerate(found):
         if row.p_value is not None:
-            families.setdefault((row.slice is None, row.baseline_dataset is None), []).append(i)
+            family = row.slice is None, row.baseline_dataset is None, row.variant == row.baseline_variant
+            families.setdefault(family, []).append(i)
     for members in families.values():
         for i, q in zip(members, holm([found[i].p_value for i in members]), strict=True):
             found[i] = found[i].model_copy(update={"p_adjusted": float(q)})
@@ -68,13 +68,14 @@ def comparisons(plan: Plan, evaluated: Sequence[Evaluated]) -> list[Comparison]:
 
 def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
     compare = plan.spec.compare
-    assert compare is not None  # noqa: S101 - asked for by the caller
     for one in evaluated:
-        for name in one.sample.models if compare.baseline is not None else ():
-            if name != compare.baseline:
-                known = {place.number: place for place in one.places(compare.baseline or "")}
+        for name, model in one.sample.models.items():
+            baseline = model.source or (compare.baseline if compare is not None else None)
+            if baseline not in (None, name):
+                known = {place.number: place for place in one.places(baseline or "")}
                 yield from (_Pair(one, place, one, known[place.number]) for place in one.places(name))
-    for earlier in (one for one in evaluated if one.sample.dataset == compare.baseline_dataset):
+    earlier_name = None if compare is None else compare.baseline_dataset
+    for earlier in (one for one in evaluated if one.sample.dataset == earlier_name):
         for one in evaluated:
             for name in one.sample.models if one is not earlier else ():
                 yield _Pair(one, next(one.places(name)), earlier, next(earlier.places(name)))
@@ -165,10 +166,13 @@ def _row(plan: Plan, pair: _Pair, entry: MetricPlan, tested: _Test, level: str |
     found, place, margin = tested.gap, pair.first, plan.margins.get(entry.metric.name)
     limited = found.limits is not None and found.status == "ok"
     said = verdict(found.lower, found.upper, margin or 0.0, entry.metric.direction) if limited else "undecided"
+    baseline = pair.second.sample.named(pair.second.model)
     return Comparison(
-        dataset=place.sample.dataset, slice=None if place.part.slice is None else dict(place.part.slice),
-        metric=entry.metric.name, params=entry.shown, average=entry.average, class_=level, model=place.model,
-        baseline=pair.second.model, baseline_dataset=None if pair.same_rows else pair.second.sample.dataset,
+        dataset=place.sample.dataset, **place.sample.named(place.model),
+        slice=None if place.part.slice is None else dict(place.part.slice),
+        metric=entry.metric.name, params=entry.shown, average=entry.average, class_=level,
+        baseline=baseline["model"], baseline_variant=baseline["variant"],
+        baseline_dataset=None if pair.same_rows else pair.second.sample.dataset,
         difference=found.value, lower=found.lower, upper=found.upper,
         level=plan.spec.intervals.level if found.limits else None,
         method=tested.method if found.limits else "none", p_value=tested.p_value, test=tested.name,

@@ -58,7 +58,8 @@ def model_curves(
     else:
         found = ((None, *curve) for curve in number_curves(sample, summary))
     for level, name, points, notes in found:
-        yield Curve(dataset=sample.dataset, model=model, class_=level, curve=name, points=points, notes=notes)
+        yield Curve(
+            dataset=sample.dataset, **sample.named(model), class_=level, curve=name, points=points, notes=notes)
 
 
 def _event_curves(

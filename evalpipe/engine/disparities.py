@@ -68,7 +68,7 @@ def _disparity(
     single = len(measured) == 1 and len(used) > 1
     ends = sorted(used, key=lambda k: measured[0].value[k])
     return Disparity(
-        dataset=one.sample.dataset, model=model, slicing=slicing.title, disparity=name,
+        dataset=one.sample.dataset, **one.sample.named(model), slicing=slicing.title, disparity=name,
         params=entries[0].shown if len(entries) == 1 else {}, average=entries[0].average if len(entries) == 1 else None,
         difference=spread.value, lower=spread.lower, upper=spread.upper, ratio=share.value, ratio_lower=share.lower,
         ratio_upper=share.upper, level=level if spread.limits else None, expected=expected,

@@ -270,7 +270,7 @@ def _estimate(
         name: value for name, value in entry.of_class[chosen].items() if not isinstance(value, tuple)}
     support = part.events if chosen is None else part.of_level(sample, chosen)
     return Estimate(
-        dataset=sample.dataset, model=place.model, slice=None if part.slice is None else dict(part.slice),
+        dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
         metric=entry.metric.name, params=shown, average=entry.average,
         class_=level, value=None if math.isnan(found.value) else found.value,
         lower=found.limits[0] if found.limits else None, upper=found.limits[1] if found.limits else None,

@@ -12,6 +12,7 @@ from evalpipe.engine.estimates import Place, insufficient
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
 from evalpipe.engine.parts import Part, parts, summaries_of
+from evalpipe.engine.recalibrate import with_variants
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.slices import slice_differences
 from evalpipe.engine.worst import cut_short, worst_slices
@@ -21,6 +22,7 @@ from evalpipe.results import (
     Curve,
     Disparity,
     Estimate,
+    Recalibration,
     SliceDifference,
     Threshold,
     Warned,
@@ -48,6 +50,7 @@ class Evaluation:
     slice_differences: list[SliceDifference] = field(default_factory=list)
     disparities: list[Disparity] = field(default_factory=list)
     worst_slices: list[WorstSlice] = field(default_factory=list)
+    recalibration: list[Recalibration] = field(default_factory=list)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
 
@@ -75,7 +78,9 @@ def evaluate(
     """Evaluate every sample of role ``evaluate``; ``advance`` is told of each block of replicates done."""
     found = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
     done = []
-    for sample in (sample for sample in samples if sample.role == "evaluate"):
+    made = with_variants(plan, samples)
+    found.recalibration = made.fitted
+    for sample in (sample for sample in made.samples if sample.role == "evaluate"):
         one = _evaluated(plan, sample, advance)
         done.append(one)
         if one.replicates.units is not None:
@@ -116,7 +121,8 @@ def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
     found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)
     found.warnings += notes(plan, sample, name, one.summaries[name, 0], rows)
     if model.threshold is not None:
-        found.thresholds.append(Threshold(dataset=sample.dataset, model=name, value=model.threshold, rule="fixed"))
+        found.thresholds.append(Threshold(
+            dataset=sample.dataset, **sample.named(name), value=model.threshold, rule="fixed"))
 
 
 def _confusion(place: Place) -> Iterator[Confusion]:
@@ -128,7 +134,7 @@ def _confusion(place: Place) -> Iterator[Confusion]:
     if model.score is not None and model.threshold is not None:
         at_threshold = int((part.of(model.score) == model.threshold).sum())
     yield Confusion(
-        dataset=sample.dataset, model=place.model, slice=None if part.slice is None else dict(part.slice),
+        dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
         levels=list(sample.levels), counts=place.summary("confusion").tolist(), threshold=model.threshold,
         at_threshold=at_threshold, tied=model.tied if part.slice is None else 0,
     )

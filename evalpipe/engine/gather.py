@@ -53,6 +53,7 @@ def gather(
         disparities=evaluation.disparities,
         worst_slices=evaluation.worst_slices,
         thresholds=list(evaluation.thresholds),
+        recalibration=evaluation.recalibration,
         warnings=list(evaluation.warnings),
     )
 

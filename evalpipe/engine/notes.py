@@ -20,7 +20,8 @@ def notes(
 ) -> Iterator[Warned]:
     """Yield the warnings about one model on one dataset."""
     where = f"{sample.dataset}, {model}"
-    if plan.spec.models[model].scale == "margin":
+    original = plan.spec.models.get(model)
+    if original is not None and original.scale == "margin":
         yield Warned(
             code="margin-as-probability",
             message=f"{where}: distances from a boundary were turned into probabilities by the logistic function; such "

@@ -248,14 +248,14 @@ def _task(
         return None
     edges = {(n, how): bin_edges(summaries[n, 0].rows, how, sample.weight) for n in binned for how in STRATEGIES}
     drawn = coarsened(plan, sample) or sample
-    design = _design(plan, drawn)
+    how = design(plan, drawn)
     divided = divide(plan, drawn)
     views = {
-        (name, k): _view(plan, drawn, design, name, divided[k], [e for (m, _), e in edges.items() if m == name])
+        (name, k): _view(plan, drawn, how, name, divided[k], [e for (m, _), e in edges.items() if m == name])
         for name, k in summaries
     }
     apart = {k: part.slicing for k, part in enumerate(divided) if part.slicing is not None and part.beside is None}
-    return _Task(plan, drawn, design, views, wanted, edges, banded, apart)
+    return _Task(plan, drawn, how, views, wanted, edges, banded, apart)
 
 
 def _view(plan: Plan, sample: Sample, design: Design, name: str, part: Part, edges: Sequence[Floats]) -> View:
@@ -267,7 +267,8 @@ def _view(plan: Plan, sample: Sample, design: Design, name: str, part: Part, edg
     )
 
 
-def _design(plan: Plan, sample: Sample) -> Design:
+def design(plan: Plan, sample: Sample) -> Design:
+    """Return how the rows of a sample are resampled."""
     strata = None
     if plan.spec.intervals.stratify:
         strata = np.where(sample.truth, 0, 1) if plan.spec.task == "binary" else sample.truth

@@ -81,7 +81,7 @@ def _differences(
         else:
             difference, share = measured.difference(number, base, level), measured.ratio(number, base, level)
         yield SliceDifference(
-            dataset=one.sample.dataset, model=model, slice=dict(part.slice), reference=named,
+            dataset=one.sample.dataset, **one.sample.named(model), slice=dict(part.slice), reference=named,
             metric=entry.metric.name, params=entry.shown, average=entry.average, class_=class_,
             difference=difference.value, lower=difference.lower, upper=difference.upper, ratio=share.value,
             ratio_lower=share.lower, ratio_upper=share.upper, level=level if difference.limits else None,

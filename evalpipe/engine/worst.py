@@ -155,10 +155,10 @@ def _drawn(
         limits = None if drawn is None else percentile_limits(drawn, plan.spec.intervals.level)
         p = None if drawn is None else _p_value(value - overall, drawn - replicates[name, 0, 0])
         found.append(WorstSlice(
-            dataset=sample.dataset, model=name, rank=k, slice=dict(part.slice or {}), metric=entry.metric.name,
-            params=entry.shown, average=entry.average, n=part.n, events=part.events, value=value, overall=overall,
-            difference=value - overall, lower=limits[0] if limits else None, upper=limits[1] if limits else None,
-            level=plan.spec.intervals.level if limits else None, p_value=p,
+            dataset=sample.dataset, **sample.named(name), rank=k, slice=dict(part.slice or {}),
+            metric=entry.metric.name, params=entry.shown, average=entry.average, n=part.n, events=part.events,
+            value=value, overall=overall, difference=value - overall, lower=limits[0] if limits else None,
+            upper=limits[1] if limits else None, level=plan.spec.intervals.level if limits else None, p_value=p,
             p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,
         ))
     return found

@@ -28,6 +28,7 @@ from evalpipe.plan.measures import (
 )
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.spec.levels import level_text
+from evalpipe.spec.recalibration import Folds, MethodChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     from evalpipe.spec.origin import Loc
 
 __all__ = [
-    "BOOTSTRAP", "DISPARITIES", "DatasetPlan", "MetricPlan", "Plan", "level_columns", "levels", "model_columns", "plan",
-    "searched", "slice_parts", "threshold",
+    "BOOTSTRAP", "DISPARITIES", "DatasetPlan", "MethodChoice", "MetricPlan", "Plan", "level_columns", "levels",
+    "missing", "model_columns", "plan", "predictions_named", "searched", "slice_parts", "threshold",
 ]
 
 
@@ -50,7 +51,7 @@ class DatasetPlan:
     """
 
     name: str
-    role: Literal["evaluate", "reference", "predictions"]
+    role: Literal["evaluate", "calibrate", "reference", "predictions"]
     table: Table
     columns: tuple[str, ...]
     predictions: Mapping[str, DatasetPlan] = field(default_factory=lambda: MappingProxyType({}))
@@ -80,7 +81,8 @@ class Plan:
     def differs(self) -> bool:
         """Whether differences are asked for, between models or between slices, which need replicates of all."""
         spec = self.spec
-        return any(asked is not None for asked in (spec.compare, spec.slices, spec.worst_slices))
+        asked = (spec.compare, spec.slices, spec.worst_slices, spec.recalibrate)
+        return any(one is not None for one in asked)
 
     def draws(self, entry: MetricPlan) -> bool:
         """Tell whether a metric needs replicates."""
@@ -101,6 +103,17 @@ class Plan:
             return None
         return {columns[0]: level_text(asked[columns[0]])}
 
+    @property
+    def recalibrators(self) -> tuple[MethodChoice, ...]:
+        """The recalibrators that make variants of every model."""
+        return () if self.spec.recalibrate is None else self.spec.recalibrate.methods
+
+    @property
+    def folds(self) -> int | None:
+        """In how many folds recalibrators are cross-fitted; None where they are fitted on a dataset, or not at all."""
+        asked = self.spec.recalibrate
+        return asked.fit_on.folds if asked is not None and isinstance(asked.fit_on, Folds) else None
+
     def enough(self, n: int) -> bool:
         """Tell whether a slice of ``n`` observations is large enough for numbers."""
         return n >= self.spec.slice_rules.min_rows
@@ -113,7 +126,8 @@ class Plan:
             return None
         drawn = self.bins in BOOTSTRAP or self.banded or any(self.draws(entry) for entry in self.metrics)
         replicates = self.spec.intervals.replicates if drawn else 0
-        return sum(rows or 0 for rows in evaluated) * (replicates + 1) * len(self.spec.models)
+        variants = len(self.spec.models) * (1 + len(self.recalibrators))
+        return sum(rows or 0 for rows in evaluated) * (replicates + 1) * variants
 
 
 def plan(spec: Spec, catalog: Catalog) -> Plan:

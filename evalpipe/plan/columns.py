@@ -102,13 +102,13 @@ def threshold(spec: Spec, model: Model) -> float | None:
 
 
 def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: Table) -> dict[str, Loc]:
-    """Return the columns to read: of reference rows only the identity, and the outcome where they have it.
+    """Return the columns to read: of evaluated rows all, of rows to calibrate on all but those of slices.
 
-    Reference rows without an identity are compared by all columns but those of slices.
+    Of reference rows only the identity, and the outcome where they have it; without an identity, as to calibrate on.
     """
     if role == "evaluate":
         return dict(named)
-    if spec.id is None:
+    if role == "calibrate" or spec.id is None:
         return {column: loc for column, loc in named.items() if loc[0] not in ("slices", "worst_slices")}
     outcome = {spec.outcome.column: named[spec.outcome.column]} if spec.outcome.column in table.columns else {}
     return outcome | {spec.id: named[spec.id]}

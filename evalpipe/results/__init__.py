@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
 from evalpipe.results.tables import (
+    Applied,
     Comparison,
     Confusion,
     Curve,
@@ -27,6 +28,7 @@ from evalpipe.results.tables import (
     MetricSummary,
     ModelSummary,
     Prior,
+    Recalibration,
     Record,
     Scalar,
     Slice,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "Applied",
     "Comparison",
     "Confusion",
     "Curve",
@@ -56,6 +59,7 @@ __all__ = [
     "MetricSummary",
     "ModelSummary",
     "Prior",
+    "Recalibration",
     "Record",
     "Results",
     "Scalar",
@@ -107,7 +111,7 @@ class Results(Record):
     desirability: Desirability = Desirability()
     gates: list[dict[str, Any]] = Field(default_factory=list)
     thresholds: list[Threshold]
-    recalibration: list[dict[str, Any]] = Field(default_factory=list)
+    recalibration: list[Recalibration] = Field(default_factory=list)
     profit: list[dict[str, Any]] = Field(default_factory=list)
     warnings: list[Warned]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.spec.check_compare import check_compare
 from evalpipe.spec.check_metrics import check_metrics
 from evalpipe.spec.check_predictions import check_predictions
+from evalpipe.spec.check_recalibrate import check_recalibrate
 from evalpipe.spec.check_slices import check_slices
 from evalpipe.spec.check_task import check_task
 from evalpipe.spec.describe import closest, listed
@@ -29,7 +30,7 @@ def check(tree: Tree) -> list[Problem]:
     return list(chain(
         check_task(tree), _resampling(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
         _columns(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
-        check_compare(tree),
+        check_compare(tree), check_recalibrate(tree),
     ))
 
 
@@ -100,7 +101,7 @@ def _datasets(tree: Tree) -> list[Problem]:
     datasets = tree.get("datasets")
     if not isinstance(datasets, dict) or not datasets or not all(isinstance(d, dict) for d in datasets.values()):
         return []
-    if any(dataset.get("role", "evaluate") != "reference" for dataset in datasets.values()):
+    if any(dataset.get("role", "evaluate") not in ("calibrate", "reference") for dataset in datasets.values()):
         return []
     message = "no dataset has the role 'evaluate', so there is nothing to compute"
     return [

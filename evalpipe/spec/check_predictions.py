@@ -1,4 +1,4 @@
-"""Checks of models whose predictions are in files of their own: one for each evaluated dataset."""
+"""Checks of models whose predictions are in files of their own: one for each dataset that has predictions."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ if TYPE_CHECKING:
 
 
 def check_predictions(tree: Tree) -> list[Problem]:
-    """Return the problems of files of predictions that do not fit the evaluated datasets."""
+    """Return the problems of files of predictions that do not fit the datasets."""
     datasets, models = tree.get("datasets"), tree.get("models")
     if not isinstance(datasets, dict) or not isinstance(models, dict):
         return []
     if not all(isinstance(dataset, dict) for dataset in datasets.values()):
         return []
-    evaluated = [name for name, dataset in datasets.items() if dataset.get("role", "evaluate") == "evaluate"]
-    return [problem for name in models for problem in _model(tree, name, evaluated)] if evaluated else []
+    roles = {name: dataset.get("role", "evaluate") for name, dataset in datasets.items()}
+    predicted = [name for name, role in roles.items() if role != "reference"]
+    what = "evaluated or to calibrate on" if "calibrate" in roles.values() else "evaluated"
+    return [problem for name in models for problem in _model(tree, name, predicted, what)] if predicted else []
 
 
-def _model(tree: Tree, name: str, evaluated: list[str]) -> Iterator[Problem]:
+def _model(tree: Tree, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
     here = ("models", name, "predictions")
     given = tree.get(*here)
-    if isinstance(given, str) and given and len(evaluated) > 1:
-        message = f"the model '{name}' has one file of predictions, but {len(evaluated)} datasets are evaluated"
-        example = ", ".join(f"{dataset}: …" for dataset in evaluated[:2])
-        hint = f"name one for each: {{{example}{', …' if len(evaluated) > 2 else ''}}}"
+    if isinstance(given, str) and given and len(predicted) > 1:
+        message = f"the model '{name}' has one file of predictions, but {len(predicted)} datasets are {what}"
+        example = ", ".join(f"{dataset}: …" for dataset in predicted[:2])
+        hint = f"name one for each: {{{example}{', …' if len(predicted) > 2 else ''}}}"
         yield tree.problem("missing-predictions", message, *here, hint=hint)
     if not isinstance(given, dict) or not given:
         return
     for dataset in given:
-        if dataset not in evaluated:
-            guess = closest(dataset, [other for other in evaluated if other not in given])
-            hint = f"did you mean '{guess}'?" if guess else f"the evaluated datasets are {listed(evaluated, 'and')}"
-            yield tree.problem("unknown-dataset", f"'{dataset}' is no evaluated dataset", *here, dataset, key=True,
+        if dataset not in predicted:
+            guess = closest(dataset, [other for other in predicted if other not in given])
+            hint = f"did you mean '{guess}'?" if guess else f"the datasets that are {what}: {listed(predicted, 'and')}"
+            yield tree.problem("unknown-dataset", f"no dataset called '{dataset}' is {what}", *here, dataset, key=True,
                                hint=hint)
-    lacking = [dataset for dataset in evaluated if dataset not in given]
-    if lacking and not any(closest(dataset, lacking) for dataset in given if dataset not in evaluated):
+    lacking = [dataset for dataset in predicted if dataset not in given]
+    if lacking and not any(closest(dataset, lacking) for dataset in given if dataset not in predicted):
         message = f"the model '{name}' has no file of predictions for {listed(lacking, 'and')}"
-        yield tree.problem("missing-predictions", message, *here, key=True, hint="name one for each evaluated dataset")
+        hint = f"name one for each dataset that is {what}"
+        yield tree.problem("missing-predictions", message, *here, key=True, hint=hint)

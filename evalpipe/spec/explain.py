@@ -37,8 +37,8 @@ _PERCENT = 100
 def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()) -> list[Problem]:
     """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
 
-    What is wrong with single entries of ``metrics``, and with the measure of ``worst_slices``, is left to
-    `evalpipe.spec.check_metrics`.
+    What is wrong with single entries of ``metrics`` and with the measure of ``worst_slices`` is left to
+    `evalpipe.spec.check_metrics`, and with the methods of ``recalibrate`` to `evalpipe.spec.check_recalibrate`.
     """
     explainer = _Explainer(tree, Shapes.of(schema), prefix)
     problems: dict[tuple[Loc, str], Problem] = {}
@@ -57,7 +57,9 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
 
 
 def _of_metric(loc: Loc) -> bool:
-    """Tell whether a location is in an entry that names a measure."""
+    """Tell whether a location is in an entry that names a measure or a recalibrator."""
+    if loc[:2] == ("recalibrate", "methods"):
+        return len(loc) > 2
     return (loc[:1] == ("metrics",) and len(loc) > 1) or loc[:2] == ("worst_slices", "metric")
 
 

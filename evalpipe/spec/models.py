@@ -26,6 +26,7 @@ from evalpipe.spec.kinds import (
     Version,
 )
 from evalpipe.spec.origin import Origin
+from evalpipe.spec.recalibration import Recalibrate
 from evalpipe.spec.slicing import SliceRules, Slicing, WorstSlices
 from evalpipe.tasks import Task
 
@@ -85,9 +86,9 @@ class Dataset(Part):
     path: FilePath
     """A file, a folder or a glob, relative to the file it is written in: csv, csv.gz, tsv, parquet, ipc/feather,
     ndjson."""
-    role: Literal["evaluate", "reference"] = "evaluate"
-    """`evaluate`: measures are computed on these rows. `reference`: rows that no evaluated dataset may contain, such as
-    the training data."""
+    role: Literal["evaluate", "calibrate", "reference"] = "evaluate"
+    """`evaluate`: measures are computed on these rows. `calibrate`: recalibrators are fitted on these rows, which no
+    evaluated dataset may contain. `reference`: rows that neither may contain, such as the training data."""
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
     """A condition in SQL; only rows that meet it are used."""
 
@@ -117,9 +118,9 @@ class Model(Part):
     loo_prediction: ColumnName | None = None
     """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
     predictions: FilePaths | None = None
-    """A file with this model's columns, for the only evaluated dataset, or a mapping of dataset to file; relative to
-    the file it is written in. Its rows are matched to the dataset's by `id`; without one they must be as many and are
-    matched row by row."""
+    """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
+    relative to the file it is written in. Its rows are matched to the dataset's by `id`; without one they must be as
+    many and are matched row by row."""
     threshold: Number | None = None
     """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone."""
     label: StrictStr | None = None
@@ -244,6 +245,8 @@ class Spec(Part):
     """What holds for all slices."""
     worst_slices: WorstSlices | None = None
     """A bounded search for the slices in which a measure is worst."""
+    recalibrate: Recalibrate | None = None
+    """Recalibrators; each makes a variant of every model, which is evaluated beside the original."""
     compare: Compare | None = None
     """Differences between models, and between datasets."""
     report: Report = Report()

@@ -7,6 +7,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from evalpipe import calibration
 from evalpipe.metrics import registry
 from evalpipe.spec.check_task import applies
 from evalpipe.spec.models import Spec
@@ -15,6 +16,7 @@ from evalpipe.tasks import MANY
 if TYPE_CHECKING:
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.describe import Schema
+    from evalpipe.spec.recalibration import MethodChoice
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE = {
@@ -144,6 +146,8 @@ def resolved(spec: Spec) -> dict[str, Any]:
             del model[key]
     metrics = None if spec.metrics is None else [_canonical(choice) for choice in spec.metrics]
     _resolve_slices(spec, document)
+    if spec.recalibrate is not None:
+        document["recalibrate"]["methods"] = [_method(choice) for choice in spec.recalibrate.methods]
     foreign += ["slice_rules"] if spec.slices is None and spec.worst_slices is None else []
     fields = (
         (name, metrics if name == "metrics" else document[name]) for name in Spec.model_fields if name not in foreign
@@ -170,6 +174,13 @@ def _canonical(choice: MetricChoice) -> str | dict[str, Any]:
     options = entry.options.model_validate(probe).model_dump(mode="json", include=set(own))
     average = {} if choice.average is None else {"average": choice.written()["average"]}  # type: ignore[index]
     return {"metric": entry.name, **options, **average} if options or average else entry.name
+
+
+def _method(choice: MethodChoice) -> str | dict[str, Any]:
+    """Return a recalibrator's entry with the defaults of its options."""
+    options = calibration.registry[choice.method].options.model_validate(dict(choice.options)).model_dump(mode="json")
+    name = {} if choice.name == choice.method else {"name": choice.name}
+    return {"method": choice.method, **name, **options} if options or name else choice.method
 
 
 def spec_sha256(spec: Spec) -> str:

@@ -124,7 +124,7 @@ def test_rows_at_0_and_1_are_counted(method: str, options: dict[str, Any], task:
         takes_logarithms, ends = False, rows.prediction[:0]
     else:
         takes_logarithms = method in {"logistic", "beta", "temperature", "multinomial"} or (
-            options.get("on") == "logit" or options.get("method") in {"logistic", "beta", "platt"})
+            options.get("on") == "logit" or options.get("each") in {"logistic", "beta", "platt"})
         ends = (rows.prediction < 1e-12) | (rows.prediction > 1 - 1e-12)
     fitted: Fitted = registry[method].fit(rows, **options)
 

@@ -39,14 +39,13 @@ TABLE = [(0, 0.00, 0), (0, 0.01, 0), (0, 0.10, 0), (1, 0.20, 1 / 3), (0, 0.40, 1
 
 def test_pava_gives_the_table_of_kuhns_chapter() -> None:
     truth, prediction, expected = map(np.array, zip(*TABLE, strict=True))
-    for between in ("step", "step_above", "linear"):
+    for between in ("step", "linear"):
         assert fit("isotonic", truth == 1, prediction, interpolate=between)(prediction).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(
     ("between", "expected"),
-    [("step", [0, 0, 1 / 3, 1 / 3, 1, 1]), ("step_above", [0, 1 / 3, 1 / 3, 1, 1, 1]),
-     ("linear", [0, 1 / 6, 1 / 3, 2 / 3, 1, 1])],
+    [("step", [0, 1 / 3, 1 / 3, 1, 1, 1]), ("linear", [0, 1 / 6, 1 / 3, 2 / 3, 1, 1])],
 )
 def test_a_new_prediction_lies_between_blocks_as_the_option_says(between: str, expected: list[float]) -> None:
     truth, prediction, _ = map(np.array, zip(*TABLE, strict=True))
@@ -274,7 +273,7 @@ def test_one_against_the_rest_is_each_part_divided_by_their_sum() -> None:
         fit("platt", rows.truth == level, rows.prediction[:, level], rows.weight)(rows.prediction[:, level])
         for level in range(3)
     ])
-    found = registry["one_vs_rest"].fit(rows, method="platt")(rows.prediction)
+    found = registry["one_vs_rest"].fit(rows, each="platt")(rows.prediction)
 
     np.testing.assert_allclose(found, parts / parts.sum(axis=1, keepdims=True), rtol=0, atol=1e-15)
 
@@ -282,7 +281,7 @@ def test_one_against_the_rest_is_each_part_divided_by_their_sum() -> None:
 def test_a_row_whose_parts_are_all_0_gets_equal_probabilities() -> None:
     truth = np.array([0, 1, 2, 0, 1, 2])
     prediction = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]] * 2)
-    fitted = registry["one_vs_rest"].fit(training(truth, prediction), method="isotonic")
+    fitted = registry["one_vs_rest"].fit(training(truth, prediction), each="isotonic")
 
     assert fitted([[0.4, 0.3, 0.3], [0.9, 0.1, 0.0]]).tolist() == [[1 / 3, 1 / 3, 1 / 3], [1.0, 0.0, 0.0]]
 

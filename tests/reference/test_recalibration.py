@@ -69,7 +69,7 @@ def log_loss(truth: Any, prediction: Any) -> float:
         ("platt", {}, "platt_targets_on_logit"),
         ("platt", {"on": "probability"}, "platt_targets_on_prob"),
         ("beta", {}, "beta_abm"),
-        ("isotonic", {"interpolate": "step_above"}, "isotonic_stepfun_correct"),
+        ("isotonic", {}, "isotonic_stepfun_correct"),
         ("isotonic", {"interpolate": "linear"}, "isotonic_linear_interp_sklearn_style"),
     ],
 )

@@ -1,0 +1,47 @@
+"""Predictions of one model in any file or frame, without the outcome: what a fitted recalibrator is applied to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.data import build, checks, numeric
+from evalpipe.data.catalog import look
+from evalpipe.data.columns import Columns
+from evalpipe.data.rows import POSITION, whole
+from evalpipe.errors import DataError
+from evalpipe.plan import DatasetPlan, levels, missing, predictions_named
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.spec.models import Spec
+
+
+def predictions(spec: Spec, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Any]:
+    """Read the only dataset of a spec with one model: all its columns, and the predictions that were checked.
+
+    Predictions are probabilities of the event [n], of all levels [n, K], or numbers [n], in the order of the rows; of
+    ``frame``, where that is given. Raises DataError with every problem.
+    """
+    (dataset,), (name,) = spec.datasets, spec.models
+    catalog = look(spec, None if frame is None else {dataset: frame})
+    if catalog.problems:
+        raise DataError(*catalog.problems)
+    table = catalog.tables[dataset]
+    lacking = missing(spec, table, predictions_named(spec, name))
+    if lacking:
+        raise DataError(*lacking)
+    rows, problems = whole(spec, DatasetPlan(dataset, "predictions", table, tuple(table.columns)), frame, ())
+    if rows is None:
+        raise DataError(*problems)
+    found, model = Columns(rows), spec.models[name]
+    (numeric if spec.task in NUMBERS else checks).predictions(found, name, model)
+    if found.problems:
+        raise DataError(*found.problems)
+    held = build.predicted(spec, model, found.values, tuple(levels(spec)))
+    chances = [held[key].to_numpy() for key in held if key.startswith("chance of")]
+    values = np.column_stack(chances) if chances else held["predicted" if spec.task in NUMBERS else "score"].to_numpy()
+    return rows.frame.drop(POSITION), np.asarray(values, float)

@@ -1,0 +1,226 @@
+"""Recalibration: variants of every model, fitted on rows other than those that they are judged on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.calibration import Fitted, Training, Unfit, registry
+from evalpipe.engine.replicates import design
+from evalpipe.errors import DataError, Problem
+from evalpipe.intervals import replicate_weights, stream
+from evalpipe.results import Applied, Recalibration
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.plan import MethodChoice, Plan
+
+Whole = np.ndarray[Any, np.dtype[np.intp]]
+
+
+@dataclass(slots=True)
+class Variants:
+    """The samples with the variants of their models, and the record of every recalibrator that was fitted."""
+
+    samples: tuple[Sample, ...]
+    fitted: list[Recalibration] = field(default_factory=list)
+
+
+def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
+    """Fit every recalibrator and add what it makes of each model to the evaluated samples.
+
+    Raises DataError with every recalibrator that the rows do not allow.
+    """
+    fit = _held_out if plan.folds is None else _crossed
+    problems: list[Problem] = []
+    added: dict[str, dict[str, Predictions]] = {sample.dataset: {} for sample in samples}
+    fitted: list[Recalibration] = []
+    for name in plan.spec.models:
+        for choice in plan.recalibrators:
+            try:
+                made = fit(plan, samples, name, choice)
+            except _UnfitError as fault:
+                problems.append(fault.problem(plan, choice))
+                continue
+            for dataset, predictions in made.predictions.items():
+                added[dataset][f"{name}+{choice.name}"] = predictions
+            fitted += made.fitted
+    if problems:
+        raise DataError(*problems)
+    return Variants(tuple(_joined(sample, added[sample.dataset]) for sample in samples), fitted)
+
+
+def _joined(sample: Sample, added: dict[str, Predictions]) -> Sample:
+    """Put each model's variants after it."""
+    if not added:
+        return sample
+    models: dict[str, Predictions] = {}
+    for name, model in sample.models.items():
+        models[name] = model
+        models |= {key: made for key, made in added.items() if made.source == name}
+    return replace(sample, models=MappingProxyType(models))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    predictions: dict[str, Predictions]
+    fitted: list[Recalibration]
+
+
+class _UnfitError(Exception):
+    """A recalibrator that cannot be fitted, with the dataset and the reason."""
+
+    def __init__(self, model: str, dataset: str | None, reason: str, fold: int | None = None) -> None:
+        super().__init__(reason)
+        self.model, self.dataset, self.fold = model, dataset, fold
+
+    def problem(self, plan: Plan, choice: MethodChoice) -> Problem:
+        """Say which recalibrator it is, where it was asked for, and what to do."""
+        index = plan.recalibrators.index(choice)
+        rows = f"fitted on dataset '{self.dataset}'" if self.fold is None else (
+            f"fitted on the rows of dataset '{self.dataset}' outside fold {self.fold + 1}")
+        done = "used" if self.dataset is None else rows
+        message = f"'{choice.name}' of model '{self.model}' cannot be {done}: {self}"
+        hint = "remove the method, or fit it on other rows"
+        return Problem("cannot-recalibrate", message, plan.spec.origin.place("recalibrate", "methods", index), hint)
+
+
+def _held_out(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodChoice) -> _Made:
+    """Fit on the dataset that the spec names; apply to every evaluated one."""
+    on = next(sample for sample in samples if sample.role == "calibrate")
+    fitted = _fit(plan, on, name, choice, None)
+    evaluated = [sample for sample in samples if sample.role == "evaluate"]
+    predictions = {sample.dataset: _variant(plan, sample, name, choice, _applied(sample, name, fitted))
+                   for sample in evaluated}
+    applied = [_change(sample, name, predictions[sample.dataset], fitted) for sample in evaluated]
+    return _Made(predictions, [_record(on, name, choice, fitted, None, applied)])
+
+
+def _crossed(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodChoice) -> _Made:
+    """Fit on the other folds of each evaluated dataset; what is kept for later use is fitted on all its rows."""
+    count = plan.folds or 0
+    predictions, records = {}, []
+    for sample in (sample for sample in samples if sample.role == "evaluate"):
+        folds = fold_of(plan, sample, count)
+        parts = [_fit(plan, sample, name, choice, folds, fold) for fold in range(count)]
+        made = _crossed_values(sample, name, parts, folds)
+        predictions[sample.dataset] = _variant(plan, sample, name, choice, made, folds)
+        whole = _fit(plan, sample, name, choice, None)
+        applied = [_change(sample, name, predictions[sample.dataset], whole)]
+        records.append(_record(sample, name, choice, whole, count, applied))
+    return _Made(predictions, records)
+
+
+def fold_of(plan: Plan, sample: Sample, count: int) -> Whole:
+    """Return the fold of each row, shape [n]: as many units to each as can be, at random; clusters stay whole.
+
+    Raises DataError where there are fewer units than folds.
+    """
+    units = np.arange(sample.n) if sample.cluster is None else sample.cluster
+    total = int(units.max()) + 1
+    if total < count:
+        what = "rows" if sample.cluster is None else "clusters"
+        message = f"dataset '{sample.dataset}' has {total:,} {what}, which cannot be shared among {count:,} folds"
+        place = plan.spec.origin.place("recalibrate", "fit_on", "folds")
+        raise DataError(Problem("too-many-folds", message, place, "ask for fewer folds"))
+    order = stream(plan.spec.seed, "recalibration folds", sample.dataset).permutation(total)
+    return np.asarray((order % count)[units])
+
+
+def _fit(
+    plan: Plan, sample: Sample, name: str, choice: MethodChoice, folds: Whole | None, fold: int | None = None
+) -> Fitted:
+    """Fit a recalibrator on a sample, but for the rows of one fold."""
+    kept = np.arange(sample.n) if folds is None else np.flatnonzero(folds != fold)
+    model = sample.models[name]
+    whole = model.predicted if sample.task in NUMBERS else model.probability
+    drawn = design(plan, sample)
+
+    def resampled(times: int) -> Iterable[Any]:
+        steps = f"{sample.dataset}/{name}+{choice.name}/{'all' if fold is None else fold}"
+        for weights in replicate_weights(drawn, times, plan.spec.seed, steps):
+            yield weights[:, kept]
+
+    training = Training(sample.truth[kept], np.asarray(whole)[kept], sample.weights[kept], resampled)
+    try:
+        return registry[choice.method].fit(training, **choice.options)
+    except Unfit as fault:
+        raise _UnfitError(name, sample.dataset, str(fault), fold) from None
+
+
+def _applied(sample: Sample, name: str, fitted: Fitted) -> tuple[Any, Any]:
+    """Return a model's recalibrated predictions, and its leave-one-out predictions where it has them."""
+    model = sample.models[name]
+    whole = model.predicted if sample.task in NUMBERS else model.probability
+    return fitted(whole), None if model.left_out is None else fitted(model.left_out)
+
+
+def _crossed_values(sample: Sample, name: str, parts: Sequence[Fitted], folds: Whole) -> tuple[Any, Any]:
+    """Put together what each fold's recalibrator makes of its rows."""
+    made = [_applied(sample, name, part) for part in parts]
+
+    def chosen(values: Sequence[Any]) -> Any:
+        found = np.array(values[0])
+        for fold, one in enumerate(values):
+            found[folds == fold] = one[folds == fold]
+        return found
+
+    left_out = [left for _, left in made if left is not None]
+    return chosen([values for values, _ in made]), chosen(left_out) if left_out else None
+
+
+def _variant(
+    plan: Plan, sample: Sample, name: str, choice: MethodChoice, made: tuple[Any, Any], folds: Whole | None = None
+) -> Predictions:
+    """Return a variant's predictions; its classes are those of its own probabilities."""
+    model, (values, left_out) = sample.models[name], made
+    model = replace(model, source=name, variant=choice.name, folds=folds)
+    if sample.task in NUMBERS:
+        _above_zero(sample, name, values, left_out)
+        return replace(model, predicted=values, left_out=left_out)
+    if values.ndim > 1:
+        tied = int(((values == values.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+        return replace(model, probability=values, predicted=values.argmax(axis=1), tied=tied)
+    cut = plan.spec.models[name].threshold
+    cut = float(plan.spec.threshold if cut is None else cut)
+    return replace(model, score=values, probability=values, predicted=values >= cut, threshold=cut)
+
+
+def _above_zero(sample: Sample, name: str, values: Any, left_out: Any) -> None:
+    """Refuse means of counts that are not above zero, as predictions of counts are refused when they are read."""
+    low = int((values <= 0).sum()) + (0 if left_out is None else int((left_out <= 0).sum()))
+    if sample.task == "count" and low:
+        what = "1 prediction" if low == 1 else f"{low:,} predictions"
+        reason = f"{what} of dataset '{sample.dataset}' would not be above zero, as the mean of a count is"
+        raise _UnfitError(name, None, reason)
+
+
+def _change(sample: Sample, name: str, made: Predictions, fitted: Fitted) -> Applied:
+    """Count the distinct predictions before and after."""
+    model = sample.models[name]
+    number = sample.task in NUMBERS
+    before, after = (one.predicted if number else one.probability for one in (model, made))
+    return Applied(
+        dataset=sample.dataset, distinct_before=_distinct(before), distinct_after=_distinct(after),
+        clipped=fitted.clips(before),
+    )
+
+
+def _distinct(values: Any) -> int:
+    return len(np.unique(values, axis=0))
+
+
+def _record(
+    on: Sample, name: str, choice: MethodChoice, fitted: Fitted, folds: int | None, applied: list[Applied]
+) -> Recalibration:
+    return Recalibration(
+        model=name, variant=choice.name, method=fitted.method, options=fitted.options, fitted_on=on.dataset,
+        folds=folds, n=on.summary.n, events=on.summary.events, clipped=fitted.clipped, applied=applied,
+        parameters=fitted.parameters,
+    )

@@ -1,0 +1,142 @@
+"""Recalibration of new predictions by what a run has fitted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.calibration import Fitted
+from evalpipe.errors import DataError, Problem, UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.results import Recalibration, Results
+    from evalpipe.spec.models import Spec
+
+KEPT = ("evalpipe", "name", "task", "outcome", "threshold")
+"""The keys of the run's spec that say how its predictions are read."""
+
+
+def recalibrate(
+    results: Results | str | os.PathLike[str], model: str, data: Any, fitted_on: str | None = None
+) -> pl.DataFrame:
+    """Recalibrate predictions by a recalibrator that a run has fitted, and return the rows with them beside.
+
+    ``results`` are those of the run, its output folder or its ``results.json``; ``model`` is a model and a variant as
+    in "naive_bayes+isotonic"; ``data`` a path, or a frame with the columns that the run read of that model. The new
+    column is called like ``model``; of several levels there is one for each, called "model.level". ``fitted_on`` names
+    the dataset, where a variant was cross-fitted on several. The same rows get the same numbers as in the run, but for
+    cross-fitted variants, of which the fit on all rows is applied.
+
+    Raises DataError for data that cannot be used, UsageError where there is no such recalibrator.
+    """
+    from evalpipe.data.loose import predictions
+
+    found = _read(results)
+    record = _record(found, model, fitted_on)
+    path = data if isinstance(data, str | os.PathLike) else None
+    frame, values = predictions(_spec(found, record, path), None if path is not None else _frame(data))
+    made = _fitted(record)(values)
+    columns = {model: made} if made.ndim == 1 else {
+        f"{model}.{level}": made[:, place] for place, level in enumerate(found.levels)}
+    taken = [name for name in columns if name in frame.columns]
+    if taken:
+        raise DataError(Problem(
+            "taken-name", f"the data have a column '{taken[0]}' already", hint="rename it, or leave it out"))
+    return _with(frame, columns)
+
+
+def _with(frame: pl.DataFrame, columns: dict[str, Any]) -> pl.DataFrame:
+    import polars as pl
+
+    return frame.with_columns(pl.Series(name, values) for name, values in columns.items())
+
+
+def _frame(data: Any) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        message = f"the data are no table: {str(error).splitlines()[0]}"
+        raise UsageError(Problem("not-a-table", message, hint="give a path or a data frame")) from None
+
+
+def _read(results: Results | str | os.PathLike[str]) -> Results:
+    from evalpipe.results import Results
+
+    if isinstance(results, Results):
+        return results
+    path = Path(results)
+    return Results.read(path / "results.json" if path.is_dir() else path)
+
+
+def _record(results: Results, model: str, fitted_on: str | None) -> Recalibration:
+    known = {f"{one.model}+{one.variant}": one for one in results.recalibration}
+    if not known:
+        message = f"the run '{results.name}' fitted no recalibrator"
+        raise UsageError(Problem("no-recalibration", message, hint="add 'recalibrate' to its spec"))
+    if model not in known:
+        hint = f"those of the run are {', '.join(known)}"
+        raise UsageError(Problem("unknown-variant", f"the run has no recalibrator '{model}'", hint=hint))
+    same = [one for one in results.recalibration if f"{one.model}+{one.variant}" == model]
+    datasets = [one.fitted_on for one in same]
+    if len(same) > 1 if fitted_on is None else fitted_on not in datasets:
+        message = f"'{model}' was fitted on {' and on '.join(datasets)}"
+        raise UsageError(Problem("which-fit", message, hint="name one of these as the dataset it was fitted on"))
+    return same[0] if fitted_on is None else same[datasets.index(fitted_on)]
+
+
+def _spec(results: Results, record: Recalibration, path: str | os.PathLike[str] | None) -> Spec:
+    """Return a spec that reads the one model's predictions from the data."""
+    from evalpipe.run import load
+
+    model = {**results.spec["models"][record.model], "predictions": None, "prediction": _number_only(results, record)}
+    source = {key: results.spec[key] for key in KEPT if key in results.spec}
+    datasets = {"data": {"path": "memory" if path is None else os.fspath(path)}}
+    given = {key: value for key, value in model.items() if value is not None}
+    return load(source | {"datasets": datasets, "models": {record.model: given}, "metrics": None})
+
+
+def _number_only(results: Results, record: Recalibration) -> Any:
+    """Return the column of predicted numbers; predicted classes are not needed."""
+    number = results.task in ("regression", "count")
+    return results.spec["models"][record.model].get("prediction") if number else None
+
+
+def _fitted(record: Recalibration) -> Fitted:
+    from evalpipe.calibration import fitted_from
+
+    try:
+        return fitted_from(record.method, record.options, record.parameters)
+    except ValueError as error:
+        message = f"the recalibrator '{record.model}+{record.variant}' cannot be read: {error}"
+        raise DataError(Problem("not-results", message, hint="give the results as the run wrote them")) from None
+
+
+def write(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format that the name of the file asks for, the file replaced whole.
+
+    Raises UsageError for another name, and where it cannot be written.
+    """
+    import tempfile
+
+    from evalpipe.data.files import format_of
+
+    form = format_of(path.name)
+    if form is None or path.name.lower().endswith(".gz"):
+        hint = "end it in .csv, .tsv, .parquet, .feather or .ndjson"
+        raise UsageError(Problem("unknown-format", f"'{path}' names no format that evalpipe writes", hint=hint))
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".recalibrated-") as folder:
+            fresh = Path(folder) / path.name
+            if form in ("csv", "tsv"):
+                frame.write_csv(fresh, separator="," if form == "csv" else "\t")
+            else:
+                getattr(frame, f"write_{form}")(fresh)
+            fresh.replace(path)
+    except OSError as error:
+        message = f"cannot write '{path}': {error.strerror or error}"
+        raise UsageError(Problem("output-file", message, hint="name a file in a folder that can be written")) from None

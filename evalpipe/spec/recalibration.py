@@ -1,0 +1,109 @@
+"""Recalibration: what recalibrators are fitted, and on which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Discriminator, Field, StrictInt, Tag
+from pydantic_core import core_schema
+
+from evalpipe import calibration
+from evalpipe.spec.kinds import AnyOf, Key, Part
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+OWN = ("method", "name")
+"""The keys of an entry that are no options of its method."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodChoice:
+    """A recalibrator as it is asked for: its method, the name of the variant that it makes, and its options.
+
+    Methods and options are checked by `evalpipe.spec.check`, which can report all faults with their places.
+    """
+
+    method: str
+    name: str
+    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def read(cls, value: object) -> MethodChoice:
+        """Accept ``"isotonic"``, ``{"method": "beta", "parameters": "ab", "name": "beta_ab"}`` or a choice."""
+        if isinstance(value, MethodChoice):
+            return value
+        if isinstance(value, str):
+            return cls(value, value)
+        if isinstance(value, Mapping) and isinstance(value.get("method"), str):
+            options = {key: item for key, item in value.items() if key not in OWN}
+            return cls(value["method"], str(value.get("name", value["method"])), MappingProxyType(options))
+        raise ValueError("a recalibrator is a method, or a mapping with the key 'method' and the method's options")
+
+    def written(self) -> str | dict[str, Any]:
+        """Return the choice as it stands in a spec."""
+        name = {} if self.name == self.method else {"name": self.name}
+        return {"method": self.method, **name, **self.options} if self.options or name else self.method
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Read with `read`, write with `written`."""
+        return core_schema.no_info_plain_validator_function(
+            cls.read, serialization=core_schema.plain_serializer_function_ser_schema(cls.written)
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe every method with its options."""
+        return methods_schema()
+
+
+def methods_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an entry: the name of a method, or a mapping of it and its options."""
+    forms: list[dict[str, Any]] = []
+    bare = []
+    for entry in calibration.registry.values():
+        options = entry.options.model_json_schema()
+        required = options.get("required", [])
+        bare += [] if required else [entry.name]
+        own = {"method": {"const": entry.name, "description": entry.definition},
+               "name": {"type": "string", "pattern": KEY_PATTERN, "description": "The name of the variant."}}
+        forms.append({
+            "type": "object", "title": entry.title, "properties": own | options.get("properties", {}),
+            "required": ["method", *required], "additionalProperties": False,
+        })
+    return {"anyOf": [{"enum": bare}, *forms]}
+
+
+KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+
+
+class Folds(Part):
+    """Cross-fitting on the evaluated rows."""
+
+    folds: Annotated[StrictInt, Field(ge=2, le=1000)]
+    """The number of folds. The rows of each are recalibrated by what was fitted on the others; rows of one cluster, or
+    of one `id`, share a fold."""
+
+
+FitOn = Annotated[
+    Annotated[Key, Tag("a dataset")] | Annotated[Folds, Tag("folds")],
+    Discriminator(lambda value: "folds" if isinstance(value, Mapping | Folds) else "a dataset"),
+    AnyOf(),
+]
+"""A dataset with the role `calibrate`, or `{folds: k}`."""
+
+
+class Recalibrate(Part):
+    """Recalibrators, each of which makes a variant of every model."""
+
+    fit_on: FitOn
+    """The dataset to fit on, which has the role `calibrate`, or `{folds: 10}` for cross-fitting on the evaluated rows.
+    Nothing is ever fitted and judged on the same rows."""
+    methods: Annotated[tuple[MethodChoice, ...], Field(min_length=1)]
+    """The recalibrators: methods, or mappings of a method, its options and, as `name`, the name of the variant."""
