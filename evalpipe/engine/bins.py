@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.metrics.bins import equal_weight
 from evalpipe.metrics.declare import ratio
 from evalpipe.statistics.groups import totals_of_runs
 
@@ -30,9 +31,7 @@ def bin_edges(rows: Rows, strategy: str, weight: Floats | None) -> Floats:
         inside = np.minimum(np.searchsorted(np.arange(BINS + 1) / BINS, rows.distinct, side="right") - 1, BINS - 1)
     else:
         each = np.ones(len(rows.truth)) if weight is None else weight
-        at = rows.by_score(each[rows.order])
-        below = np.cumsum(at) - at
-        inside = np.minimum((BINS * below / at.sum()).astype(np.intp), BINS - 1)
+        inside = equal_weight(rows.by_score(each[rows.order]), BINS)
     lowest: Floats = rows.distinct[np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])]
     return lowest
 
