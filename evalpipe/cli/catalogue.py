@@ -79,6 +79,7 @@ INTERVALS = {
     "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
     "gaps": "inversion of folded normal distances; percentile bootstrap under importance weights",
     "skewed": "bootstrap error on the logit scale",
+    "test": "none",
     None: "percentile bootstrap",
 }
 """The interval of each kind of measure under `auto`."""

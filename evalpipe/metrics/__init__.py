@@ -2,6 +2,7 @@
 
 from evalpipe.metrics import (
     calibration,
+    calibration_tests,
     classes,
     count,
     decomposition,
@@ -11,12 +12,14 @@ from evalpipe.metrics import (
     ordinal,
     probabilities,
     ranking,
+    recalibration,
     regression,
     top,
 )
 from evalpipe.metrics.declare import FromSpec, Metric, Proportion, metric, ratio, registry
 
 __all__ = [
-    "FromSpec", "Metric", "Proportion", "calibration", "classes", "count", "decomposition", "deviance", "labels",
-    "metric", "operating", "ordinal", "probabilities", "ranking", "ratio", "registry", "regression", "top",
+    "FromSpec", "Metric", "Proportion", "calibration", "calibration_tests", "classes", "count", "decomposition",
+    "deviance", "labels", "metric", "operating", "ordinal", "probabilities", "ranking", "ratio", "recalibration",
+    "registry", "regression", "top",
 ]

@@ -80,7 +80,7 @@ class Metric:
     sees: Sees = "event"
     tasks: tuple[Task, ...] = CLASSES
     aliases: tuple[str, ...] = ()
-    interval: Literal["proportion", "auc", "predictive", "gaps", "skewed"] | None = None
+    interval: Literal["proportion", "auc", "predictive", "gaps", "skewed", "test"] | None = None
     standard: tuple[Task, ...] = ()
     extensive: bool = False
     every_class: bool = False
@@ -267,7 +267,7 @@ def metric(
     ref: str,
     sees: Sees = "event",
     tasks: tuple[Task, ...] | None = None,
-    interval: Literal["proportion", "auc", "predictive", "gaps", "skewed"] | None = None,
+    interval: Literal["proportion", "auc", "predictive", "gaps", "skewed", "test"] | None = None,
     aliases: tuple[str, ...] = (),
     title: str | None = None,
     standard: bool | tuple[Task, ...] = False,
@@ -287,7 +287,7 @@ def metric(
     ``interval`` names what limits exist beside the bootstrap's: "proportion", the function returns a `Proportion`;
     "auc", the value is the area under the ROC curve; "predictive", it comes from sensitivity, specificity and a prior;
     "gaps", it is a sum of distances that noise makes larger; "skewed", it is a share for which the bootstrap's error
-    holds better, on the logit scale, than the bootstrap's quantiles.
+    holds better, on the logit scale, than the bootstrap's quantiles; "test", it tests a hypothesis and has no limits.
     ``standard`` says that the metric belongs to the default set, of all its tasks or of those given; ``extensive`` that
     its value grows with the number of rows; ``every_class`` that it is a mean over classes that should all occur;
     ``linear`` that its mean over all pairings of truths with predictions is its value at the mean statistics.

@@ -1,8 +1,9 @@
-"""The parts of the Brier score, over rows that share a rounded probability.
+"""The parts of the Brier score, over rows that share a rounded probability or an isotonic event rate.
 
 With probabilities p_j rounded to ``digits`` decimals, n_j rows of each and event rates r_j:
 Sanders (1963): Brier = reliability + refinement; Murphy (1973): refinement = uncertainty - resolution. Rounding loses
-what varies within a group; `brier_residual` is that loss.
+what varies within a group; `brier_residual` is that loss. Dimitriadis, Gneiting & Jordan (2021): without bins,
+Brier = miscalibration - discrimination + uncertainty, by the isotonic fit of the events to the scores.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.smooth import isotonic
 
 Digits = Annotated[int, Field(ge=1, le=4)]
 QUARTER = (0.0, 0.25)
@@ -71,3 +73,27 @@ def brier_residual(total: Any, squared_error: Any, rounded_events: Any, rounded_
     $BS-REL-REF$."""
     parts = _reliability(rounded_events, rounded_others, rounded_sum) + _refinement(rounded_events, rounded_others)
     return ratio(squared_error - parts, total)
+
+
+@metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), title="Brier miscalibration",
+        undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
+def brier_miscalibration(total: Any, squared_error: Any, events_at: Any, others_at: Any) -> Any:
+    r"""Part of the Brier score that isotonic recalibration to these very rows would take away: 0 where no monotone
+    change of the probabilities helps; chance alone makes it larger, $BS-BS_{iso}$."""
+    return np.maximum(ratio(squared_error - _after_isotonic(events_at, others_at), total), 0.0)
+
+
+@metric(needs="scores", direction="maximize", range=QUARTER, title="Brier discrimination",
+        undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
+def brier_discrimination(total: Any, events_at: Any, others_at: Any) -> Any:
+    r"""By how much the Brier score of the isotonically recalibrated scores is smaller than that of the prevalence; sees
+    the ranking alone, and grows with the prevalence's uncertainty, $\pi(1-\pi)-BS_{iso}$."""
+    prevalence = ratio(events_at.sum(axis=-1), total)
+    return np.maximum(prevalence * (1 - prevalence) - ratio(_after_isotonic(events_at, others_at), total), 0.0)
+
+
+def _after_isotonic(events_at: Any, others_at: Any) -> Any:
+    """Return the total squared error of the isotonic event rates along ascending scores [..., m]: [...]."""
+    flat = (table.reshape(-1, table.shape[-1]) for table in (events_at, others_at))
+    rate = np.nan_to_num(isotonic(*flat)).reshape(events_at.shape)
+    return (events_at * (1 - rate) ** 2 + others_at * rate**2).sum(axis=-1)

@@ -79,7 +79,7 @@ def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
     params = {name: value for name, value in filled[0].items() if name not in differ}
     averages = (choice.averages or ("macro",)) if classes and entry.sees == "event" else (None,)
     for average in averages:
-        method, reason = interval(spec, entry, average)
+        method, reason = interval(spec, entry, average, filled[0])
         yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else ())
 
 

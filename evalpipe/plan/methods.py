@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evalpipe.metrics import Metric
     from evalpipe.spec.models import Spec
 
@@ -29,19 +31,29 @@ CLOSED: dict[str, tuple[Method, str]] = {
 }
 """The methods in closed form, and why they hold, by the kind of interval that a metric declares."""
 
+SUMMED: dict[str, Any] = {"strategy": "uniform", "norm": "l1"}
+"""The options under which a measure of distances is their sum in bins that no replicate moves."""
 
-def interval(spec: Spec, entry: Metric, average: str | None) -> tuple[Method, str]:
-    """Choose the interval method of a metric, and say why."""
+
+def interval(spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any]) -> tuple[Method, str]:
+    """Choose the interval method of a metric under some options, and say why."""
+    if entry.interval == "test":
+        return "none", "a test of a hypothesis, of which replicates are no draws: it has no limits"
     general = _for_all(spec)
     if entry.interval == "skewed" and (general is None or general[1] == DEPENDENT):
         return "bootstrap_logit", "skewed: the bootstrap's error holds better, on the logit scale, than its quantiles"
-    if general is not None:
-        return general
+    return general or _of_kind(spec, entry, average, params)
+
+
+def _of_kind(spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any]) -> tuple[Method, str]:
+    """Choose the method of a metric by the kind of interval that it declares."""
     if entry.interval is None or average not in (None, "none"):
         kind = "an average over classes" if entry.interval is not None else "not a proportion of rows"
         return "percentile", f"{kind}, so no {'limits in closed form' if entry.interval else 'binomial limits'} exist"
     if entry.interval == "proportion":
         return proportions(spec)
+    if entry.interval == "gaps" and not SUMMED.items() <= params.items():
+        return "percentile", "not a sum of distances in fixed bins, whose noise could be inverted; percentiles lie high"
     weighted: tuple[Method, str] = ("percentile", "limits in closed form do not hold under importance weights")
     return weighted if spec.importance else CLOSED[entry.interval]
 

@@ -33,3 +33,15 @@ def probability_total(rows: Rows) -> Any:
 def probability_of_events(rows: Rows) -> Any:
     """Probability of the event, of the events alone."""
     return rows.chances * rows.truth
+
+
+@column
+def spiegelhalter_excess(rows: Rows) -> Any:
+    """Excess of the Brier score over its expectation if all probabilities are right: (y - p)(1 - 2p)."""
+    return (rows.truth - rows.chances) * (1 - 2 * rows.chances)
+
+
+@column
+def spiegelhalter_variance(rows: Rows) -> Any:
+    """Variance of that excess if all probabilities are right: (1 - 2p)^2 p (1 - p)."""
+    return (1 - 2 * rows.chances) ** 2 * rows.chances * (1 - rows.chances)

@@ -12,6 +12,9 @@ from evalpipe.statistics.summary import table
 if TYPE_CHECKING:
     from evalpipe.statistics.summary import Summary
 
+CLIPPED = 1e-12
+"""Probabilities nearer to 0 or 1 than this have the log odds of this one."""
+
 
 @table
 def events_at(summary: Summary) -> Any:
@@ -59,10 +62,40 @@ def rounded_sum(summary: Summary, *, digits: int) -> Any:
 @table
 def binned_gap(summary: Summary, *, bins: int) -> Any:
     """Events less the total of their probabilities in each of ``bins`` intervals of equal width that holds any."""
-    rows, events = summary.rows, summary("events_at")
-    gap = events - (events + summary("others_at")) * rows.distinct
-    inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, rows.distinct, side="right") - 1, bins - 1)
-    return totals_of_runs(gap, np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]]))
+    return _binned(summary, summary("events_at") - summary("probability_at"), bins)
+
+
+@table
+def binned_events(summary: Summary, *, bins: int) -> Any:
+    """Events in each of the same intervals."""
+    return _binned(summary, summary("events_at"), bins)
+
+
+@table
+def binned_others(summary: Summary, *, bins: int) -> Any:
+    """Non-events in each of the same intervals."""
+    return _binned(summary, summary("others_at"), bins)
+
+
+@table
+def probability_at(summary: Summary) -> Any:
+    """Total of the probabilities at each distinct one."""
+    return (summary("events_at") + summary("others_at")) * summary.rows.distinct
+
+
+@table
+def log_odds_at(summary: Summary) -> Any:
+    """Total of the log odds at each distinct probability; one nearer to 0 or 1 than 1e-12 has those of 1e-12."""
+    chance = summary.rows.distinct
+    log_odds = np.log(np.maximum(chance, CLIPPED)) - np.log(np.maximum(1 - chance, CLIPPED))
+    return (summary("events_at") + summary("others_at")) * log_odds
+
+
+def _binned(summary: Summary, values: Any, bins: int) -> Any:
+    """Total values at each distinct probability in those of ``bins`` intervals of equal width that hold any."""
+    edges = np.arange(bins + 1) / bins
+    inside = np.minimum(np.searchsorted(edges, summary.rows.distinct, side="right") - 1, bins - 1)
+    return totals_of_runs(values, np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]]))
 
 
 def _rounded(summary: Summary, values: Any, digits: int) -> Any:

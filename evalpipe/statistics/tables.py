@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.statistics.groups import Groups
 from evalpipe.statistics.summary import column, pairs, table
 
 if TYPE_CHECKING:
@@ -44,6 +45,15 @@ def occurring(summary: Summary) -> Any:
 def in_top(rows: ClassRows, *, k: int) -> Any:
     """Rows whose true class is among the k most probable."""
     return rows.true_rank < k
+
+
+@table
+def top_label_gap(summary: Summary, *, bins: int) -> Any:
+    """Rows whose class was predicted less the total of its probability, in each of ``bins`` intervals of the latter."""
+    rows = summary.rows
+    sure = rows.chances[np.arange(len(rows.truth)), rows.classes]
+    inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, sure, side="right") - 1, bins - 1)
+    return Groups.by(inside).totals(summary.floats * ((rows.truth == rows.classes) - sure))
 
 
 @column

@@ -21,11 +21,13 @@ from evalpipe.statistics import Summary
 from laws import samples
 
 BENT = {
-    "average_precision", "brier_refinement", "brier_reliability", "brier_residual", "brier_resolution",
-    "critical_success_index", "ece", "equitable_threat_score", "gain", "gain_capture", "hand_till_auc", "ks", "lift",
-    "nagelkerke_r2", "negative_likelihood_ratio", "npv", "odds_ratio", "ordinal_rmse", "partial_roc_auc",
-    "positive_likelihood_ratio", "ppv", "pr_auc", "precision_at_k", "recall_at_k", "roc_distance", "sedi",
-    "sensitivity_at_specificity", "specificity_at_sensitivity", "yule_q",
+    "ace", "average_precision", "brier_discrimination", "brier_miscalibration", "brier_refinement", "brier_reliability",
+    "brier_residual", "brier_resolution", "calibration_in_the_large", "calibration_intercept", "calibration_slope",
+    "critical_success_index", "e90", "ece", "emax", "equitable_threat_score", "gain", "gain_capture", "hand_till_auc",
+    "hosmer_lemeshow", "hosmer_lemeshow_p", "ici", "ks", "lift", "mce", "nagelkerke_r2", "negative_likelihood_ratio",
+    "npv", "odds_ratio", "ordinal_rmse", "partial_roc_auc", "positive_likelihood_ratio", "ppv", "pr_auc",
+    "precision_at_k", "recall_at_k", "rmsce", "roc_distance", "sedi", "sensitivity_at_specificity",
+    "specificity_at_sensitivity", "spiegelhalter_p", "top_label_ece", "yule_q",
 }
 """Measures of levels whose mean over all pairings is not their value at the mean statistics."""
 

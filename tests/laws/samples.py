@@ -28,7 +28,21 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "precision_at_k": ({"k": 7}, {"k": 30}),
     "recall_at_k": ({"k": 7}, {"k": 30}),
     "top_k_accuracy": ({"k": 2}, {"k": 3}),
-    "ece": ({"bins": 7}, {"bins": 13}),
+    "ece": (
+        {"bins": 7}, {"bins": 13}, {"bins": 7, "norm": "l2"}, {"bins": 7, "norm": "max"},
+        {"bins": 7, "norm": "l2", "debiased": True}, {"bins": 7, "strategy": "quantile"},
+        {"bins": 5, "strategy": "quantile", "norm": "max"},
+        {"bins": 4, "strategy": "quantile", "norm": "l2", "debiased": True},
+    ),
+    "mce": ({"bins": 7}, {"bins": 13}),
+    "ace": ({"bins": 7}, {"bins": 4}),
+    "rmsce": ({"bins": 7}, {"bins": 13}),
+    "top_label_ece": ({"bins": 7}, {"bins": 13}),
+    "ici": ({"smooth": "spline"}, {"smooth": "logistic"}, {"smooth": "isotonic"}),
+    "e90": ({"smooth": "spline"}, {"smooth": "logistic"}, {"smooth": "isotonic"}),
+    "emax": ({"smooth": "spline"}, {"smooth": "logistic"}, {"smooth": "isotonic"}),
+    "hosmer_lemeshow": ({"groups": 4}, {"groups": 10}),
+    "hosmer_lemeshow_p": ({"groups": 4}, {"groups": 10}),
     "sensitivity_at_specificity": ({"at": 0.9}, {"at": 0.5}),
     "specificity_at_sensitivity": ({"at": 0.9}, {"at": 0.5}),
     "gain": ({"at": 0.1}, {"at": 0.33}),
@@ -62,6 +76,15 @@ CASES = [
 ]
 IDS = ["-".join([name, task, *(str(v) for v in options.values() if not isinstance(v, tuple))])
        for name, options, task in CASES]
+
+
+COUNTING = ("precision_at_k", "recall_at_k", "spiegelhalter_z", "spiegelhalter_p", "hosmer_lemeshow_p")
+"""Metrics that depend on how many rows there are, and not in proportion to them."""
+
+
+def counts_rows(name: str, options: dict[str, Any]) -> bool:
+    """Tell whether a metric's weights count rows: seven times the weights are then seven times the rows."""
+    return name in COUNTING or bool(options.get("debiased"))
 
 
 def rows(task: str = "binary", n: int = 97, seed: int = 0, *, ties: bool = True) -> Rows | ClassRows:

@@ -15,7 +15,7 @@ import pytest
 
 import evalpipe
 from evalpipe.engine.averages import values
-from evalpipe.metrics import Metric, registry
+from evalpipe.metrics import Metric, calibration_tests, recalibration, registry
 from evalpipe.metrics.declare import AVERAGES
 from evalpipe.plan import MetricPlan
 from evalpipe.results import Estimate
@@ -45,6 +45,7 @@ BINARY: dict[str, tuple[list[int], list[float]]] = {
     "always wrong": ([1, 0, 0, 1, 0], [0.0, 1.0, 1.0, 0.0, 1.0]),
     "perfect by classes alone": ([1, 0, 0, 1], [0.51, 0.49, 0.49, 0.51]),
     "two rows": ([1, 0], [0.4, 0.6]),
+    "classes that overlap": ([0, 1, 0, 1, 1, 0, 1], [0.1, 0.2, 0.4, 0.6, 0.9, 0.7, 0.3]),
 }
 """Whether each row is the event, and its probability of being one."""
 
@@ -138,8 +139,10 @@ def test_a_value_of_numbers_is_in_its_range_or_undefined(kind: str) -> None:
 class Cells:
     """Which cells of the confusion matrix of one class against the rest have weight, and which margins."""
 
-    def __init__(self, data: Rows, weight: Any) -> None:
+    def __init__(self, data: Rows, weight: Any, options: dict[str, Any] | None = None) -> None:
         counted = weight > 0
+        self.chances, self.hits, self.weight = data.chances[counted], data.truth[counted], weight[counted]
+        self.options = options or {}
         truth, picked = data.truth[counted], data.classes[counted]
         self.tp, self.fp = bool((truth & picked).any()), bool((~truth & picked).any())
         self.fn, self.tn = bool((truth & ~picked).any()), bool((~truth & ~picked).any())
@@ -149,6 +152,26 @@ class Cells:
     @property
     def both(self) -> bool:
         return self.events and self.others
+
+    @property
+    def apart(self) -> bool:
+        """Whether no event is scored below a non-event, or none above one."""
+        yes, no = self.chances[self.hits].tolist(), self.chances[~self.hits].tolist()
+        return not (any(a < b for a in yes for b in no) and any(a > b for a in yes for b in no))
+
+    @property
+    def sure(self) -> bool:
+        return set(self.chances.tolist()) <= {0.0, 0.5, 1.0}
+
+    @property
+    def few_groups(self) -> bool:
+        """Whether the rows make fewer than three groups of equal weight, or one of them is surely wrong."""
+        groups: dict[int, list[tuple[float, bool]]] = {}
+        for chance, hit in zip(self.chances.tolist(), self.hits.tolist(), strict=True):
+            below = self.options["groups"] * self.weight[self.chances < chance].sum() / self.weight.sum()
+            groups.setdefault(int(below + 1e-9), []).append((chance, hit))
+        certain = [held for held in groups.values() if {p for p, _ in held} in ({0.0}, {1.0})]
+        return len(groups) < 3 or any(hit != p for held in certain for p, hit in held)
 
 
 REASONS: dict[str, Any] = {
@@ -169,6 +192,10 @@ REASONS: dict[str, Any] = {
     "no events, no non-events, or no false positives": lambda c: not (c.both and c.fp),
     "no events, no non-events, or no true negatives": lambda c: not (c.both and c.tn),
     "no false positives or no false negatives": lambda c: not (c.fp and c.fn),
+    recalibration.APART: lambda c: c.apart,
+    recalibration.NO_CURVE: lambda c: c.apart if c.options["smooth"] != "isotonic" else not (c.events or c.others),
+    calibration_tests.SURE: lambda c: c.sure,
+    calibration_tests.FEW: lambda c: c.few_groups,
 }
 """What each text that a metric of two classes gives for being undefined says of the confusion matrix."""
 
@@ -187,9 +214,9 @@ def test_a_metric_is_undefined_for_the_reason_that_it_gives(name: str, options: 
     for data in [one for task, kind in OF_KIND for one in seen(task, kind)]:
         for weight in weightings(len(data.truth)):
             found = samples.value(name, options, data, weight)
-            because = REASONS[metric.undefined](Cells(data, weight))
+            because = REASONS[metric.undefined](Cells(data, weight, options))
             told.append(because)
-            grows = metric.extensive and options.get("scale") != "mean"
+            grows = metric.extensive and options.get("scale") != "mean" and name != "hosmer_lemeshow"
             assert np.isnan(found) == (because and not grows), f"{found} {data} {weight}"
     assert {True, False} == set(told)
 
@@ -279,4 +306,4 @@ def test_a_run_says_what_is_undefined(task: str, kind: str, capfd: pytest.Captur
     document = json.loads(results.to_json(), parse_constant=refuse)
     stored = [(row["value"] is None, row["status"] == "undefined") for row in document["estimates"]]
     assert all(absent == undefined for absent, undefined in stored)
-    assert any(absent for absent, _ in stored)
+    assert any(absent for absent, _ in stored) == (kind != "classes that overlap")

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
+from sklearn.isotonic import IsotonicRegression
 
 from evalpipe.metrics import registry
 from evalpipe.statistics import Rows, Summary
@@ -73,6 +75,50 @@ def gaps(y: Any, p: Any, w: Any, bins: int) -> float:
     return found / float(w.sum())
 
 
+def held_by_weight(p: Any, w: Any, bins: int) -> list[Any]:
+    """Return the rows of bins of equal weight: each repeated as often as it weighs, sorted, ties where they begin."""
+    place = [int(bins * w[p < one].sum() / w.sum()) for one in p]
+    return [np.array(place) == k for k in sorted(set(place))]
+
+
+def held_by_width(p: Any, bins: int) -> list[Any]:
+    """Return the rows of the bins of equal width that hold any."""
+    place = [next(k for k in range(bins) if one < (k + 1) / bins or k == bins - 1) for one in p]
+    return [np.array(place) == k for k in sorted(set(place))]
+
+
+def distances(y: Any, p: Any, w: Any, held: list[Any]) -> list[tuple[float, float]]:
+    """Return the weight of each bin, and the distance of its event rate from its mean probability."""
+    return [(float(w[one].sum()), abs(np.average(y[one] - p[one], weights=w[one]))) for one in held]
+
+
+def spiegelhalter(y: Any, p: Any, w: Any) -> float:
+    rows = list(zip(y, p, w, strict=True))
+    variance = sum(one * (1 - 2 * b) ** 2 * b * (1 - b) for _, b, one in rows)
+    return float(sum(one * (a - b) * (1 - 2 * b) for a, b, one in rows) / np.sqrt(variance))
+
+
+def hosmer_lemeshow(y: Any, p: Any, w: Any, groups: int) -> tuple[float, int]:
+    """Return chi-squared by both cells of each group, as in Pearson's table, and its degrees of freedom."""
+    found, held = 0.0, held_by_weight(p, w, groups)
+    for one in held:
+        for hit, chance in ((y[one], p[one]), (~y[one], 1 - p[one])):
+            expected = float((w[one] * chance).sum())
+            found += (float(w[one][hit].sum()) - expected) ** 2 / expected if expected else 0.0
+    return found, len(held) - 2
+
+
+def isotonic(y: Any, p: Any, w: Any) -> Any:
+    rank = np.unique(p, return_inverse=True)[1]  # scores that differ in their last bit would be joined
+    return IsotonicRegression().fit(rank, y, sample_weight=w).predict(rank)
+
+
+def corp(y: Any, p: Any, w: Any) -> tuple[float, float]:
+    """Return miscalibration and discrimination: what isotonic recalibration takes off, and what it has learnt."""
+    left, prevalence = np.average((y - isotonic(y, p, w)) ** 2, weights=w), np.average(y, weights=w)
+    return np.average((y - p) ** 2, weights=w) - left, np.average((y - prevalence) ** 2, weights=w) - left
+
+
 def best(y: Any, p: Any, w: Any, at: float, *, sensitivity: bool) -> float:
     """Return the best of one rate over the cuts at which the other is at least ``at``."""
     rates = [(w[y & (p >= cut)].sum() / w[y].sum(), w[~y & (p < cut)].sum() / w[~y].sum()) for cut in [*p, 2]]
@@ -106,6 +152,15 @@ PLAIN: dict[str, tuple[dict[str, Any], Any]] = {
     "brier_residual": ({"digits": 1}, lambda y, d, p, w: np.average((y - p) ** 2, weights=w)
                        - sum(brier_parts(y, p, w, 1)[:2])),
     "ece": ({"bins": 15}, lambda y, d, p, w: gaps(y, p, w, 15)),
+    "mce": ({"bins": 12}, lambda y, d, p, w: max(gap for _, gap in distances(y, p, w, held_by_width(p, 12)))),
+    "ace": ({"bins": 8}, lambda y, d, p, w: sum(n * gap for n, gap in distances(y, p, w, held_by_weight(p, w, 8)))
+            / w.sum()),
+    "rmsce": ({"bins": 12}, lambda y, d, p, w: np.sqrt(
+        sum(n * gap**2 for n, gap in distances(y, p, w, held_by_width(p, 12))) / w.sum())),
+    "spiegelhalter_z": ({}, lambda y, d, p, w: spiegelhalter(y, p, w)),
+    "spiegelhalter_p": ({}, lambda y, d, p, w: 2 * stats.norm.sf(abs(spiegelhalter(y, p, w)))),
+    "brier_miscalibration": ({}, lambda y, d, p, w: corp(y, p, w)[0]),
+    "brier_discrimination": ({}, lambda y, d, p, w: corp(y, p, w)[1]),
     "sensitivity_at_specificity": ({"at": 0.8}, lambda y, d, p, w: best(y, p, w, 0.8, sensitivity=True)),
     "specificity_at_sensitivity": ({"at": 0.7}, lambda y, d, p, w: best(y, p, w, 0.7, sensitivity=False)),
     "cost": ({"costs": COSTS}, lambda y, d, p, w: cost(y, d, w)),

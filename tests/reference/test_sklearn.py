@@ -119,9 +119,12 @@ LACKING = {
     "ppv", "npv", "detection_prevalence", "roc_distance", "odds_ratio", "sedi", "nagelkerke_r2", "tjur_r2",
     "brier_reliability", "brier_refinement", "brier_resolution", "brier_uncertainty", "brier_residual",
     "precision_at_k", "recall_at_k", "gain", "lift", "frequency_bias", "equitable_threat_score", "yule_q", "cost",
-    "expected_cost", "ece", "sensitivity_at_specificity", "specificity_at_sensitivity",
+    "expected_cost", "ece", "sensitivity_at_specificity", "specificity_at_sensitivity", "mce", "ace", "rmsce",
+    "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax", "spiegelhalter_z",
+    "spiegelhalter_p", "hosmer_lemeshow", "hosmer_lemeshow_p", "brier_miscalibration", "brier_discrimination",
 }
-"""What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py` and `test_plain.py` check these."""
+"""What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py`, `test_plain.py` and `test_calibration.py`
+check these."""
 
 
 def test_what_scikit_learn_lacks_is_named() -> None:

@@ -370,7 +370,14 @@ def test_predictive_values_take_each_class_s_prior() -> None:
                 np.testing.assert_allclose(value(name, options, average, data), mean, CLOSE, CLOSE)
 
 
+IN_CALIBRATION = {
+    "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax", "hosmer_lemeshow",
+    "hosmer_lemeshow_p", "top_label_ece",
+}
+"""Measures that `test_calibration.py` holds against a source, and for several levels against that of one level."""
+
+
 def test_every_measure_has_a_source() -> None:
-    named = [*WHOLE, *SHARED, *OF_ONE, "ppv", "npv"]
+    named = [*WHOLE, *SHARED, *OF_ONE, "ppv", "npv", *IN_CALIBRATION]
     assert len(named) == len(set(named))
     assert set(named) == {entry.name for entry in registry if set(MANY) & set(entry.tasks)}

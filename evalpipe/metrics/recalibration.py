@@ -1,0 +1,98 @@
+"""Measures of what a recalibration would change: a logistic line of the log odds, or a curve of the event rate.
+
+Tables have a last axis of the distinct probabilities in ascending order, with the total of the probabilities and of
+their log odds there; those over the weight give back the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from evalpipe.metrics.bins import quantile
+from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.logistic import line, shift
+from evalpipe.metrics.smooth import Smooth, curve
+
+UNIT = (0.0, 1.0)
+ANY = (-np.inf, np.inf)
+IN_CACHE = 2**15
+"""Numbers of a table worked on at once: a fit passes over a dozen such tables many times."""
+
+APART = "one class alone, or no event below a non-event or none above one"
+NO_CURVE = f"{APART}; isotonic: no rows"
+
+
+@metric(needs="probabilities", direction="none", range=ANY, title="Calibration in the large", aliases=("citl",),
+        undefined="no events or no non-events", ref="Cox (1958)")
+def calibration_in_the_large(events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
+    r"""What must be added to all log odds so that as many events are expected as occur: 0 if right, above 0 where
+    probabilities are too low on average. Not the intercept that is fitted beside a slope,
+    $a:\ \mathrm{logit}\,P(y=1)=a+\mathrm{logit}\,p$."""
+    return _by_row(shift, events_at, others_at, log_odds_at)
+
+
+@metric(needs="probabilities", direction="none", range=ANY, undefined=APART, ref="Miller et al. (1993)")
+def calibration_intercept(events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
+    r"""Intercept of the logistic regression of the events on the log odds of their probabilities, fitted beside the
+    slope: 0 if the slope is 1 and the probabilities are right. For the mean alone see calibration_in_the_large,
+    $a:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
+    return _by_row(lambda *tables: line(*tables).intercept, events_at, others_at, log_odds_at)
+
+
+@metric(needs="probabilities", direction="none", range=ANY, undefined=APART, ref="Miller et al. (1993)")
+def calibration_slope(events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
+    r"""Slope of the logistic regression of the events on the log odds of their probabilities: 1 if right, below 1 where
+    probabilities are too extreme, as those of an overfitted model, above 1 where they are squeezed together,
+    $b:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
+    return _by_row(lambda *tables: line(*tables).slope, events_at, others_at, log_odds_at)
+
+
+@metric(needs="probabilities", direction="minimize", range=UNIT, title="Integrated calibration index",
+        aliases=("integrated_calibration_index", "eavg"), undefined=NO_CURVE, ref="Austin & Steyerberg (2019)")
+def ici(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
+    r"""Mean distance of the probabilities from a curve of the event rate along them: a restricted cubic spline of the
+    log odds with five knots (fewer where the data cannot bear five), a logistic line of them, or the isotonic steps,
+    which follow chance closest, $\frac{1}{n}\sum_i|\hat c(p_i)-p_i|$."""
+    at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
+    return ratio((at * away).sum(axis=-1), at.sum(axis=-1))
+
+
+@metric(needs="probabilities", direction="minimize", range=UNIT, title="E90", undefined=NO_CURVE,
+        ref="Austin & Steyerberg (2019)")
+def e90(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
+    r"""Distance of the probability from a curve of the event rate, as for ici, that nine rows in ten do not exceed,
+    $Q_{0.9}\{|\hat c(p_i)-p_i|\}$."""
+    at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
+    order = np.argsort(away, axis=-1, kind="stable")
+    at, away = (np.take_along_axis(table, order, axis=-1) for table in (at, away))
+    return quantile(at, away, 0.9)
+
+
+@metric(needs="probabilities", direction="minimize", range=UNIT, title="Emax", undefined=NO_CURVE,
+        ref="Harrell (2015)")
+def emax(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
+    r"""Largest distance of a probability that occurs from a curve of the event rate, as for ici,
+    $\max_i|\hat c(p_i)-p_i|$."""
+    _, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
+    return away.max(axis=-1)
+
+
+def _away(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, smooth: Smooth) -> tuple[Any, Any]:
+    """Return the weight at each distinct probability and how far the curve is from it; all NaN without a curve."""
+    at = events_at + others_at
+    found = _by_row(lambda events, others, x: curve(events, others, x, smooth), events_at, others_at, log_odds_at)
+    missing = np.isnan(found).all(axis=-1, keepdims=True)
+    return at, np.where(missing, np.nan, np.where(at > 0, np.abs(found - ratio(probability_at, at)), 0.0))
+
+
+def _by_row(function: Callable[..., Any], events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
+    """Apply a function of tables [b, m], the last of which is the log odds, to tables [..., m]."""
+    given = events_at, others_at, ratio(log_odds_at, events_at + others_at, empty=0.0)
+    flat = [table.reshape(-1, table.shape[-1]) for table in given]
+    step = max(1, IN_CACHE // events_at.shape[-1])
+    parts = [function(*(table[first : first + step] for table in flat)) for first in range(0, len(flat[0]), step)]
+    found = np.concatenate(parts)
+    return found.reshape(events_at.shape[:-1] + found.shape[1:])
