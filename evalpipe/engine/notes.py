@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from evalpipe.metrics import registry
+from evalpipe.metrics.bins import quantile
+from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.logistic import line
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
@@ -13,6 +19,19 @@ if TYPE_CHECKING:
     from evalpipe.plan import Plan
     from evalpipe.results import Estimate
     from evalpipe.statistics import Summary
+
+RANKS_WELL = 0.7
+"""The ROC AUC from which scores that are squeezed together are worth recalibrating."""
+
+NARROW = 0.3
+"""The width of the interval of 98 % of the probabilities below which they may be squeezed together."""
+
+SQUEEZED = (2.0, 1.25)
+"""The calibration slope, and its lower 95 % limit, above which they are: their log odds are half as far apart as they
+should be, and not by chance."""
+
+NORMAL = 1.959964
+"""The 97.5 % quantile of the normal distribution."""
 
 
 def notes(
@@ -45,7 +64,33 @@ def notes(
             what = f"{row.metric}{_part(row)} is {row.reason}; do not trust "
             whole = "it as a mean over all classes" if row.classes_used is not None else "its interval"
             yield Warned(code="degenerate", message=f"{where}: {what}{whole}")
+    if binary and summary.rows.probability is not None:
+        yield from _squeezed(where, summary, importance=plan.spec.importance)
     yield from _slices(where, estimates)
+
+
+def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[Warned]:
+    """Say where probabilities rank well but lie in a narrow range with a steep calibration slope.
+
+    The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.
+    """
+    events, others = summary("events_at"), summary("others_at")
+    at, chance = events + others, summary.rows.distinct
+    auc = float(summary.value(registry["roc_auc"], {}))
+    low, high = (float(quantile(at, chance, share)) for share in (0.01, 0.99))
+    if not (auc >= RANKS_WELL and high - low < NARROW):
+        return
+    tables = (events, others, ratio(summary("log_odds_at"), at, empty=0.0))
+    fitted = line(*(table[None] for table in tables))
+    rows = at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
+    slope, reach = float(fitted.slope[0]), NORMAL * float(fitted.error[0]) / float(np.sqrt(rows))
+    if slope > SQUEEZED[0] and slope - reach > SQUEEZED[1]:
+        yield Warned(
+            code="squeezed-scores",
+            message=f"{where}: the scores rank well (ROC AUC {auc:.2f}), but 98 % of them lie between {low:.2f} and "
+            f"{high:.2f} with a calibration slope of {slope:.2f} ({slope - reach:.2f} to {slope + reach:.2f}): they "
+            "are squeezed together and need recalibration",
+        )
 
 
 def _slices(where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
