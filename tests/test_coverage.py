@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evalpipe.calibration import registry as recalibrators
 from evalpipe.metrics import registry
 from evalpipe.results import Curve
 
@@ -19,7 +20,10 @@ ROWS = [
 ]
 CUMULATIVE = {f"cumulative_calibration_{how}" for how in ("uniform", "quantile")}
 CURVES = set(re.findall(r"\w+", Curve.__doc__ or "")) | CUMULATIVE
-OTHERS = {"no_information", "confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro"}
+OTHERS = {
+    "no_information", "confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro",
+    "recalibrate", "fit_on", "parameters", "estimates", "comparisons", "recalibration", *recalibrators,
+}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])

@@ -70,6 +70,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             {
                 "dataset": dataset.name,
                 "model": model,
+                "variant": variant,
                 "metric": entry.metric.name,
                 "params": entry.shown,
                 "average": entry.average,
@@ -79,6 +80,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             for dataset in plan.datasets
             if dataset.role == "evaluate"
             for model in spec.models
+            for variant in ("original", *(choice.name for choice in plan.recalibrators))
             for entry in plan.metrics
         ],
         "replicates": spec.intervals.replicates,
@@ -115,13 +117,18 @@ def _text(plan: Plan) -> str:
 
 
 def _asked(plan: Plan) -> list[str]:
-    """Say what is measured besides: slices, the search for the worst, comparisons."""
+    """Say what is measured besides: slices, the search for the worst, recalibrated variants, comparisons."""
     spec, lines = plan.spec, [""]
     if spec.slices is not None:
         lines.append(f"in slices by {', '.join(slicing.title for slicing in spec.slices)}")
     if spec.worst_slices is not None:
         worst = spec.worst_slices
         lines.append(f"the {worst.top} slices of worst {worst.metric.metric}, of up to {worst.depth} columns combined")
+    if plan.recalibrators:
+        fitted = f"cross-fitted in {plan.folds} folds" if plan.folds is not None else (
+            f"fitted on {next(dataset.name for dataset in plan.datasets if dataset.role == 'calibrate')}")
+        names = ", ".join(choice.name for choice in plan.recalibrators)
+        lines.append(f"every model recalibrated by {names}, {fitted}, less the original on the same rows")
     if spec.compare is not None and spec.compare.baseline is not None:
         lines.append(f"every model less {spec.compare.baseline}, on the same rows")
     if spec.compare is not None and spec.compare.baseline_dataset is not None:

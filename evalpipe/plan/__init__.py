@@ -28,7 +28,6 @@ from evalpipe.plan.measures import (
 )
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.spec.levels import level_text
-from evalpipe.spec.recalibration import Folds, MethodChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,9 +35,10 @@ if TYPE_CHECKING:
     from evalpipe.data.table import Catalog, Table
     from evalpipe.spec.models import Spec
     from evalpipe.spec.origin import Loc
+    from evalpipe.spec.recalibration import MethodChoice as MethodChoice
 
 __all__ = [
-    "BOOTSTRAP", "DISPARITIES", "DatasetPlan", "MethodChoice", "MetricPlan", "Plan", "level_columns", "levels",
+    "BOOTSTRAP", "DISPARITIES", "DatasetPlan", "MetricPlan", "Plan", "level_columns", "levels",
     "missing", "model_columns", "plan", "predictions_named", "searched", "slice_parts", "threshold",
 ]
 
@@ -112,7 +112,7 @@ class Plan:
     def folds(self) -> int | None:
         """In how many folds recalibrators are cross-fitted; None where they are fitted on a dataset, or not at all."""
         asked = self.spec.recalibrate
-        return asked.fit_on.folds if asked is not None and isinstance(asked.fit_on, Folds) else None
+        return None if asked is None or isinstance(asked.fit_on, str) else asked.fit_on.folds
 
     def enough(self, n: int) -> bool:
         """Tell whether a slice of ``n`` observations is large enough for numbers."""
