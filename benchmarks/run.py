@@ -17,6 +17,7 @@ from pathlib import Path
 
 import bootstrap
 import peers
+import recalibration
 import slices
 
 SHOWN = ("evalpipe", "numpy", "polars", "scipy", "scikit-learn", "pandas", *peers.PEERS)
@@ -43,6 +44,15 @@ def parts() -> list[str]:
         "9 measures on 4 slices of as many rows without intervals."
     )
     return ["## Slices", "", job, "", *slices.HEADER, peers.fresh(slices.compare)]
+
+
+def steps() -> list[str]:
+    """Return the section on isotonic recalibration, in Markdown."""
+    job = (
+        "Isotonic recalibration, fitted and applied, against scikit-learn's `IsotonicRegression` doing the same; bags "
+        "of both are drawn at random, so their means differ by that, and ours are steps where scikit-learn draws lines."
+    )
+    return ["## Recalibration", "", job, "", *recalibration.HEADER, peers.fresh(recalibration.compare)]
 
 
 def machine() -> list[str]:
@@ -76,6 +86,7 @@ def sections() -> Iterator[list[str]]:
     yield ["# Benchmarks", "", meaning, "", *machine()]
     yield loop()
     yield parts()
+    yield steps()
     for name in peers.PEERS:
         yield peers.table(name)
 
