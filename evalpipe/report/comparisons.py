@@ -73,13 +73,20 @@ class ComparisonView:
 
 
 def comparison_views(results: Results) -> tuple[ComparisonView, ...]:
-    """Write the comparisons, those with a model before those with a dataset."""
+    """Write the comparisons, those with a model before those with a dataset; recalibration has a section of its own."""
     names = names_of(results)
     groups: dict[tuple[bool, str], list[Comparison]] = {}
     for c in results.comparisons:
-        groups.setdefault(baseline_of(names, c), []).append(c)
+        if not is_recalibrated(c):
+            groups.setdefault(baseline_of(names, c), []).append(c)
     ordered = sorted(groups, key=lambda group: group[0])
     return tuple(_view(results, group, groups[group], place) for place, group in enumerate(ordered, 1))
+
+
+def is_recalibrated(found: Comparison) -> bool:
+    """Tell whether a recalibrated variant is compared with the original of the same model, on the same rows."""
+    same = found.baseline_dataset is None and found.model == found.baseline
+    return same and found.variant != "original" and found.baseline_variant == "original"
 
 
 def baseline_of(names: Names, found: Comparison) -> tuple[bool, str]:
@@ -111,7 +118,8 @@ def _tables(results: Results, found: Iterable[Comparison], anchor: str) -> tuple
     places = {dataset.name: place for place, dataset in enumerate(results.datasets, 1)}
     return tuple(
         ComparisonTable(
-            name, f"{anchor}-{places[name]}", _only(names, rows), tuple(_row(results, names, c) for c in rows),
+            name, f"{anchor}-{places[name]}", _only(names, rows),
+            tuple(comparison_row(results, names, c) for c in rows),
             tuple(_discordant(names, c) for c in rows if "only_model" in c.details),
         )
         for name, rows in groups.items()
@@ -123,7 +131,8 @@ def _only(names: Names, found: Iterable[Comparison]) -> str | None:
     return models.pop() if len(models) == 1 else None
 
 
-def _row(results: Results, names: Names, found: Comparison) -> ComparisonRow:
+def comparison_row(results: Results, names: Names, found: Comparison) -> ComparisonRow:
+    """Write one difference."""
     directions = {metric.name: wording.BETTER[metric.direction] for metric in results.metrics}
     return ComparisonRow(
         measure=compared(names, found),

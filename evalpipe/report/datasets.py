@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers
+from evalpipe.report import numbers, wording
 from evalpipe.report.classes import ClassTable, class_tables
 from evalpipe.report.residuals import ResidualTable, residual_tables
 from evalpipe.report.tables import (
@@ -49,6 +49,8 @@ class DatasetView:
     name: str
     anchor: str
     evaluated: bool
+    aside: str
+    """What a dataset that is not evaluated is for; empty for one that is."""
     support: Facts
     facts: Facts
     levels: tuple[LevelRow, ...]
@@ -67,6 +69,7 @@ def dataset_view(results: Results, dataset: DatasetSummary, place: int) -> Datas
         name=dataset.name,
         anchor=f"dataset-{place}",
         evaluated=evaluated,
+        aside="" if evaluated else wording.ASIDES.get(dataset.role, "not evaluated"),
         support=_support(results, dataset),
         facts=_facts(results, dataset),
         levels=_levels(results, dataset),

@@ -88,11 +88,14 @@ def _figures(results: Results, view: CardView) -> dict[str, list[tuple[Numbered,
 
 
 def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawing, ...]]]:
-    """Draw the figures of datasets, comparisons and slices, in the order of the card."""
-    from evalpipe.report.figures import difference_drawings, drawings, slice_drawings
+    """Draw the figures of datasets, recalibration, comparisons and slices, in the order of the card."""
+    from evalpipe.report.figures import difference_drawings, drawings, recalibration_drawings, slice_drawings
 
     for dataset in view.evaluated:
         yield dataset.anchor, drawings(results, dataset.name)
+    for section in view.recalibrations:
+        drawn = (recalibration_drawings(results, section.dataset, model.name) for model in section.models)
+        yield section.anchor, tuple(drawing for each in drawn for drawing in each)
     for place, comparison in enumerate(view.comparisons, 1):
         baseline = (comparison.across, comparison.baseline)
         for table in comparison.tables:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.report import wording
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,8 +71,9 @@ VERDICT = Procedure(
 HOLM = Procedure(
     "Holm’s adjustment",
     "The smallest of m p-values is multiplied by m, the next by m − 1, and so on, never falling; the chance that any "
-    "difference called real is not stays below 1 − level. Comparisons are adjusted in three families: on all rows, in "
-    "slices, and between datasets; slices against their reference for each dataset, model and measure.",
+    "difference called real is not stays below 1 − level. Comparisons are adjusted in families: models on all rows, "
+    "models in slices, datasets, and recalibrated variants against their originals, on all rows and in slices; slices "
+    "against their reference for each dataset, model and measure.",
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics "
     "6(2), 65–70.",
 )
@@ -85,6 +88,23 @@ WORST = Procedure(
     "Combinations of the columns named, up to the depth asked, are searched for those in which a measure is worst. The "
     "p-value is of the difference from all rows, by a normal approximation with its bootstrap error. Slices chosen for "
     "being the worst look worse than they are; p-values are multiplied by the number of slices searched (Bonferroni).",
+)
+
+FITTED_APART = Procedure(
+    "Fit",
+    "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. Each was "
+    "fitted on rows of a dataset kept for this, and applied as it is to the evaluated rows. Where a method takes "
+    "logarithms, probabilities of 0 and 1 are first moved off them; such rows are counted as clipped.",
+)
+CROSS_FITTED = Procedure(
+    "Fit",
+    "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. The evaluated "
+    "rows were shared at random among the folds, rows of a cluster together; each fold was recalibrated by a fit on "
+    "all others. The measures pool the folds, so that they judge the method rather than one fit; the parameters given "
+    "are of a fit on all rows. Where a method takes logarithms, probabilities of 0 and 1 are first moved off them; "
+    "such rows are counted as clipped.",
+    "Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions. Journal of the Royal "
+    "Statistical Society, Series B 36(2), 111–133.",
 )
 
 
@@ -105,3 +125,13 @@ def procedures(results: Results) -> Iterator[Procedure]:
         yield DISPARITIES
     if results.worst_slices:
         yield WORST
+
+
+def recalibrators(results: Results) -> Iterator[Procedure]:
+    """Yield how recalibrators were fitted, and each method that was used; nothing where there are none."""
+    if not results.recalibration:
+        return
+    yield CROSS_FITTED if any(record.folds is not None for record in results.recalibration) else FITTED_APART
+    used = dict.fromkeys(record.method for record in results.recalibration)
+    known = (wording.RECALIBRATORS[method] for method in used if method in wording.RECALIBRATORS)
+    yield from (Procedure(words.title, words.text, words.reference) for words in known)

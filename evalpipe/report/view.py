@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from evalpipe.report import numbers, wording
 from evalpipe.report.comparisons import ComparisonView, comparison_views
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view
-from evalpipe.report.procedures import Procedure, procedures
+from evalpipe.report.procedures import Procedure, procedures, recalibrators
+from evalpipe.report.recalibration import RecalibrationView, recalibration_views
 from evalpipe.report.slices import SlicesView, slices_views
 from evalpipe.report.spec_text import spec_text
 
@@ -96,6 +97,9 @@ class CardView:
     intervals: tuple[MethodView, ...]
     procedures: tuple[Procedure, ...]
     """How bands, tests, adjustments and searches of the card were made."""
+    recalibrators: tuple[Procedure, ...]
+    """How recalibrators were fitted, and the methods used."""
+    recalibrations: tuple[RecalibrationView, ...]
     comparisons: tuple[ComparisonView, ...]
     slices: tuple[SlicesView, ...]
     level: str
@@ -137,6 +141,8 @@ def card_view(results: Results) -> CardView:
         measures=tuple(_measure(results, metric) for metric in results.metrics),
         intervals=_intervals(results),
         procedures=tuple(procedures(results)),
+        recalibrators=tuple(recalibrators(results)),
+        recalibrations=recalibration_views(results),
         comparisons=comparison_views(results),
         slices=slices_views(results),
         level=wording.level(results.intervals.level),
@@ -198,7 +204,7 @@ def _weighting(results: Results) -> str:
 def _file(entry: InputFile) -> FileView:
     return FileView(
         dataset=entry.dataset,
-        role=entry.role,
+        role=wording.ROLES.get(entry.role, entry.role),
         path=entry.path or "held in memory",
         sha256=entry.sha256 or "none: not a file",
         short=(entry.sha256 or "–")[:SHORT_HASH],

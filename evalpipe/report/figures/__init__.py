@@ -11,7 +11,7 @@ from evalpipe.report.figures.formula import formula_svg
 if TYPE_CHECKING:
     from evalpipe.results import Results
 
-__all__ = ["Drawing", "difference_drawings", "drawings", "formula_svg", "slice_drawings"]
+__all__ = ["Drawing", "difference_drawings", "drawings", "formula_svg", "recalibration_drawings", "slice_drawings"]
 
 
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
@@ -71,6 +71,13 @@ def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     from evalpipe.report.figures.slices import slice_forests
 
     return slice_forests(_context(results, dataset))
+
+
+def recalibration_drawings(results: Results, dataset: str, model: str) -> tuple[Drawing, ...]:
+    """Draw a model on a dataset before and after recalibration; nothing where it has no such curves."""
+    from evalpipe.report.figures.recalibration import before_after
+
+    return before_after(_context(results, dataset), model)
 
 
 def _context(results: Results, dataset: str) -> Context:

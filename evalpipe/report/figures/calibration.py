@@ -27,7 +27,7 @@ def reliability(context: Context, strategy: str) -> Drawing | None:
     key, title = f"d{context.place}-calibration-{strategy}", f"Reliability, {BINS[strategy]}"
     caption = _caption(context, pairs)
     alt = f"Reliability diagram on {context.dataset.name}, {BINS[strategy]}. " + " ".join(
-        f"{series.label}: {_finding(curve)}." for series, curve in pairs
+        f"{series.label}: {finding(curve)}." for series, curve in pairs
     )
     scores = list(context.curves("histogram"))
     with style(key):
@@ -37,7 +37,7 @@ def reliability(context: Context, strategy: str) -> Drawing | None:
         unit_axes(panels[0], "Mean predicted probability", "Observed share of events")
         panels[0].plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
         for series, curve in pairs:
-            _points(panels[0], series, curve)
+            bins(panels[0], series, curve)
         if scores:
             _scores_beneath(panels[0], panels[1], scores)
         add_key(figure, [*entries, KeyEntry("Perfect calibration", MUTED, DOTTED)])
@@ -45,16 +45,21 @@ def reliability(context: Context, strategy: str) -> Drawing | None:
 
 
 def _caption(context: Context, pairs: list[tuple[Series, Curve]]) -> str:
-    methods = dict.fromkeys(str(curve.notes.get("method", "none")) for _, curve in pairs)
-    names = ", ".join(wording.method(name) for name in methods)
-    together = " Thin bars: for all bins at once." if any(_together(curve) for _, curve in pairs) else ""
-    limits = "" if names == wording.method("none") else (
-        f" Bars are {wording.level(context.results.intervals.level)} intervals ({names}).{together}"
-    )
     return (
         "Share of events among the rows of each bin against their mean predicted probability; on the dotted diagonal "
-        f"they agree.{limits} Beneath: how the predicted probabilities are spread."
+        f"they agree.{bars(context, [curve for _, curve in pairs])} Beneath: how the predicted probabilities are "
+        "spread."
     )
+
+
+def bars(context: Context, curves: list[Curve]) -> str:
+    """Say in a caption what the bars of a reliability diagram are; nothing where it has none."""
+    methods = dict.fromkeys(str(curve.notes.get("method", "none")) for curve in curves)
+    names = ", ".join(wording.method(name) for name in methods)
+    if names == wording.method("none"):
+        return ""
+    together = " Thin bars: for all bins at once." if any(_together(curve) for curve in curves) else ""
+    return f" Bars are {wording.level(context.results.intervals.level)} intervals ({names}).{together}"
 
 
 def _together(curve: Curve) -> bool:
@@ -62,14 +67,15 @@ def _together(curve: Curve) -> bool:
     return all(any(value is not None for value in curve.points.get(name, ())) for name in TOGETHER)
 
 
-def _points(axes: Axes, series: Series, curve: Curve) -> None:
+def bins(axes: Axes, series: Series, curve: Curve, size: float = 5) -> None:
+    """Draw the bins of a reliability diagram with their intervals; ``size`` is that of a marker."""
     x, y = column(curve, "mean_probability"), column(curve, "event_rate")
     if _together(curve):
         low, high = (column(curve, name) for name in TOGETHER)
         axes.vlines(x, low, high, color=series.colour, linewidth=0.5, alpha=0.75)
     axes.vlines(x, column(curve, "lower"), column(curve, "upper"), color=series.colour, linewidth=1.1, alpha=0.75)
     axes.plot(
-        x, y, color=series.colour, linestyle=series.dash, linewidth=1.1, marker=series.marker, markersize=5,
+        x, y, color=series.colour, linestyle=series.dash, linewidth=1.1, marker=series.marker, markersize=size,
         markeredgecolor="white", markeredgewidth=0.6,
     )
 
@@ -87,7 +93,7 @@ def _scores_beneath(upper: Axes, lower: Axes, scores: list[tuple[Series, Curve]]
     upper.set_xticklabels(())
 
 
-def _finding(curve: Curve) -> str:
+def finding(curve: Curve) -> str:
     """Say how many intervals miss the diagonal and where the gap is widest."""
     points = [
         (mean, rate, lower, upper)

@@ -53,6 +53,12 @@ class Context:
         }
         return ((series, found[series.name]) for series in self.series if series.name in found)
 
+    def variants(self, model: str, name: str) -> Iterator[tuple[str, Curve]]:
+        """Yield a model's original and its recalibrated variants that have this curve, with it."""
+        for c in self.results.curves:
+            if c.model == model and self._has(c, name, c.variant) and c.class_ is None:
+                yield c.variant, c
+
     def class_curves(self, name: str) -> Iterator[tuple[Series, list[tuple[Series, Curve]]]]:
         """Yield the models that have this curve of classes, with each class that has it, drawn the same throughout."""
         levels = series_of([(level, level) for level in self.results.levels])
@@ -62,9 +68,9 @@ class Context:
             if pairs:
                 yield model, pairs
 
-    def _has(self, curve: Curve, name: str) -> bool:
+    def _has(self, curve: Curve, name: str, variant: str = "original") -> bool:
         here = curve.dataset == self.dataset.name and curve.curve == name
-        return here and curve.slice is None and curve.variant == "original"
+        return here and curve.slice is None and curve.variant == variant
 
     def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
         """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""

@@ -1,0 +1,282 @@
+"""The recalibration section of the card: what was fitted on what, before and after, the figures."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evalpipe.calibration import registry as recalibrators
+from evalpipe.report import wording
+from evalpipe.report.comparisons import comparison_views
+from evalpipe.report.figures import drawings, recalibration_drawings
+from evalpipe.report.figures.recalibration import MOST_PANELS
+from evalpipe.report.html import html_page
+from evalpipe.report.procedures import recalibrators as told
+from evalpipe.report.recalibration import fitted_words, recalibration_views
+from evalpipe.report.slices import MEASURES_ABREAST
+from evalpipe.results import Recalibration, Results
+from report import groups, variants
+from report.variants import change
+
+if TYPE_CHECKING:
+    from evalpipe.report.recalibration import RecalibrationView
+
+D, M = "validation", "model_0"
+FITTED: dict[str, Any] = {
+    "model": M, "variant": "v", "options": {}, "fitted_on": "calibration", "folds": None, "n": 10, "events": 4,
+    "clipped": 0, "applied": [],
+}
+
+
+@pytest.fixture(scope="module")
+def recalibrated(results: Results) -> Results:
+    return variants.recalibrated(results)
+
+
+@pytest.fixture(scope="module")
+def views(recalibrated: Results) -> tuple[RecalibrationView, ...]:
+    return recalibration_views(recalibrated)
+
+
+def test_each_judged_dataset_has_its_section(views: tuple[RecalibrationView, ...], build: Any) -> None:
+    assert [(view.title, view.anchor) for view in views] == [
+        ("Recalibration on validation", "recalibration-1"), ("Recalibration on rare-season", "recalibration-2"),
+    ]
+    (only,) = recalibration_views(variants.recalibrated(build(datasets=1)))
+    assert only.title == "Recalibration"
+    assert recalibration_views(build(datasets=1)) == ()
+
+
+def test_the_lead_says_what_was_fitted_on_what_and_what_the_intervals_leave_out(
+    views: tuple[RecalibrationView, ...]
+) -> None:
+    assert views[0].lead == (
+        ("Recalibrators were fitted on dataset calibration (1,588 rows, 1,073 events) and judged on validation. "
+        "Nothing was fitted and judged on the same rows."),
+        ("Differences are those of a recalibrated variant less the original on the same rows, with 95% intervals. The "
+        "intervals take the fitted recalibrators as given: a fit on other rows would differ. Nor do they allow for "
+        "choosing the best of several methods; adjusted p-values allow for their number."),
+    )
+    assert (views[0].crossed, views[0].fitted_on, views[0].example) == (False, "", "model_0+logistic")
+
+
+def test_cross_fitting_is_told_with_its_folds_and_the_dataset_the_command_needs(results: Results) -> None:
+    first, second = recalibration_views(variants.recalibrated(results, folds=10))
+    assert first.lead[0] == (
+        "Recalibrators were cross-fitted on validation (6,107 rows, 3,371 events) in 10 folds: the rows of each fold "
+        "were recalibrated by a fit on the other folds. Nothing was fitted and judged on the same rows."
+    )
+    assert (first.crossed, first.fitted_on, second.fitted_on) == (True, "validation", "rare-season")
+
+
+def test_one_method_is_not_chosen_from_several(results: Results) -> None:
+    one = [r for r in variants.recalibrations(results) if r.variant == "beta"]
+    (view, _) = recalibration_views(results.model_copy(update={"recalibration": one}))
+    assert view.lead[1].endswith("a fit on other rows would differ.")
+
+
+def test_a_number_has_no_events(results: Results) -> None:
+    bare = variants.recalibrations(results, events=None)
+    (view, _) = recalibration_views(results.model_copy(update={"recalibration": bare}))
+    assert "(1,588 rows)" in view.lead[0]
+
+
+def test_before_and_after_has_a_row_a_variant_and_the_first_key_measures(
+    views: tuple[RecalibrationView, ...], recalibrated: Results
+) -> None:
+    table = views[0].models[0].before_after
+    assert table.heads == ("ROC AUC", "Brier score", "Log loss", "Accuracy", "Sensitivity", "Specificity")
+    assert [variant for variant, _ in table.rows] == ["original", *variants.PARAMETERS]
+    assert {len(cells) for _, cells in table.rows} == {MEASURES_ABREAST}
+    assert table.left_out == "2"
+    value = {e.variant: e.value for e in recalibrated.rows if (e.dataset, e.model, e.metric) == (D, M, "brier")}
+    assert [float(cells[1].exact or 0) for _, cells in table.rows] == [value[variant] for variant, _ in table.rows]
+
+
+def test_an_undefined_measure_says_why_before_and_after(recalibrated: Results) -> None:
+    rare = recalibration_views(recalibrated)[1].models[0].before_after
+    assert rare.left_out == "2"
+    rows = [e for e in recalibrated.rows if e.variant != "beta" or e.metric != "brier"]
+    table = recalibration_views(recalibrated.model_copy(update={"rows": rows}))[0].models[0].before_after
+    assert [cells[1].value for variant, cells in table.rows if variant == "beta"] == ["–"]
+
+
+def test_differences_stand_measure_by_measure_with_their_test_said_once(views: tuple[RecalibrationView, ...]) -> None:
+    rows = views[0].models[0].changes
+    heads = [(row.heading, row.about) for row in rows if row.heading is not None]
+    assert len(rows) == 3 * len(heads) == 33
+    assert ("Brier score", "lower is better; test: Diebold-Mariano") in heads
+    assert ("Detection prevalence", "neither end is better; test: bootstrap") in heads
+    brier = [row for row in rows if row.row.measure == "Brier score"]
+    assert [(row.variant, row.row.difference.text, row.row.sign, row.test) for row in brier] == [
+        ("logistic", "−0.020 (−0.026 to −0.014)", "▲", None),
+        ("isotonic", "−0.021 (−0.027 to −0.015)", "▲", None),
+        ("beta", "−0.022 (−0.028 to −0.016)", "▲", None),
+    ]
+
+
+def test_unlike_tests_of_one_measure_stand_in_their_rows(recalibrated: Results) -> None:
+    found = [change(D, M, "logistic", "roc_auc", 0.0, test="delong"), change(D, M, "beta", "roc_auc", 0.0)]
+    (view, _) = recalibration_views(recalibrated.model_copy(update={"comparisons": found}))
+    assert [(row.about, row.test) for row in view.models[0].changes] == [
+        ("higher is better", "DeLong"), ("", "bootstrap")]
+
+
+def test_differences_in_slices_are_counted_and_left_to_the_results(recalibrated: Results) -> None:
+    found = [change(D, M, "beta", "brier", -0.02), change(D, M, "beta", "brier", -0.02, slice={"season": "a"})]
+    held = recalibrated.model_copy(update={"comparisons": found})
+    (view, _) = recalibration_views(held)
+    assert (len(view.models[0].changes), view.models[0].within, view.models[1].within) == (1, "1", "")
+    assert "1 further difference, in slices, is in <code>results.json</code>." in html_page(held).decode()
+
+
+def test_recalibrated_variants_are_no_comparison_of_models(recalibrated: Results, grouped: Results) -> None:
+    assert comparison_views(recalibrated) == ()
+    both = grouped.model_copy(update={"comparisons": [*grouped.comparisons, *recalibrated.comparisons]})
+    assert comparison_views(both) == comparison_views(grouped)
+    across = groups.compared(grouped, baseline=M, model=M, baseline_dataset="last year", variant="beta",
+                             baseline_variant="beta")
+    (view,) = comparison_views(grouped.model_copy(update={"comparisons": across}))
+    assert {row.model for table in view.tables for row in table.rows} == {"Naive Bayes (beta)"}
+
+
+@pytest.mark.parametrize(("method", "parameters", "words"), [
+    ("logistic", {"intercept": 0.63559, "slope": 0.10207}, "intercept 0.636, slope 0.102"),
+    ("platt", {"on": "logit", "intercept": -1.5, "slope": 2.0}, "intercept −1.500, slope 2"),
+    ("beta", {"a": 1.55276, "b": 0.0, "intercept": 1.59249}, "a 1.553, b 0, intercept 1.592"),
+    ("temperature", {"temperature": 2.4871}, "temperature 2.487"),
+    ("logistic_spline", {"on": "logit", "at": [0.1], "log_odds": [0.0], "lambda": 0.1, "edf": 3.9329},
+     "3.9 effective degrees of freedom"),
+    ("isotonic", {"interpolate": "step", "at": [0.1, 0.2], "value": [0.0, 1.0]}, "2 steps"),
+    ("isotonic", {"interpolate": "step", "at": [0.1], "value": [0.5]}, "1 step"),
+    ("isotonic", {"interpolate": "linear", "at": [0.1, 0.2], "value": [0.0, 1.0]}, "2 corners"),
+    ("histogram", {"at": [0.1, 0.2, 0.3], "value": [0.0, 0.5, 1.0]}, "3 bins"),
+    ("venn_abers", {"at_0": [0.1], "value_0": [0.5], "at_1": [0.1, 0.2], "value_1": [0.5, 0.6]}, "1 and 2 steps"),
+    ("multinomial", {"coefficients": [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]}, "2 × 3 coefficients"),
+    ("one_vs_rest", {"method": "isotonic", "at": [[0.1], [0.2]], "value": [[0.5], [0.5]]},
+     "one function for each level"),
+    ("later", {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0, "e": 5.0}, "in results.json"),
+])  # fmt: skip
+def test_what_was_fitted_is_said_in_few_words(method: str, parameters: dict[str, Any], words: str) -> None:
+    assert fitted_words(Recalibration(**FITTED, method=method, parameters=parameters)) == words
+
+
+def test_the_fitted_recalibrators_are_listed_with_what_they_make(views: tuple[RecalibrationView, ...]) -> None:
+    row = views[0].models[0].fitted[1]
+    assert (row.variant, row.method, row.fitted, row.distinct, row.clipped) == (
+        "isotonic", "Isotonic regression", "3 steps", "990 → 3", "26 / 30")
+
+
+def test_the_words_for_methods_are_those_of_the_registry(recalibrated: Results) -> None:
+    assert {name: (words.title, words.reference) for name, words in wording.RECALIBRATORS.items()} == {
+        name: (entry.title, entry.reference) for name, entry in recalibrators.items()}
+    said = list(told(recalibrated))
+    assert [procedure.name for procedure in said] == [
+        "Fit", "Logistic recalibration", "Isotonic regression", "Beta calibration"]
+    assert "kept for this" in said[0].text
+    crossed = recalibrated.model_copy(update={"recalibration": variants.recalibrations(recalibrated, 10)})
+    assert "shared at random among the folds" in next(told(crossed)).text
+
+
+def test_a_run_without_recalibration_says_nothing_of_it(results: Results) -> None:
+    assert list(told(results)) == []
+    assert "ecalibrat" not in html_page(results.model_copy(update={"curves": []})).decode().split("</style>")[-1]
+
+
+def test_the_page_has_the_section_in_its_contents_and_in_order(recalibrated: Results) -> None:
+    text = html_page(recalibrated).decode("utf-8")
+    for place, name in enumerate(("validation", "rare-season"), 1):
+        assert f'<li><a href="#recalibration-{place}">Recalibration on {name}</a></li>' in text
+    for words in (
+        "<dt>Naive Bayes: recalibration is a real gain.</dt>",
+        "<code>evalpipe recalibrate RESULTS model_0+logistic DATA -o OUT</code>",
+        ('<tr class="group"><th scope="rowgroup" colspan="6">Brier score <span class="options">lower is better; test: '
+        "Diebold-Mariano</span></th></tr>"),
+        '<td class="num" data-label="Distinct predictions">990 → 3</td>',
+        "2 further key measures are in <code>estimates.csv</code>; all differences follow.",
+        "<h3>Recalibration</h3>", "<cite>Cox (1958)</cite>",
+    ):
+        assert words in text, words
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert text.count("<table") == text.count("<caption>")
+    assert [int(n) for n in re.findall(r"<b>Figure (\d+)\.", text)] == list(range(1, text.count("<figcaption>") + 1))
+    order = [text.index(f'id="{name}"') for name in ("dataset-2", "recalibration-1", "recalibration-2", "data")]
+    assert order == sorted(order)
+
+
+def test_margins_have_a_column_where_there_are_some(recalibrated: Results) -> None:
+    found = [change(D, M, "beta", "brier", -0.02, margin=0.01)]
+    text = html_page(recalibrated.model_copy(update={"comparisons": found, "curves": []})).decode("utf-8")
+    assert '<td class="num side" data-label="Margin">±0.01</td>' in text
+    assert 'colspan="7"' in text
+
+
+def test_the_command_names_the_dataset_where_there_are_several(results: Results) -> None:
+    text = html_page(variants.recalibrated(results.model_copy(update={"curves": []}), folds=5)).decode("utf-8")
+    assert "DATA -o OUT --fitted-on rare-season</code>" in text
+    assert "the fitted recalibrators, each fitted once more on all rows</caption>" in text
+
+
+def test_the_datasets_that_recalibrators_are_fitted_on_are_said_to_be_that(recalibrated: Results) -> None:
+    apart = {"name": "calibration", "role": "calibrate"}
+    held = recalibrated.model_copy(update={
+        "curves": [],
+        "datasets": [*recalibrated.datasets, recalibrated.datasets[0].model_copy(update=apart)],
+        "inputs": [*recalibrated.inputs, recalibrated.inputs[0].model_copy(update={
+            "dataset": "calibration", "role": "calibrate"})],
+    })
+    text = html_page(held).decode("utf-8")
+    assert "<h3>calibration (recalibrators are fitted on it; not evaluated)</h3>" in text
+    assert '<th scope="row">calibration</th><td>calibration: recalibrators are fitted on it</td>' in text
+    assert '<th scope="row">validation</th><td>evaluation</td>' in text
+
+
+def test_a_figure_shows_the_original_beside_its_variants_and_says_what_it_shows(recalibrated: Results) -> None:
+    (drawing,) = recalibration_drawings(recalibrated, D, M)
+    assert drawing.title == "Naive Bayes before and after recalibration"
+    assert drawing.alt.startswith(
+        "Reliability of Naive Bayes on validation before and after recalibration, bins of equal count. original: in ")
+    parts = re.findall(r"(\w+): in (\d+) of \d+ bins the interval excludes the diagonal; widest gap", drawing.alt)
+    assert [name for name, _ in parts] == ["original", *variants.PARAMETERS]
+    for name in ("original", *variants.PARAMETERS):
+        assert f">{name}</text>" in drawing.svg
+    assert "Bars are 95% intervals (Clopper-Pearson)." in drawing.caption
+
+
+def test_more_variants_than_panels_continue_beside_the_original_again(recalibrated: Results) -> None:
+    own = [c for c in recalibrated.curves if c.variant == "original"]
+    many = [c.model_copy(update={"variant": f"v{i}"}) for c in own for i in range(MOST_PANELS + 1)]
+    drawn = recalibration_drawings(recalibrated.model_copy(update={"curves": [*own, *many]}), D, M)
+    assert [re.findall(r"(\w+): in ", drawing.alt) for drawing in drawn] == [
+        ["original", "v0", "v1", "v2", "v3", "v4"], ["original", "v5", "v6"]]
+    assert len({drawing.key for drawing in drawn}) == 2
+
+
+def test_bins_of_equal_width_serve_where_there_are_no_others(recalibrated: Results) -> None:
+    kept = [c for c in recalibrated.curves if c.curve == "calibration_uniform"]
+    (drawing,) = recalibration_drawings(recalibrated.model_copy(update={"curves": kept}), D, M)
+    assert "bins of equal width" in drawing.alt
+    assert "Beneath" not in drawing.caption
+
+
+def test_variants_change_no_other_figure(results: Results, recalibrated: Results) -> None:
+    assert [d.svg for d in drawings(recalibrated, D)] == [d.svg for d in drawings(results, D)]
+    assert recalibration_drawings(results, D, M) == ()
+
+
+def test_a_number_is_drawn_observed_against_predicted(recalibrated: Results) -> None:
+    own = recalibrated.curves[0].model_copy(update={
+        "curve": "observed_predicted_smooth", "points": {"predicted": [1.0, 2.0, 3.0], "observed": [1.5, 2.0, 2.0]}})
+    after = own.model_copy(update={
+        "variant": "linear", "points": {"predicted": [1.0, 2.0, 3.0], "observed": [1.25, 2.0, 3.0]}})
+    held = recalibrated.model_copy(update={"curves": [own, after], "unit": "visits"})
+    (drawing,) = recalibration_drawings(held, D, M)
+    assert drawing.alt == (
+        "Observed against predicted for Naive Bayes on validation before and after recalibration. original: the line "
+        "is furthest from the diagonal where 3 is predicted, at 2. linear: the line is furthest from the diagonal "
+        "where 1 is predicted, at 1.250."
+    )
+    assert "Observed (visits)" in drawing.svg
