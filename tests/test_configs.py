@@ -89,6 +89,7 @@ SCRIPTS: dict[str, dict[str, tuple[str, float]]] = {
     "anes96": {"ordered_": (OPTIMUM, 1e-5), "multinomial_": (OPTIMUM, 1e-5)},
     "apartments": {"linear": (OPTIMUM, 0.011), "forest": (TREES, 20.0)},
     "randhie": {"poisson_glm": (OPTIMUM, 1e-5), "boosting": (TREES, 0.05)},
+    "visits": {"naive_bayes": (OPTIMUM, 1e-5), "boosting": (TREES, 0.02)},
 }
 
 
@@ -98,21 +99,26 @@ def test_the_script_makes_the_committed_rows_and_predictions(name: str, tmp_path
         [sys.executable, DATA / f"make_{name}.py", tmp_path], check=False, capture_output=True, text=True
     )
     assert made.returncode == 0, made.stderr
-    fresh, kept = (
-        {part: pl.read_parquet(folder / f"{name}_{part}.parquet") for part in ("training", "evaluation")}
-        for folder in (tmp_path, DATA)
-    )
-    predicted = {
-        column: limit for column in kept["evaluation"].columns
-        for start, limit in SCRIPTS[name].items() if column.startswith(start)
-    }  # fmt: skip
+    fresh, kept = parts(tmp_path, name), parts(DATA, name)
+    assert fresh.keys() == kept.keys() >= {"training", "evaluation"}
 
-    assert fresh["training"].equals(kept["training"])
-    assert fresh["evaluation"].columns == kept["evaluation"].columns
-    assert fresh["evaluation"].drop(predicted).equals(kept["evaluation"].drop(predicted))
-    for column, (how, limit) in predicted.items():
-        difference = (fresh["evaluation"][column] - kept["evaluation"][column]).abs()
-        assert (difference.max() if how == OPTIMUM else difference.mean()) < limit, column
+    for part, table in kept.items():
+        predicted = {} if part == "training" else {
+            column: limit for column in table.columns
+            for start, limit in SCRIPTS[name].items() if column.startswith(start)
+        }  # fmt: skip
+        assert fresh[part].columns == table.columns
+        assert fresh[part].drop(predicted).equals(table.drop(predicted))
+        assert bool(predicted) == (part != "training")
+        for column, (how, limit) in predicted.items():
+            difference = (fresh[part][column] - table[column]).abs()
+            assert (difference.max() if how == OPTIMUM else difference.mean()) < limit, (part, column)
+
+
+def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
+    """Return the tables of an example by what they are for."""
+    files = sorted(folder.glob(f"{name}_*.parquet"))
+    return {file.stem.removeprefix(f"{name}_"): pl.read_parquet(file) for file in files}
 
 
 def test_every_script_is_run() -> None:
@@ -120,10 +126,10 @@ def test_every_script_is_run() -> None:
 
 
 def test_no_evaluated_row_was_trained_on() -> None:
-    for name, key in (("digits", "image"), ("anes96", "respondent"), ("apartments", "apartment"), ("randhie", "case")):
-        training, evaluation = (set(pl.read_parquet(DATA / f"{name}_{part}.parquet")[key])
-                                for part in ("training", "evaluation"))
-        assert not training & evaluation, name
+    keys = {"digits": "image", "anes96": "respondent", "apartments": "apartment", "randhie": "case", "visits": "case"}
+    for name, key in keys.items():
+        each = [set(table[key]) for table in parts(DATA, name).values()]
+        assert len(set.union(*each)) == sum(map(len, each)), name
 
 
 def levels(name: str, model: str, outcome: str, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
