@@ -81,6 +81,8 @@ class RecalibrationView:
     anchor: str
     lead: tuple[str, ...]
     crossed: bool
+    cut: bool
+    """Whether a threshold, the same before and after, makes the predicted levels of every model."""
     models: tuple[ModelRecalibration, ...]
     example: str
     """A model and a variant, as the command line takes them."""
@@ -115,6 +117,7 @@ def _view(results: Results, dataset: str, place: int, many: int) -> Recalibratio
         anchor=f"recalibration-{place}",
         lead=tuple(_lead(results, dataset, records)),
         crossed=records[0].folds is not None,
+        cut=results.event is not None and not any("prediction" in model.columns for model in results.models),
         models=tuple(
             _model(results, dataset, model) for model in results.models if model.name in known
         ),
@@ -124,7 +127,7 @@ def _view(results: Results, dataset: str, place: int, many: int) -> Recalibratio
 
 
 def _lead(results: Results, dataset: str, records: list[Recalibration]) -> list[str]:
-    """Say what was fitted on what, and what the intervals leave out."""
+    """Say what was fitted on what, and what the intervals leave out, where there are some."""
     first, variants = records[0], {record.variant for record in records}
     events = "" if first.events is None else f", {numbers.count(first.events)} events"
     rows = f"{numbers.count(first.n)} rows{events}"
@@ -139,12 +142,13 @@ def _lead(results: Results, dataset: str, records: list[Recalibration]) -> list[
         " Nor do they allow for choosing the best of several methods; adjusted p-values allow for their number."
         if len(variants) > 1 else ""
     )
-    level = wording.level(results.intervals.level)
     limits = (
-        f"Differences are those of a recalibrated variant less the original on the same rows, with {level} intervals. "
-        f"The intervals take the fitted recalibrators as given: a fit on other rows would differ.{choice}"
+        f", with {wording.level(results.intervals.level)} intervals. The intervals take the fitted recalibrators as "
+        f"given: a fit on other rows would differ.{choice}"
+        if any(is_recalibrated(c) and c.lower is not None for c in results.comparisons) else "."
     )
-    return [f"{how} Nothing was fitted and judged on the same rows.", limits]
+    less = f"Differences are those of a recalibrated variant less the original on the same rows{limits}"
+    return [f"{how} Nothing was fitted and judged on the same rows.", less]
 
 
 def _model(results: Results, dataset: str, model: ModelSummary) -> ModelRecalibration:

@@ -73,8 +73,22 @@ def test_cross_fitting_is_told_with_its_folds_and_the_dataset_the_command_needs(
 
 def test_one_method_is_not_chosen_from_several(results: Results) -> None:
     one = [r for r in variants.recalibrations(results) if r.variant == "beta"]
-    (view, _) = recalibration_views(results.model_copy(update={"recalibration": one}))
+    kept = {"recalibration": one, "comparisons": [change(D, M, "beta", "brier", -0.02)]}
+    (view, _) = recalibration_views(results.model_copy(update=kept))
     assert view.lead[1].endswith("a fit on other rows would differ.")
+
+
+def test_without_intervals_the_lead_speaks_of_none(recalibrated: Results) -> None:
+    (view, _) = recalibration_views(recalibrated.model_copy(update={"comparisons": []}))
+    assert view.lead[1] == "Differences are those of a recalibrated variant less the original on the same rows."
+
+
+def test_the_threshold_is_told_only_where_it_makes_the_predicted_levels(recalibrated: Results) -> None:
+    given = recalibrated.models[1].model_copy(update={"columns": {"probability": "p", "prediction": "label"}})
+    held = recalibrated.model_copy(update={"models": [recalibrated.models[0], given], "curves": []})
+    said = "Predicted levels are cut at the same threshold before and after"
+    assert said in html_page(recalibrated.model_copy(update={"curves": []})).decode("utf-8")
+    assert said not in html_page(held).decode("utf-8")
 
 
 def test_a_number_has_no_events(results: Results) -> None:
