@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Comparison, Estimate, Results
 
-LOSSES = ("brier", "log_loss", "rmse", "mae")
+LOSSES = ("brier", "log_loss", "rmse", "mse")
 """The measures in which the summary compares variants with their originals."""
 
 USUAL = {("base", "e"), ("scale", "half"), ("pairs", "equal")}

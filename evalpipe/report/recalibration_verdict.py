@@ -56,7 +56,7 @@ def _losses(results: Results, dataset: str, model: str, names: Names) -> dict[st
 def _none(results: Results) -> Verdict:
     """Say that nothing was asked for by which recalibration could be judged."""
     kind, example = ("proper score", "the Brier score or the log loss") if results.levels else (
-        "proper loss", "RMSE or MAE")
+        "proper loss of a mean", "RMSE or MSE")
     text = f"No {kind}, such as {example}, was asked for, and so there is no verdict."
     return Verdict("no verdict.", (text,))
 

@@ -100,13 +100,11 @@ KEY_MEASURES = (
 """The measures shown in the summary, where the run has them."""
 
 PROPER_LOSSES = (
-    ("brier", "log_loss", "rps", "rmse", "mae", "poisson_deviance", "poisson_log_loss", "gamma_deviance",
-     "tweedie_deviance", "pinball"),
-    ("mse", "deviance", "log_likelihood", "brier_skill", "d2_poisson", "d2_tweedie", "d2_absolute_error",
-     "d2_pinball"),
+    ("brier", "log_loss", "rps", "rmse", "poisson_deviance", "poisson_log_loss", "gamma_deviance", "tweedie_deviance"),
+    ("mse", "deviance", "log_likelihood", "brier_skill", "d2_poisson", "d2_tweedie"),
 )
-"""The measures that honest predictions make best, by which recalibration is judged. The second say the same as the
-first in other units, and are looked at where a run has none of the first."""
+"""The measures that true probabilities and means make best, by which recalibration is judged. The second say the same
+as the first in other units, and are looked at where a run has none of the first."""
 
 
 class CalibrationWords(NamedTuple):

@@ -118,7 +118,7 @@ def test_without_intervals_or_without_a_proper_score_there_is_no_verdict(judge: 
         "No proper score, such as the Brier score or the log loss, was asked for, and so there is no verdict.",))
     number = results.model_copy(update={"levels": [], "task": "regression", "event": None})
     assert verdict_of(number, D, M).sentences == (
-        "No proper loss, such as RMSE or MAE, was asked for, and so there is no verdict.",)
+        "No proper loss of a mean, such as RMSE or MSE, was asked for, and so there is no verdict.",)
 
 
 def test_only_this_model_this_dataset_and_all_rows_count(judge: Any) -> None:
