@@ -43,20 +43,9 @@ class LogisticSpline:
     def fit(training: Training, *, on: On = "probability", knots: Knots = 10) -> Parameters:
         """Fit the curve."""
         table = events_of(training, clipped(training.prediction) if on == "logit" else None)
-        if len(table.at) < knots:
-            raise Unfit(f"{len(table.at)} distinct predictions are too few for {knots} knots")
-        if separated(table):
-            raise Unfit(SEPARATED)
-        table = table._replace(at=logit(table.at)) if on == "logit" else table
-        at = _knots(table, knots)
-        if len(at) < 3:
-            raise Unfit("nearly all predictions are equal")
-        smoother = _Smoother(table, at)
-        penalty = smoother.best()
-        curve, edf = smoother.curve(penalty)
-        value = np.sum(smoother.basis[0] * curve, axis=1)
-        power = math.exp(penalty) * smoother.weight * smoother.reach**3
-        return {"on": on, "at": at, "log_odds": value, "lambda": power, "edf": edf}
+        found = smooth(table, on, knots)
+        value = np.sum(found.smoother.basis[0] * found.curve, axis=1)
+        return {"on": on, "at": found.smoother.at, "log_odds": value, "lambda": found.power, "edf": found.edf}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Array) -> Array:
@@ -84,6 +73,56 @@ class LogisticSpline:
         """Say what is wrong with a curve that was read."""
         at = np.asarray(parameters["at"], float)
         return None if len(at) > 2 and bool(np.all(np.diff(at) > 0)) else "at does not ascend over three knots or more"
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """A fitted spline as a linear model of k coordinates, which have the penalty ``size`` [k] on their squares.
+
+    ``curve`` [k] are the fitted coordinates, ``edf`` the effective degrees of freedom and ``penalty`` the natural
+    logarithm of the penalty for each unit of weight where the range of predictions is 1.
+    """
+
+    smoother: _Smoother
+    penalty: float
+    curve: Array
+    edf: float
+
+    @property
+    def power(self) -> float:
+        """The penalty on the integral of the squared second derivative, on the scale of the predictions."""
+        return math.exp(self.penalty) * self.smoother.weight * self.smoother.reach**3
+
+    @property
+    def size(self) -> Array:
+        """The penalty of each coordinate, [k]."""
+        return self.smoother.size(self.penalty)
+
+    def design(self, at: Array) -> Array:
+        """Return the values [g, k] of each coordinate at predictions ``at`` [g] within the range of the knots."""
+        knots, pieces = self.smoother.at, self.smoother.basis[1]
+        place = np.clip(np.searchsorted(knots, at, side="right") - 1, 0, len(knots) - 2)
+        share = ((at - knots[place]) / np.diff(knots)[place])[:, None]
+        one, two, three, four = np.moveaxis(pieces[place], 1, 0)
+        return np.asarray(one + share * (two + share * (three + share * four)))
+
+
+def smooth(table: Events, on: str, knots: int = 10) -> Smooth:
+    """Fit the spline of ``on``, "probability" or "logit", to a table of events at distinct probabilities.
+
+    Raises `Unfit` where there are too few distinct predictions, or the rows are separated.
+    """
+    if len(table.at) < knots:
+        raise Unfit(f"{len(table.at)} distinct predictions are too few for {knots} knots")
+    if separated(table):
+        raise Unfit(SEPARATED)
+    table = table._replace(at=logit(table.at)) if on == "logit" else table
+    at = _knots(table, knots)
+    if len(at) < 3:
+        raise Unfit("nearly all predictions are equal")
+    smoother = _Smoother(table, at)
+    penalty = smoother.best()
+    return Smooth(smoother, penalty, *smoother.curve(penalty))
 
 
 def _knots(table: Events, knots: int) -> Array:
@@ -201,10 +240,13 @@ class _Smoother:
         inner = np.sum(products.transpose(2, 0, 1)[..., None] * pieces[:, None], axis=2)
         return np.asarray(np.sum(pieces[..., None] * inner[:, :, None, :], axis=(0, 1)))
 
+    def size(self, penalty: float) -> Array:
+        """Return the penalty of each coordinate, [k]."""
+        return np.asarray(math.exp(penalty) * self.weight * self.basis[2])
+
     def curve(self, penalty: float, start: Array | None = None) -> tuple[Array, float]:
         """Return the coordinates of the fit under a penalty, and its effective degrees of freedom."""
-        table, (_, pieces, rough) = self.table, self.basis
-        size = math.exp(penalty) * self.weight * rough
+        table, pieces, size = self.table, self.basis[1], self.size(penalty)
 
         def value(curve: Array) -> float:
             fit = log_likelihood(self.log_odds(curve), table.events, table.others)

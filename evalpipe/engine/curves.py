@@ -11,6 +11,7 @@ import numpy as np
 
 from evalpipe.engine.bands import AXES, band, curve_heights
 from evalpipe.engine.bins import BINS, STRATEGIES, bin_edges, totals
+from evalpipe.engine.calibration_curves import calibration_curves
 from evalpipe.engine.groups import gain_table
 from evalpipe.engine.number_curves import number_curves
 from evalpipe.intervals import LIMITS, pointwise_band, simultaneous_band
@@ -68,10 +69,11 @@ def _event_curves(
     if not summary.rows.ranked:
         return
     strategies = STRATEGIES if summary.rows.probability is not None else ()
-    limits = {how: replicates.curves.get((model, f"calibration_{how}")) for how in strategies}
+    drawn = {name: values for (of, name), values in replicates.curves.items() if of == model}
     for curve in (
         *threshold_curves(summary),
-        *(reliability(plan, sample, summary, strategy, limits[strategy]) for strategy in strategies),
+        *(reliability(plan, sample, summary, how, drawn.get(f"calibration_{how}")) for how in strategies),
+        *(calibration_curves(plan, sample, summary, drawn) if strategies else ()),
         *([_refinement(summary)] if strategies else []),
         ("histogram", _histogram(summary), {}),
         *_ranked_groups(sample, summary),
@@ -98,7 +100,8 @@ def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tupl
     if summary.rows.probabilities is None:
         return
     for level, one in zip(sample.levels, summary.classes, strict=True):
-        for name, points, notes in (*threshold_curves(one, CLASS_VERTICES), *_bins(plan, sample, one)):
+        reliable = (*_bins(plan, sample, one), *calibration_curves(plan, sample, one, {}, CLASS_VERTICES))
+        for name, points, notes in (*threshold_curves(one, CLASS_VERTICES), *reliable):
             if name in AREAS:
                 yield level, name, points, notes | {"area": float(one.value(registry[AREAS[name]], {}))}
             elif name not in ("thresholds", "gain", "lift"):

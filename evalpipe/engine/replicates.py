@@ -18,6 +18,7 @@ import numpy as np
 from evalpipe.engine.averages import values
 from evalpipe.engine.bands import curve_heights
 from evalpipe.engine.bins import STRATEGIES, bin_edges, event_rates
+from evalpipe.engine.calibration_curves import isotonic_heights, isotonic_places, window_rates
 from evalpipe.engine.coarse import coarsened
 from evalpipe.engine.parts import Part, parts
 from evalpipe.engine.rows import rows_of
@@ -80,6 +81,7 @@ class _Task:
     wanted: Sequence[int]
     edges: Mapping[tuple[str, str], Floats]
     banded: tuple[str, ...]
+    places: Mapping[str, Floats]
     apart: Mapping[int, int]
 
     @cached_property
@@ -121,12 +123,20 @@ class _Task:
         for i in self.wanted:
             found["metric", model, part, i].append(_value(summary, self.plan.entries[i], scale))
         if part == 0:
-            for (name, how), edges in self.edges.items():
-                if name == model:
-                    found["curve", model, f"calibration_{how}"].append(event_rates(summary, edges))
-            if model in self.banded:
-                for name, heights in curve_heights(summary).items():
-                    found["curve", model, name].append(heights)
+            for name, heights in self._curves(model, summary):
+                found["curve", model, name].append(heights)
+
+    def _curves(self, model: str, summary: Summary) -> Iterator[tuple[str, Floats]]:
+        """Yield the heights of the curves that have limits from replicates."""
+        for (name, how), edges in self.edges.items():
+            if name == model:
+                yield f"calibration_{how}", event_rates(summary, edges)
+        if (model, STRATEGIES[0]) in self.edges:
+            yield "calibration_window", window_rates(summary)
+        if model in self.places:
+            yield "calibration_isotonic", isotonic_heights(summary, self.places[model])
+        if model in self.banded:
+            yield from curve_heights(summary).items()
 
     def _scale(self, counts: Any) -> Floats | None:
         """Return what brings a measure that grows with the rows to as many as there are, where draws vary in size [b].
@@ -243,7 +253,8 @@ def _task(
     wanted = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
     scored = [] if sample.task != "binary" else [n for n, m in sample.models.items() if m.score is not None]
     banded = tuple(scored if plan.banded else ())
-    binned = [n for n in banded if plan.bins in BOOTSTRAP and sample.models[n].probability is not None]
+    probable = [n for n in banded if sample.models[n].probability is not None]
+    binned = [n for n in probable if plan.bins in BOOTSTRAP]
     if not wanted and not banded and not binned:
         return None
     edges = {(n, how): bin_edges(summaries[n, 0].rows, how, sample.weight) for n in binned for how in STRATEGIES}
@@ -255,7 +266,8 @@ def _task(
         for name, k in summaries
     }
     apart = {k: part.slicing for k, part in enumerate(divided) if part.slicing is not None and part.beside is None}
-    return _Task(plan, drawn, how, views, wanted, edges, banded, apart)
+    places = {n: isotonic_places(summaries[n, 0]) for n in probable}
+    return _Task(plan, drawn, how, views, wanted, edges, banded, places, apart)
 
 
 def _view(plan: Plan, sample: Sample, design: Design, name: str, part: Part, edges: Sequence[Floats]) -> View:

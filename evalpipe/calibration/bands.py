@@ -1,0 +1,106 @@
+"""Calibration curves with the errors of their log odds: a logistic line and a penalised spline, both on the logit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from evalpipe.calibration.declare import Array, Unfit
+from evalpipe.calibration.logistic import SEPARATED
+from evalpipe.calibration.newton import logistic_fit, solve
+from evalpipe.calibration.pooled import Events, Places, demand_distinct, expit, logit, separated
+from evalpipe.calibration.spline import Smooth, smooth
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The rows behind a table of events, where their weights do not count observations or they are not independent.
+
+    ``event`` [n] tells whether each is an event, ``weight`` [n] what it weighs, ``place`` [n] where in the table its
+    prediction stands, ``cluster`` [n] the number of its cluster from 0; None where every row is independent.
+    """
+
+    event: Array
+    weight: Array
+    place: Places
+    cluster: Places | None = None
+
+    def scores(self, design: Array, chance: Array) -> Array:
+        """Return the total over clusters of the outer products of their score vectors, [k, k].
+
+        ``design`` [m, k] and ``chance`` [m] are the covariates and the fitted probabilities along the table.
+        """
+        missed = self.weight * (self.event - chance[self.place])
+        if self.cluster is None:
+            return _products(design, np.asarray(np.bincount(self.place, missed**2, len(chance)), float))
+        columns = [np.bincount(self.cluster, missed * column[self.place]) for column in design.T]
+        return _products(np.stack(columns, axis=1))
+
+
+class Line(NamedTuple):
+    """A fitted curve at g predictions: its ``log_odds`` and their ``error``, both [g], with its coefficients."""
+
+    log_odds: Array
+    error: Array
+    intercept: float
+    slope: float
+
+
+class Curved(NamedTuple):
+    """The same of a spline, with its effective degrees of freedom."""
+
+    log_odds: Array
+    error: Array
+    edf: float
+
+
+def logistic_line(table: Events, at: Array, spread: Spread | None = None) -> Line:
+    """Fit log odds = intercept + slope x logit p to a table of events by p, and give them at probabilities ``at`` [g].
+
+    The error is that of maximum likelihood, from the inverse of the information; with ``spread``, from the sandwich
+    (Huber 1967; White 1982), not corrected for few rows. Raises `Unfit` where the fit does not exist.
+    """
+    demand_distinct(table.at, 2, "a slope")
+    if separated(table):
+        raise Unfit(SEPARATED)
+    x = logit(table.at)
+    intercept, slope = logistic_fit([x], table.events, table.others)
+    chance = expit(intercept + slope * x)
+    middle, scale = np.average(x, weights=table.total), np.ptp(x)
+    design, places = (np.stack([np.ones_like(v), (v - middle) / scale], axis=1) for v in (x, logit(at)))
+    error = _errors(table, design, places, chance, np.zeros(2), spread)
+    return Line(intercept + slope * logit(at), error, float(intercept), float(slope))
+
+
+def logistic_spline(table: Events, at: Array, spread: Spread | None = None) -> Curved:
+    """Fit the recalibrator `LogisticSpline` on the logit, and give its log odds at probabilities ``at`` [g].
+
+    The error is from the posterior covariance of the penalised fit, inv(X'WX + S), which takes the bias of the penalty
+    into account, so that bands cover on average over the curve (Wood 2017, sections 4.2.4 and 6.10). With ``spread``,
+    X'WX between two such inverses gives way to the rows' own scores. Raises `Unfit` where the fit does not exist.
+    """
+    found: Smooth = smooth(table, "logit")
+    chance = expit(found.smoother.log_odds(found.curve))
+    places = found.design(logit(at))
+    error = _errors(table, found.design(logit(table.at)), places, chance, found.size, spread)
+    return Curved(np.sum(places * found.curve, axis=1), error, found.edf)
+
+
+def _errors(
+    table: Events, design: Array, places: Array, chance: Array, size: Array, spread: Spread | None
+) -> Array:
+    """Return the standard errors [g] of log odds at ``places`` [g, k] under a penalty ``size`` [k] on coefficients."""
+    information = _products(design, table.total * chance * (1 - chance)) + np.diag(size)
+    reach = solve(information, places.T)
+    if spread is None:
+        return np.asarray(np.sqrt(np.sum(places.T * reach, axis=0)))
+    middle = spread.scores(design, chance) + np.diag(size)
+    return np.asarray(np.sqrt(np.sum(reach * np.sum(middle[:, :, None] * reach, axis=1), axis=0)))
+
+
+def _products(design: Array, weight: Array | None = None) -> Array:
+    """Return the total of the outer products of rows [m, k], each weighted [m]; no library splits it among threads."""
+    right = design if weight is None else design * weight[:, None]
+    return np.array([np.sum(column[:, None] * right, axis=0) for column in design.T])
