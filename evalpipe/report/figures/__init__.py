@@ -23,6 +23,7 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         numbers,
         prior,
         ranking,
+        reliable,
         residuals,
         thresholds,
     )
@@ -37,6 +38,8 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         ranking.lift(context),
         calibration.reliability(context, "uniform"),
         calibration.reliability(context, "quantile"),
+        reliable.windows(context),
+        reliable.smooth(context),
         thresholds.refinement(context),
         distribution.histogram(context),
         distribution.kolmogorov_smirnov(context),

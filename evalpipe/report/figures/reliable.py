@@ -1,0 +1,295 @@
+"""Figures of calibration without bins: moving windows, and smooth and isotonic curves with the spread of the scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalpipe.report import numbers, wording
+from evalpipe.report.figures.canvas import (
+    FOOT,
+    INK,
+    KEY_ROW,
+    LEFT,
+    MUTED,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Drawing,
+    KeyEntry,
+    Series,
+    add_key,
+    clip,
+    paper,
+    style,
+    to_svg,
+    unit_axes,
+)
+from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.distribution import EVENTS, OTHERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from evalpipe.results import Curve
+
+DOTTED, DASHED = (0, (1, 2)), (0, (5, 2))
+LINE, STEPS = "#c8500a", "#3d4650"
+DIAGONAL = KeyEntry("Perfect calibration", MUTED, DOTTED)
+
+MOST = 4
+"""The most models drawn in one figure; of more, the first."""
+
+SHADES = {1: 0.2, 2: 0.16, 3: 0.12, 4: 0.1}
+
+Pairs = list[tuple[Series, "Curve"]]
+
+
+def windows(context: Context) -> Drawing | None:
+    """Draw the share of events in moving windows against their mean probability, with intervals."""
+    whole = list(context.curves("calibration_window"))
+    pairs = whole[:MOST]
+    if not pairs:
+        return None
+    key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
+    caption = _window_caption(context, pairs, len(whole))
+    alt = f"Reliability in moving windows on {context.dataset.name}. " + " ".join(
+        f"{series.label}: {_in_windows(curve)}." for series, curve in pairs
+    )
+    with style(key):
+        figure, (axes,) = paper(len(pairs) + 1)
+        unit_axes(axes, "Mean predicted probability", "Observed share of events")
+        axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+        for series, curve in pairs:
+            x = column(curve, "mean_probability")
+            _shade(axes, x, curve, series.colour, SHADES[len(pairs)])
+            axes.plot(
+                x, column(curve, "event_rate"), color=series.colour, linestyle=series.dash, linewidth=1.3,
+                marker=series.marker, markersize=3.5, markeredgecolor="white", markeredgewidth=0.4,
+            )
+        add_key(figure, [*(KeyEntry(s.short, s.colour, s.dash, s.marker) for s, _ in pairs), DIAGONAL])
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+
+
+def _window_caption(context: Context, pairs: Pairs, whole: int) -> str:
+    notes = pairs[0][1].notes
+    width, step = (numbers.exact(float(notes[name])) for name in ("width", "step"))
+    methods = dict.fromkeys(str(curve.notes.get("method", "none")) for _, curve in pairs)
+    names = ", ".join(wording.method(name) for name in methods if name != "none")
+    shaded = (
+        f" Shaded: {wording.level(context.results.intervals.level)} intervals of each window alone ({names})."
+        if names else ""
+    )
+    return (
+        f"Share of events among the rows whose probability lies in a window {width} wide, which moves by {step}, "
+        "against their mean probability; on the dotted diagonal they agree. Neighbouring windows share rows."
+        f"{shaded}{_first_models(whole)}"
+    )
+
+
+def _first_models(whole: int) -> str:
+    return f" Of {whole} models the first {MOST} are drawn; all are in results.json." if whole > MOST else ""
+
+
+def _shade(axes: Axes, x: list[float], curve: Curve, colour: str, alpha: float) -> None:
+    low, high = (column(curve, name) for name in ("lower", "upper"))
+    axes.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0)
+
+
+def _in_windows(curve: Curve) -> str:
+    """Say in how many windows the interval misses the mean probability, and where the gap is widest."""
+    x, y = column(curve, "mean_probability"), column(curve, "event_rate")
+    place = max(range(len(x)), key=lambda i: abs(y[i] - x[i]))
+    widest = f"widest gap at mean probability {numbers.number(x[place])}, where the share of events is "
+    widest += numbers.number(y[place])
+    limits = _limits(curve, "mean_probability")
+    if not limits:
+        return widest
+    missed = sum(1 for at, low, high in limits if not low <= at <= high)
+    return f"in {missed} of {len(limits)} windows the interval excludes the diagonal; {widest}"
+
+
+def _limits(curve: Curve, across: str) -> list[tuple[float, float, float]]:
+    """Return the place and the limits of each point that has any."""
+    rows = zip(*(curve.points[name] for name in (across, "lower", "upper")), strict=True)
+    return [(x, low, high) for x, low, high in rows if x is not None and low is not None and high is not None]
+
+
+def smooth(context: Context) -> Drawing | None:
+    """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
+    held = {series.name: Held(*(_curve(context, series, name) for name in KINDS)) for series in context.series}
+    whole = [series for series in context.series if any(held[series.name][:3])]
+    models = whole[:MOST]
+    if not models:
+        return None
+    key, title = f"d{context.place}-calibration-smooth", "Reliability, smooth curves"
+    caption = _smooth_caption(context, [held[series.name] for series in models]) + _first_models(len(whole))
+    alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
+        f"{series.label}: {_along(held[series.name])}." for series in models
+    )
+    with style(key):
+        entries = _entries(context, [held[series.name] for series in models])
+        figure, panels = _panels(len(models), len(entries))
+        for series, (upper, lower) in zip(models, panels, strict=True):
+            _draw(upper, series, held[series.name])
+            _mirrored(lower, held[series.name].scores)
+        _label(panels)
+        add_key(figure, entries)
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+
+
+KINDS = ("calibration_logistic", "calibration_spline", "calibration_isotonic", "histogram")
+
+
+class Held(NamedTuple):
+    """The curves of one model; None where it has none."""
+
+    line: Curve | None
+    spline: Curve | None
+    isotonic: Curve | None
+    scores: Curve | None
+
+
+def _curve(context: Context, series: Series, name: str) -> Curve | None:
+    return next((curve for found, curve in context.curves(name) if found.name == series.name), None)
+
+
+def _entries(context: Context, drawn: list[Held]) -> list[KeyEntry]:
+    level = wording.level(context.results.intervals.level)
+    band = f" with {level} band" if any(held.spline and _limits(held.spline, "probability") for held in drawn) else ""
+    entries = [KeyEntry(f"Spline{band}", EVENTS)] if any(held.spline for held in drawn) else []
+    entries += [KeyEntry("Logistic line", LINE, DASHED)] if any(held.line for held in drawn) else []
+    entries += [KeyEntry("Isotonic fit", STEPS, width=0.9)] if any(held.isotonic for held in drawn) else []
+    return [*entries, DIAGONAL]
+
+
+def _smooth_caption(context: Context, drawn: list[Held]) -> str:
+    parts = ["Share of events along the predicted probability; on the dotted diagonal they agree."]
+    parts.append("The line and the spline are on the log odds; the isotonic fit is the best that never falls.")
+    if any(held.spline and _limits(held.spline, "probability") for held in drawn):
+        parts.append("The band is for each point alone; limits of the other curves are in results.json.")
+    if any(held.isotonic for held in drawn):
+        parts.append("MCB − DSC + UNC (miscalibration, discrimination, uncertainty) is the Brier score.")
+    if any(held.scores for held in drawn):
+        parts.append(f"Beneath: how the probabilities are spread, {context.results.event} upwards, "
+                     f"{context.results.other} downwards.")
+    return " ".join(parts)
+
+
+def _panels(models: int, key_rows: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
+    """Return a panel with a strip beneath for each model: up to two stacked, more in two columns."""
+    from matplotlib.figure import Figure
+
+    columns = 1 if models < 3 else 2
+    rows, high, strip = -(-models // columns), {1: 2.46, 2: 2.1}.get(models, 1.72), 0.4
+    step, apart = high + 0.06 + strip + 0.16, 0.16
+    head = TOP + 0.08
+    total = head + rows * step - 0.16 + FOOT + KEY_ROW * key_rows
+    wide = (WIDTH - LEFT - RIGHT - apart * (columns - 1)) / columns
+    figure = Figure(figsize=(WIDTH, total))
+    panels = []
+    for place in range(models):
+        left, top = LEFT + place % columns * (wide + apart), total - head - place // columns * step
+        upper, lower = (
+            figure.add_axes((left / WIDTH, (top - base) / total, wide / WIDTH, height / total))
+            for base, height in ((high, high), (high + 0.06 + strip, strip))
+        )
+        panels.append((upper, lower))
+    return figure, panels
+
+
+def _draw(axes: Axes, series: Series, held: Held) -> None:
+    unit_axes(axes, "", "")
+    axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+    if held.isotonic:
+        axes.plot(*_xy(held.isotonic), color=STEPS, linewidth=0.8)
+        _parts(axes, held.isotonic)
+    if held.spline:
+        x, y = _xy(held.spline)
+        _shade(axes, x, held.spline, EVENTS, 0.2)
+        axes.plot(x, y, color=EVENTS)
+    if held.line:
+        axes.plot(*_xy(held.line), color=LINE, linestyle=DASHED, linewidth=1.3)
+    axes.set_title(clip(series.label, 50 if axes.get_position().width > 0.5 else 24), fontsize=8.5, loc="left", pad=3)
+
+
+def _xy(curve: Curve) -> tuple[list[float], list[float]]:
+    return column(curve, "probability"), column(curve, "event_rate")
+
+
+def _parts(axes: Axes, curve: Curve) -> None:
+    """Write the parts of the Brier score into the corner that a fair curve leaves free."""
+    parts = {"MCB": "miscalibration", "DSC": "discrimination", "UNC": "uncertainty"}
+    text = "\n".join(f"{short} {numbers.fixed(noted(curve, name), 4)}" for short, name in parts.items())
+    axes.text(0.98, 0.02, text, ha="right", va="bottom", fontsize=7, color=INK, linespacing=1.25)
+
+
+def _mirrored(axes: Axes, scores: Curve | None) -> None:
+    """Draw the weight of events upwards and of others downwards, by probability."""
+    axes.set(xlim=(-0.015, 1.015), yticks=())
+    axes.grid(visible=False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(False)
+    if scores is None:
+        return
+    edges = [*column(scores, "low"), column(scores, "high")[-1]]
+    heights = {name: column(scores, name) for name in ("events", "others")}
+    axes.stairs(heights["events"], edges, fill=True, facecolor=EVENTS, edgecolor=EVENTS, linewidth=0.5)
+    axes.stairs([-h for h in heights["others"]], edges, fill=True, facecolor=OTHERS, edgecolor=MUTED, linewidth=0.5)
+    axes.axhline(0, color=INK, linewidth=0.6)
+
+
+def _label(panels: list[tuple[Axes, Axes]]) -> None:
+    """Name the axes at the left and beneath the lowest panels, and number the ticks there."""
+    columns = 1 if len(panels) < 3 else 2
+    ticks = (0, 0.2, 0.4, 0.6, 0.8, 1) if columns == 1 else (0, 0.5, 1)
+    for place, (upper, lower) in enumerate(panels):
+        upper.set(xticks=ticks, yticks=ticks)
+        upper.tick_params(axis="x", length=0, labelbottom=False)
+        lower.set_xticks(ticks)
+        if place % columns == 0:
+            upper.set_ylabel("Observed share of events" if columns == 1 else "Share of events")
+        else:
+            upper.set_yticklabels(())
+        if place + columns < len(panels):
+            lower.tick_params(axis="x", length=0, labelbottom=False)
+        else:
+            lower.set_xlabel("Predicted probability")
+
+
+def _along(held: Held) -> str:
+    """Say where the spline's band leaves the diagonal, and the line's coefficients and the parts of the Brier score."""
+    said = []
+    if held.spline:
+        limits = _limits(held.spline, "probability")
+        said += [_away(limits)] if limits else [f"the spline has {numbers.number(noted(held.spline, 'edf'))} degrees"]
+    if held.line:
+        intercept, slope = (numbers.number(noted(held.line, name)) for name in ("intercept", "slope"))
+        said.append(f"the logistic line has intercept {intercept} and slope {slope}")
+    if held.isotonic:
+        names = ("miscalibration", "discrimination", "uncertainty")
+        said.append(", ".join(f"{name} {numbers.fixed(noted(held.isotonic, name), 4)}" for name in names))
+    return "; ".join(said)
+
+
+def _away(limits: list[tuple[float, float, float]]) -> str:
+    """List the stretches in which a band lies above or below the diagonal."""
+    found: list[tuple[str, float, float]] = []
+    before = ""
+    for at, low, high in limits:
+        side = "above" if low > at else "below" if high < at else ""
+        if side and side == before:
+            found[-1] = (side, found[-1][1], at)
+        elif side:
+            found.append((side, at, at))
+        before = side
+    if not found:
+        return "the spline's band holds the diagonal throughout"
+    stretches = [f"{side} the diagonal {_stretch(first, last)}" for side, first, last in found]
+    return f"the spline's band lies {', '.join(stretches)}"
+
+
+def _stretch(first: float, last: float) -> str:
+    if first == last:
+        return f"at {numbers.number(first)}"
+    return f"from {numbers.number(first)} to {numbers.number(last)}"
