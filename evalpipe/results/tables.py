@@ -273,7 +273,10 @@ class Curve(Record):
     roc: threshold, false_positive_rate, sensitivity. pr: threshold, recall, precision. thresholds: threshold,
     sensitivity, specificity, precision, tested (share predicted as events). gain: tested, found. lift: tested, lift.
     calibration_uniform and calibration_quantile (cumulative_…: of the levels above a cut): mean_probability,
-    event_rate, lower, upper, weight, rows. refinement: probability (rounded), event_rate, refinement, weight.
+    event_rate, lower, upper, weight, rows. calibration_window: centre, mean_probability, event_rate, lower, upper,
+    weight, rows of windows that overlap. calibration_logistic (a line on the log odds), calibration_spline (a penalised
+    spline on the log odds), calibration_isotonic (at the ends of its blocks): probability, event_rate, lower, upper
+    (of each point alone). refinement: probability (rounded), event_rate, refinement, weight.
     histogram: low, high, events, others. ks: score, events_below, others_below (shares of the rows scored below it).
     gain_table: group, population, captured, random, wizard, lift, cumulative_population, cumulative_captured,
     cumulative_wizard, cumulative_lift, separation.
@@ -298,8 +301,11 @@ class Curve(Record):
     points: dict[str, list[float | None]]
     notes: dict[str, Scalar] = Field(default_factory=dict)
     """Facts about the curve: bins_requested, bins_used, method and mean_gap (mean absolute distance of event rate and
-    probability, weighted) of a reliability diagram; area of the roc (ROC AUC) and of the pr (average precision) of a
-    class; digits and mean of refinement; found_in_first_10_percent, found_in_first_50_percent and
+    probability, weighted) of a reliability diagram; width, step and method of calibration_window; level, method and
+    clipped (weight of the rows moved off 0 or 1) of calibration_logistic, with intercept and slope, and of
+    calibration_spline, with edf and criterion; method, blocks, miscalibration, discrimination and uncertainty (first -
+    second + third is the Brier score) of calibration_isotonic; area of the roc (ROC AUC) and of the pr (average
+    precision) of a class; digits and mean of refinement; found_in_first_10_percent, found_in_first_50_percent and
     tested_for_half_of_events of gain; lift_in_first_10_percent of lift; statistic and score of ks, where the distance
     is largest; points_of, the number of points, where not all are stored; rmse, mean and outliers (weight beyond the
     whiskers) of residual_box; groups and smoothed of a smooth line: through how many groups of rows it goes, and

@@ -177,12 +177,12 @@ def _smooth_caption(context: Context, drawn: list[Held]) -> str:
 
 
 def _panels(models: int, key_rows: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
-    """Return a panel with a strip beneath for each model: up to two stacked, more in two columns."""
+    """Return a panel with a strip beneath for each model, in two columns where there are several."""
     from matplotlib.figure import Figure
 
-    columns = 1 if models < 3 else 2
-    rows, high, strip = -(-models // columns), {1: 2.46, 2: 2.1}.get(models, 1.72), 0.4
-    step, apart = high + 0.06 + strip + 0.16, 0.16
+    columns = min(models, 2)
+    rows, high, strip = -(-models // columns), {1: 2.46, 2: 1.9}.get(models, 1.72), 0.4
+    step, apart = high + 0.06 + strip + 0.16, 0.2
     head = TOP + 0.08
     total = head + rows * step - 0.16 + FOOT + KEY_ROW * key_rows
     wide = (WIDTH - LEFT - RIGHT - apart * (columns - 1)) / columns
@@ -241,12 +241,12 @@ def _mirrored(axes: Axes, scores: Curve | None) -> None:
 
 def _label(panels: list[tuple[Axes, Axes]]) -> None:
     """Name the axes at the left and beneath the lowest panels, and number the ticks there."""
-    columns = 1 if len(panels) < 3 else 2
+    columns = min(len(panels), 2)
     ticks = (0, 0.2, 0.4, 0.6, 0.8, 1) if columns == 1 else (0, 0.5, 1)
     for place, (upper, lower) in enumerate(panels):
         upper.set(xticks=ticks, yticks=ticks)
         upper.tick_params(axis="x", length=0, labelbottom=False)
-        lower.set_xticks(ticks)
+        lower.set_xticks(ticks, [f"{tick:.1f}" if columns == 1 else f"{tick:g}" for tick in ticks])
         if place % columns == 0:
             upper.set_ylabel("Observed share of events" if columns == 1 else "Share of events")
         else:
