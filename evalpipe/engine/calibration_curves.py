@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import Curved, Line, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import pava
-from evalpipe.calibration.pooled import Events, Numbers, clipped, expit, logit
+from evalpipe.calibration.pooled import Events, clipped, expit, logit
 from evalpipe.intervals import LIMITS, kish, pointwise_band
 from evalpipe.metrics.declare import ratio
 from evalpipe.statistics import Summary
@@ -169,7 +169,7 @@ def _isotonic(plan: Plan, summary: Summary, drawn: Floats | None, vertices: int)
     discrimination S(r) - S(c), uncertainty S(r). Dimitriadis, Gneiting & Jordan (2021).
     """
     events, others, at = summary("events_at"), summary("others_at"), summary.rows.distinct
-    starts, level = pava(Numbers(at, events, events + others))
+    starts, level = pava(events, events + others)
     fit = np.repeat(level, np.diff(np.r_[starts, len(at)]))
     ends = isotonic_ends(starts, len(at), vertices)
     limits = (np.full(len(ends), np.nan),) * 2 if drawn is None else pointwise_band(drawn, plan.spec.intervals.level)
@@ -196,7 +196,7 @@ def isotonic_ends(starts: Whole, m: int, vertices: int) -> Whole:
 def isotonic_places(summary: Summary) -> Floats:
     """Return the probabilities at which the isotonic curve of an event is given."""
     events, others, at = summary("events_at"), summary("others_at"), summary.rows.distinct
-    starts, _ = pava(Numbers(at, events, events + others))
+    starts, _ = pava(events, events + others)
     return np.asarray(at[isotonic_ends(starts, len(at), VERTICES)])
 
 

@@ -37,7 +37,7 @@ frame.srcdoc = new TextDecoder().decode(bytes);
 """
 
 
-FIGURES = {"titanic": 12, "slices": 18, "digits": 8, "anes96": 10, "apartments": 6, "randhie": 6, "recalibration": 13}
+FIGURES = {"titanic": 14, "slices": 20, "digits": 8, "anes96": 10, "apartments": 6, "randhie": 6, "recalibration": 15}
 """The figures of each example's card."""
 
 

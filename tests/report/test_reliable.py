@@ -86,6 +86,14 @@ def test_curves_without_limits_are_drawn_without_a_band(results: Results) -> Non
     assert "Spline" in drawing.svg
 
 
+@pytest.mark.parametrize("moved", [0.0, 30.0])
+def test_rows_that_were_moved_off_the_ends_are_told(results: Results, moved: float) -> None:
+    line = of("logistic", LINE, intercept=0.0, slope=1.0, clipped=moved)
+    drawing = drawn(holding(results, line), SMOOTH)
+    assert drawing is not None
+    assert ("where they pull the line: Naive Bayes 30." in drawing.caption) == (moved > 0)
+
+
 def test_the_parts_of_the_brier_score_stand_in_the_panel(results: Results) -> None:
     parts = {"miscalibration": 0.0123, "discrimination": 0.0456, "uncertainty": 0.2468}
     drawing = drawn(holding(results, of("isotonic", LINE, **parts)), SMOOTH)

@@ -123,7 +123,8 @@ def smooth(context: Context) -> Drawing | None:
     if not models:
         return None
     key, title = f"d{context.place}-calibration-smooth", "Reliability, smooth curves"
-    caption = _smooth_caption(context, [held[series.name] for series in models]) + _first_models(len(whole))
+    caption = _smooth_caption(context, [held[series.name] for series in models])
+    caption += _moved(models, held) + _first_models(len(whole))
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_along(held[series.name])}." for series in models
     )
@@ -174,6 +175,13 @@ def _smooth_caption(context: Context, drawn: list[Held]) -> str:
         parts.append(f"Beneath: how the probabilities are spread, {context.results.event} upwards, "
                      f"{context.results.other} downwards.")
     return " ".join(parts)
+
+
+def _moved(models: list[Series], held: dict[str, Held]) -> str:
+    """Say how many rows were moved off 0 and 1, for they weigh most in curves on the log odds."""
+    rows = [(series.label, noted(curve, "clipped")) for series in models if (curve := held[series.name].line)]
+    said = ", ".join(f"{label} {numbers.count(many)}" for label, many in rows if many > 0)
+    return f" Rows at 0 or 1, moved off it for the log odds, where they pull the line: {said}." if said else ""
 
 
 def _panels(models: int, key_rows: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
