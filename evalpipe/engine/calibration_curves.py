@@ -102,13 +102,15 @@ def _smooth_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tup
     if sample.weight_kind == "importance":
         # A spline's penalty is chosen by what the rows tell, which is as much as so many rows of equal weight do.
         weight = weight * (kish(weight) / np.sum(weight))
-    table, place = _table(Summary(summary.rows, weight))
+    table, chances = _table(Summary(summary.rows, weight)), clipped(summary.rows.chances)
     if not (np.any(table.events) and np.any(table.others)):
         return
     places = _places(table.at)
     robust = sample.weight_kind == "importance" or sample.cluster is not None
-    spread = Spread(summary.rows.truth, weight, place, sample.cluster) if robust else None
-    moved = float(np.sum(summary.weights[clipped(summary.rows.chances) != summary.rows.chances]))
+    spread = None
+    if robust:
+        spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster)
+    moved = float(np.sum(summary.weights[chances != summary.rows.chances]))
     shared: Notes = {"level": plan.spec.intervals.level, "clipped": moved}
     with suppress(Unfit):
         line = logistic_line(table, places, spread)
@@ -123,12 +125,12 @@ def _smooth_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tup
         yield "calibration_spline", *_banded(plan, places, spline, how, notes)
 
 
-def _table(summary: Summary) -> tuple[Events, Whole]:
-    """Return events and others by probability, kept off 0 and 1 for the logit, and the place of each row there, [n]."""
+def _table(summary: Summary) -> Events:
+    """Return events and others by probability, kept off 0 and 1 for the logit."""
     at = clipped(summary.rows.distinct)
     starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
     events, others = (np.add.reduceat(summary(name), starts) for name in ("events_at", "others_at"))
-    return Events(at[starts], events, others), np.searchsorted(at[starts], clipped(summary.rows.chances))
+    return Events(at[starts], events, others)
 
 
 def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None]:
