@@ -24,7 +24,8 @@ def test_functions_keep_their_names_though_modules_share_them() -> None:
     assert callable(evalpipe.run)
     assert callable(evalpipe.plan)
     assert callable(evalpipe.metric)
-    assert set(evalpipe.__all__) <= set(dir(evalpipe)) | {"Results", "evaluate", "metric"}
+    assert callable(evalpipe.recalibrate)
+    assert set(evalpipe.__all__) <= set(dir(evalpipe)) | {"Results", "evaluate", "metric", "recalibrate"}
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
