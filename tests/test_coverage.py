@@ -18,7 +18,7 @@ ROWS = [
     for line in (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8").splitlines()
     if line.startswith("| ") and not line.startswith(("| known as", "|---"))
 ]
-CUMULATIVE = {f"cumulative_calibration_{how}" for how in ("uniform", "quantile")}
+CUMULATIVE = {f"{of}_calibration_{how}" for of in ("cumulative", "top_label") for how in ("uniform", "quantile")}
 CURVES = set(re.findall(r"\w+", Curve.__doc__ or "")) | CUMULATIVE
 OTHERS = {
     "no_information", "confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro",

@@ -95,10 +95,14 @@ def _bands(
         yield name, _listed(**band(name, height, replicates.curves[model, name], level)), {"level": level}
 
 
-def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, str, Points, Notes]]:
-    """Yield ROC, precision-recall and reliability of each class against the rest; of ordered ones, of each cut too."""
+def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str | None, str, Points, Notes]]:
+    """Yield ROC, precision-recall and reliability of each class against the rest, and that of the predicted class.
+
+    Of ordered classes, also the reliability of each cut between them.
+    """
     if summary.rows.probabilities is None:
         return
+    yield from _top_label(plan, sample, summary)
     for level, one in zip(sample.levels, summary.classes, strict=True):
         reliable = (*_bins(plan, sample, one), *calibration_curves(plan, sample, one, {}, CLASS_VERTICES))
         for name, points, notes in (*threshold_curves(one, CLASS_VERTICES), *reliable):
@@ -111,6 +115,12 @@ def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tupl
             beyond = Summary(summary.rows.beyond(place), summary.weights)
             for name, points, notes in _bins(plan, sample, beyond):
                 yield level, f"cumulative_{name}", points, notes
+
+
+def _top_label(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[None, str, Points, Notes]]:
+    """Yield the reliability of the predicted class; models give one wherever they give probabilities."""
+    for name, points, notes in _bins(plan, sample, Summary(summary.rows.top_label, summary.weights)):
+        yield None, f"top_label_{name}", points, notes
 
 
 def _bins(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:

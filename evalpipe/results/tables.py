@@ -272,7 +272,8 @@ class Curve(Record):
 
     roc: threshold, false_positive_rate, sensitivity. pr: threshold, recall, precision. thresholds: threshold,
     sensitivity, specificity, precision, tested (share predicted as events). gain: tested, found. lift: tested, lift.
-    calibration_uniform and calibration_quantile (cumulative_…: of the levels above a cut): mean_probability,
+    calibration_uniform and calibration_quantile (cumulative_…: of the levels above a cut; top_label_…: of the predicted
+    level, whether it is the true one): mean_probability,
     event_rate, lower, upper, weight, rows. calibration_window: centre, mean_probability, event_rate, lower, upper,
     weight, rows of windows that overlap. calibration_logistic (a line on the log odds), calibration_spline (a penalised
     spline on the log odds), calibration_isotonic (at the ends of its blocks): probability, event_rate, lower, upper

@@ -103,6 +103,11 @@ class ClassRows:
         chances = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
         return Rows(self.truth == level, predicted, chances)
 
+    @property
+    def top_label(self) -> Rows:
+        """The rows with "the predicted class is the true one" as the event, and the probability given to that class."""
+        return Rows(self.truth == self.classes, None, self.chances[np.arange(len(self.truth)), self.classes])
+
     def beyond(self, level: int) -> Rows:
         """Return the rows with every level above this one as the event."""
         predicted = None if self.predicted is None else self.predicted > level

@@ -19,6 +19,10 @@ TENTHS = np.unique(np.concatenate([HUNDREDTHS[9::10], TAILS[::4], 1 - TAILS[::4]
 """A coarser choice of these edges, for several models at once."""
 
 
+SPARSE = 8
+"""Possible codes for each row up to which they are counted; where there are more, those that occur are sorted."""
+
+
 def cut(values: Floats, cells: int, edges: Floats | None = None) -> Whole:
     """Return the cell of each value, shape [n], numbered upwards from 0 by value.
 
@@ -57,7 +61,17 @@ def joint(*codes: Whole) -> tuple[Whole, int]:
     combined = np.zeros(len(codes[0]), np.intp)
     count = 1
     for code in codes:
-        combined = combined * (int(code.max()) + 1) + code
-        values, combined = np.unique(combined, return_inverse=True)
-        count = len(values)
+        several = int(code.max()) + 1
+        combined, count = _numbered(combined * several + code, count * several)
     return combined, count
+
+
+def _numbered(codes: Whole, most: int) -> tuple[Whole, int]:
+    """Number the codes that occur upwards from 0; they lie below ``most``."""
+    if most > SPARSE * len(codes):
+        values, numbers = np.unique(codes, return_inverse=True)
+        return numbers, len(values)
+    used = np.zeros(most, np.intp)
+    used[codes] = 1
+    place = np.cumsum(used)
+    return (place - 1)[codes], int(place[-1])

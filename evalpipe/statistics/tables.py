@@ -50,10 +50,9 @@ def in_top(rows: ClassRows, *, k: int) -> Any:
 @table
 def top_label_gap(summary: Summary, *, bins: int) -> Any:
     """Rows whose class was predicted less the total of its probability, in each of ``bins`` intervals of the latter."""
-    rows = summary.rows
-    sure = rows.chances[np.arange(len(rows.truth)), rows.classes]
-    inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, sure, side="right") - 1, bins - 1)
-    return Groups.by(inside).totals(summary.floats * ((rows.truth == rows.classes) - sure))
+    rows = summary.rows.top_label
+    inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, rows.chances, side="right") - 1, bins - 1)
+    return Groups.by(inside).totals(summary.floats * (rows.truth - rows.chances))
 
 
 @column

@@ -37,7 +37,7 @@ frame.srcdoc = new TextDecoder().decode(bytes);
 """
 
 
-FIGURES = {"titanic": 14, "slices": 20, "digits": 8, "anes96": 10, "apartments": 6, "randhie": 6, "recalibration": 15}
+FIGURES = {"titanic": 14, "slices": 20, "digits": 9, "anes96": 11, "apartments": 6, "randhie": 6, "recalibration": 15}
 """The figures of each example's card."""
 
 

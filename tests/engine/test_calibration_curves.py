@@ -288,7 +288,7 @@ def test_probabilities_of_zero_and_one_are_clipped_and_counted() -> None:
     assert line.points["probability"][0] == 1e-12
 
 
-def test_many_probabilities_are_joined_for_the_spline_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_probabilities_are_joined_for_smooth_curves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = people(3000, digits=6)
     exact = run(frame, **BINOMIAL)
     monkeypatch.setattr(curves, "EXACT", 100)
@@ -296,13 +296,14 @@ def test_many_probabilities_are_joined_for_the_spline_alone(monkeypatch: pytest.
     joined = run(frame, **BINOMIAL)
     for name in NAMES:
         one, two = found(exact, name).points, found(joined, name).points
-        if name != "calibration_spline":
+        if name not in ("calibration_spline", "calibration_logistic"):
             assert one == two
             continue
         for coordinate in ("event_rate", "lower", "upper"):
             gap = np.abs(np.array(one[coordinate]) - np.array(two[coordinate]))
-            # A thousand cells are far finer than ten knots; few enough to move a knot may move the chosen penalty.
-            assert 0 < gap.max() < 0.002, coordinate
+            # A thousand cells are far finer than ten knots; few enough to move a knot may move the chosen penalty. A
+            # line is moved only by how the log odds vary within a cell.
+            assert 0 < gap.max() < (0.002 if name == "calibration_spline" else 1e-4), coordinate
 
 
 def test_every_class_has_calibration_curves() -> None:

@@ -139,6 +139,18 @@ def test_every_class_has_its_curves_and_every_cut_of_ordered_ones() -> None:
     assert cut.points["event_rate"] == pytest.approx(expected, rel=1e-12)
 
 
+def test_the_predicted_class_has_a_reliability_diagram() -> None:
+    results = evaluate(metrics=["top_label_ece"])
+    (curve,) = [c for c in results.curves if c.curve == "top_label_calibration_uniform"]
+    sure, right = CHANCES.max(axis=1), CHANCES.argmax(axis=1) == CODES
+    place = np.minimum((sure * 10).astype(int), 9)
+    used = [b for b in range(10) if (place == b).any()]
+    assert curve.class_ is None
+    assert curve.points["event_rate"] == pytest.approx([right[place == b].mean() for b in used], rel=1e-12)
+    assert curve.points["mean_probability"] == pytest.approx([sure[place == b].mean() for b in used], rel=1e-12)
+    assert curve.points["rows"] == [(place == b).sum() for b in used]
+
+
 @pytest.mark.parametrize("total", [0.5, 2.0])
 def test_renormalise_divides_by_the_sum(total: float) -> None:
     import polars as pl

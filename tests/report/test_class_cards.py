@@ -104,6 +104,7 @@ def test_every_model_has_its_curves_of_classes_and_cuts(results: Results) -> Non
         "Precision-recall curves of each class, Model A",
         "Reliability of each class, Model A",
         "Reliability at each cut between levels, Model A",
+        "Reliability of the predicted level",
         "Levels of the outcome",
     ]
     roc = next(drawing for drawing in drawings(results, "test") if drawing.title.startswith("ROC"))

@@ -44,6 +44,7 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         distribution.histogram(context),
         distribution.kolmogorov_smirnov(context),
         *classes.class_figures(context),
+        calibration.top_label(context),
         prior.prevalences(context),
         prior.levels(context),
         numbers.observed_predicted(context),

@@ -44,6 +44,28 @@ def reliability(context: Context, strategy: str) -> Drawing | None:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
+def top_label(context: Context) -> Drawing | None:
+    """Draw how often the predicted level is right against the probability given to it, with intervals."""
+    pairs = list(context.curves("top_label_calibration_uniform"))
+    if not pairs:
+        return None
+    key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
+    caption = (
+        "Share of rows predicted rightly against the mean probability given to the predicted level, in bins of equal "
+        f"width; on the dotted diagonal they agree.{bars(context, [curve for _, curve in pairs])}"
+    )
+    alt = f"{title} on {context.dataset.name}. " + " ".join(f"{s.label}: {finding(curve)}." for s, curve in pairs)
+    with style(key):
+        entries = [KeyEntry(series.short, series.colour, series.dash, series.marker) for series, _ in pairs]
+        figure, (axes,) = paper(len(entries) + 1)
+        unit_axes(axes, "Mean probability of the predicted level", "Share predicted rightly")
+        axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+        for series, curve in pairs:
+            bins(axes, series, curve)
+        add_key(figure, [*entries, KeyEntry("Perfect calibration", MUTED, DOTTED)])
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+
+
 def _caption(context: Context, pairs: list[tuple[Series, Curve]]) -> str:
     return (
         "Share of events among the rows of each bin against their mean predicted probability; on the dotted diagonal "
