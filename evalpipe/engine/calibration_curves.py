@@ -12,6 +12,7 @@ from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import Curved, Line, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import pava
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
+from evalpipe.engine.points import Notes, Points, listed
 from evalpipe.intervals import LIMITS, kish, pointwise_band
 from evalpipe.metrics.declare import ratio
 from evalpipe.statistics import Summary
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.curves import Notes, Points
     from evalpipe.plan import Plan
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -57,10 +57,6 @@ def calibration_curves(
     yield _isotonic(plan, summary, drawn.get("calibration_isotonic"), vertices)
 
 
-def _points(**coordinates: Any) -> Points:
-    return {name: [float(x) if np.isfinite(x) else None for x in values] for name, values in coordinates.items()}
-
-
 def window_totals(distinct: Floats, values: Any) -> Any:
     """Total values at each distinct probability [..., m] in each window [..., windows].
 
@@ -89,7 +85,7 @@ def _windows(plan: Plan, summary: Summary, drawn: Floats | None) -> tuple[str, P
         lower, upper = LIMITS[plan.bins](hits, weight, plan.spec.intervals.level)
     elif drawn is not None:
         lower, upper = pointwise_band(drawn[:, used], plan.spec.intervals.level)
-    points = _points(
+    points = listed(
         centre=CENTRES[used] / 100, mean_probability=stated / weight, event_rate=hits / weight, lower=lower,
         upper=upper, weight=weight, rows=count,
     )
@@ -161,7 +157,7 @@ def _banded(plan: Plan, places: Floats, found: Line | Curved, how: str, notes: N
     if plan.spec.intervals.method == "none":
         reach, how = np.full(len(places), np.nan), "none"
     lower, upper = (expit(found.log_odds + side * reach) for side in (-1, 1))
-    points = _points(probability=places, event_rate=expit(found.log_odds), lower=lower, upper=upper)
+    points = listed(probability=places, event_rate=expit(found.log_odds), lower=lower, upper=upper)
     return points, notes | {"method": how}
 
 
@@ -184,7 +180,7 @@ def _isotonic(plan: Plan, summary: Summary, drawn: Floats | None, vertices: int)
         "blocks": len(starts), "method": "none" if drawn is None else "percentile",
     }
     whole = len(isotonic_ends(starts, len(at), len(at)))
-    points = _points(probability=at[ends], event_rate=fit[ends], lower=limits[0], upper=limits[1])
+    points = listed(probability=at[ends], event_rate=fit[ends], lower=limits[0], upper=limits[1])
     return "calibration_isotonic", points, notes | ({"points_of": whole} if whole > len(ends) else {})
 
 

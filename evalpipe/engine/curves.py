@@ -14,10 +14,11 @@ from evalpipe.engine.bins import BINS, STRATEGIES, bin_edges, totals
 from evalpipe.engine.calibration_curves import calibration_curves
 from evalpipe.engine.groups import gain_table
 from evalpipe.engine.number_curves import number_curves
+from evalpipe.engine.points import Notes, Points, listed
 from evalpipe.intervals import LIMITS, pointwise_band, simultaneous_band
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
-from evalpipe.results import Curve, Scalar
+from evalpipe.results import Curve
 from evalpipe.statistics import Summary
 from evalpipe.tasks import MANY
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from evalpipe.plan import Plan
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-Points = dict[str, list[float | None]]
-Notes = dict[str, Scalar]
 
 CLASS_VERTICES = 120
 """The same, of each class's curves where there are several."""
@@ -92,7 +91,7 @@ def _bands(
     for name, height in curve_heights(summary).items():
         if np.isnan(height).all():
             continue
-        yield name, _listed(**band(name, height, replicates.curves[model, name], level)), {"level": level}
+        yield name, listed(**band(name, height, replicates.curves[model, name], level)), {"level": level}
 
 
 def _class_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str | None, str, Points, Notes]]:
@@ -127,11 +126,6 @@ def _bins(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, P
     return (reliability(plan, sample, summary, strategy, None) for strategy in STRATEGIES)
 
 
-def _listed(**coordinates: Any) -> Points:
-    """Turn arrays into lists, with null for what is not finite."""
-    return {name: [float(x) if np.isfinite(x) else None for x in values] for name, values in coordinates.items()}
-
-
 def threshold_curves(summary: Summary, vertices: int = VERTICES) -> Iterator[tuple[str, Points, Notes]]:
     """Yield the curves over descending thresholds, from above the highest score down to the lowest."""
     tp, fp = (np.r_[0.0, summary(name)[::-1]] for name in ("events_from", "others_from"))
@@ -141,7 +135,7 @@ def threshold_curves(summary: Summary, vertices: int = VERTICES) -> Iterator[tup
     notes: Notes = {} if len(keep) == len(threshold) else {"points_of": len(threshold)}
 
     def kept(start: int = 0, **coordinates: Any) -> Points:
-        return _listed(**{name: values[keep][start:] for name, values in coordinates.items()})
+        return listed(**{name: values[keep][start:] for name, values in coordinates.items()})
 
     if tp[-1] > 0 and fp[-1] > 0:
         yield "roc", kept(threshold=threshold, false_positive_rate=fp / fp[-1], sensitivity=found), notes
@@ -180,7 +174,7 @@ def reliability(
     mean = totals(rows, (summary("events_at") + summary("others_at")) * rows.distinct, edges) / weight
     count = totals(rows, rows.by_score(np.ones(len(rows.truth))), edges)
     lower, upper, low, high = _rate_limits(plan, events, weight, drawn)
-    points = _listed(
+    points = listed(
         mean_probability=mean, event_rate=events / weight, lower=lower, upper=upper, simultaneous_lower=low,
         simultaneous_upper=high, weight=weight, rows=count,
     )
@@ -212,13 +206,13 @@ def _ranked_groups(sample: Sample, summary: Summary) -> Iterator[tuple[str, Poin
     events, others = summary("events_from"), summary("others_from")
     if not (events[0] > 0 and others[0] > 0):
         return
-    yield "gain_table", _listed(**gain_table(summary, whole=sample.weight_kind != "importance")), {}
+    yield "gain_table", listed(**gain_table(summary, whole=sample.weight_kind != "importance")), {}
     below = [np.r_[0.0, 1 - values[1:] / values[0], 1.0] for values in (events, others)]
     score = np.r_[summary.rows.distinct, summary.rows.distinct[-1]]
     gap = np.abs(below[0] - below[1])
     widest = int(gap.argmax())
     keep = np.unique(np.r_[shown(len(score)), widest])
-    points = _listed(score=score[keep], events_below=below[0][keep], others_below=below[1][keep])
+    points = listed(score=score[keep], events_below=below[0][keep], others_below=below[1][keep])
     yield "ks", points, {"statistic": float(gap[widest]), "score": float(score[widest])}
 
 
@@ -230,7 +224,7 @@ def _refinement(summary: Summary) -> tuple[str, Points, Notes]:
     weight = events + others
     rate = ratio(events, weight)
     left = rate * (1 - rate)
-    points = _listed(probability=ratio(stated, weight), event_rate=rate, refinement=left, weight=weight)
+    points = listed(probability=ratio(stated, weight), event_rate=rate, refinement=left, weight=weight)
     return "refinement", points, {"digits": DIGITS, "mean": float(np.average(left, weights=weight))}
 
 
@@ -243,4 +237,4 @@ def _histogram(summary: Summary) -> Points:
     events, others = (
         np.bincount(place, weights=summary(name), minlength=HISTOGRAM_BINS) for name in ("events_at", "others_at")
     )
-    return _listed(low=edges[:-1], high=edges[1:], events=events, others=others)
+    return listed(low=edges[:-1], high=edges[1:], events=events, others=others)

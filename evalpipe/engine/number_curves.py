@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.engine.points import Notes, Points, listed
 from evalpipe.statistics.groups import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.curves import Notes, Points
     from evalpipe.statistics import Summary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -80,7 +80,7 @@ def number_curves(sample: Sample, summary: Summary) -> Iterator[tuple[str, Point
     residuals, sizes = (_distinct(values, cells.weight) for values in (cells.residual, np.abs(cells.residual)))
     each = np.count_nonzero(summary.weights) / cells.weight.sum() if sample.weight_kind == "importance" else 1.0
     plain, absolute = (interpolated(values, weight * each, SHARES) for values, weight in (residuals, sizes))
-    yield "residual_quantiles", _points(share=SHARES, residual=plain, absolute_residual=absolute), {"quantile_type": 7}
+    yield "residual_quantiles", listed(share=SHARES, residual=plain, absolute_residual=absolute), {"quantile_type": 7}
     yield from _box(*sizes)
     yield "residual_histogram", _histogram(*residuals), {}
     yield "residual_ecdf", *_ecdf(*sizes)
@@ -88,15 +88,11 @@ def number_curves(sample: Sample, summary: Summary) -> Iterator[tuple[str, Point
     notes: Notes = {} if len(shown) == len(cells.weight) else {"points_of": len(cells.weight)}
     for name, values in (("observed", cells.truth), ("residual", cells.residual)):
         curve = "observed_predicted" if name == "observed" else "residual_predicted"
-        yield curve, _points(**{"predicted": cells.predicted[shown], name: values[shown]}), notes
+        yield curve, listed(**{"predicted": cells.predicted[shown], name: values[shown]}), notes
         at, line, smoothing = smooth(cells.predicted, values, cells.weight)
-        yield f"{curve}_smooth", _points(**{"predicted": at, name: line}), smoothing
+        yield f"{curve}_smooth", listed(**{"predicted": at, name: line}), smoothing
     if sample.task == "count":
         yield "rootogram", *_rootogram(cells)
-
-
-def _points(**coordinates: Any) -> Points:
-    return {name: values.tolist() for name, values in coordinates.items()}
 
 
 def _distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -144,9 +140,9 @@ def _box(sizes: Floats, weights: Floats) -> Iterator[tuple[str, Points, Notes]]:
     }
     rmse, mean = np.sqrt((weights * sizes**2).sum() / total), (weights * sizes).sum() / total
     notes: Notes = {"rmse": float(rmse), "mean": float(mean), "outliers": float(weights[beyond].sum())}
-    yield "residual_box", _points(**{name: np.array([value]) for name, value in box.items()}), notes
+    yield "residual_box", listed(**{name: np.array([value]) for name, value in box.items()}), notes
     if beyond.any():
-        largest = _points(absolute_residual=sizes[beyond][-OUTLIERS:], weight=weights[beyond][-OUTLIERS:])
+        largest = listed(absolute_residual=sizes[beyond][-OUTLIERS:], weight=weights[beyond][-OUTLIERS:])
         yield "residual_outliers", largest, {"points_of": int(beyond.sum())} if beyond.sum() > OUTLIERS else {}
 
 
@@ -157,7 +153,7 @@ def _histogram(residuals: Floats, weights: Floats) -> Points:
     start = (residuals[0] + residuals[-1] - width) / 2
     place = np.clip(np.floor((residuals - start) / width * BINS), 0, BINS - 1).astype(np.intp)
     edges = start + np.arange(BINS + 1) * (width / BINS)
-    return _points(low=edges[:-1], high=edges[1:], weight=np.bincount(place, weights=weights, minlength=BINS))
+    return listed(low=edges[:-1], high=edges[1:], weight=np.bincount(place, weights=weights, minlength=BINS))
 
 
 def _ecdf(sizes: Floats, weights: Floats) -> tuple[Points, Notes]:
@@ -168,7 +164,7 @@ def _ecdf(sizes: Floats, weights: Floats) -> tuple[Points, Notes]:
     share = np.r_[above[1:], 0.0] / above[0]
     kept = np.unique(np.round(np.linspace(0, len(sizes) - 1, VERTICES)).astype(np.intp))
     notes: Notes = {} if len(kept) == len(sizes) else {"points_of": len(sizes)}
-    return _points(absolute_residual=sizes[kept], share_above=share[kept]), notes
+    return listed(absolute_residual=sizes[kept], share_above=share[kept]), notes
 
 
 def _spread(weights: Floats) -> Whole:
@@ -256,4 +252,4 @@ def _rootogram(cells: Cells) -> tuple[Points, Notes]:
         expected[-1] += above
     found = np.bincount(np.minimum(observed, last).astype(np.intp), weights=cells.weight, minlength=len(counts))
     notes: Notes = {"last_or_more": more, "expected_above": 0.0 if more else above}
-    return _points(count=counts, observed=found, expected=np.array(expected)), notes
+    return listed(count=counts, observed=found, expected=np.array(expected)), notes

@@ -57,15 +57,17 @@ class Candidate:
 
 
 def worst_slices(plan: Plan, one: Evaluated) -> list[WorstSlice]:
-    """Return the worst slices of each model, the worst first."""
+    """Return the worst slices of each model, the worst first; its variants are not searched."""
     asked = plan.spec.worst_slices
     if asked is None:
         return []
     entry, sample = searched_entry(plan.spec), one.sample
     candidates = _candidates(plan, sample, asked.depth)
     found: list[WorstSlice] = []
-    for name in sample.models:
-        alone = replace(sample, models=MappingProxyType({name: sample.models[name]}), slicings=())
+    for name, model in sample.models.items():
+        if model.source is not None:
+            continue
+        alone = replace(sample, models=MappingProxyType({name: model}), slicings=())
         ranked = _ranked(alone, name, entry, candidates, plan.spec.seed)[: asked.top]
         found += _drawn(plan, alone, name, entry, ranked, len(candidates))
     return found

@@ -255,3 +255,14 @@ def test_copies_of_evaluated_rows_are_found_without_an_id(digits: int) -> None:
     given = frames(digits=digits)
     with pytest.raises(DataError, match="400 rows of dataset 'd' are also in dataset 'cal'"):
         recalibrated(given | {"cal": given["d"].reverse()}, ["logistic"])
+
+
+@pytest.mark.parametrize("mode", ["exact", "grid"])
+def test_the_worst_slices_are_those_of_the_models_themselves(mode: str) -> None:
+    given = frames(2000, 6)
+    asked = {"worst_slices": {"metric": "brier", "columns": ["s", "h"]}, "intervals": intervals(100),
+             "metrics": ["brier"], "engine": {"mode": mode}}
+    results = recalibrated(given, ["logistic"], **asked)
+    plain = run(given["d"], **asked)
+    assert {found.variant for found in results.worst_slices} == {"original"}
+    assert results.worst_slices == plain.worst_slices
