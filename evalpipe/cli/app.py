@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalpipe.cli.interrupt import leave
 from evalpipe.errors import EvalpipeError, InternalError, Problem
 from evalpipe.version import VERSION
 
@@ -147,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if os.environ.get("EVALPIPE_DEBUG"):
             raise
         code = tell(_fault(error), code=InternalError.exit_code, form=asked_format(arguments))
-    sys.exit(code)
+    leave(code)
 
 
 def asked_format(arguments: Sequence[str]) -> str:

@@ -6,7 +6,9 @@ too, and raised again when the run next tells its progress.
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -26,6 +28,19 @@ def watch() -> None:
 def _remember(number: int, _: FrameType | None) -> NoReturn:
     _seen.append(number)
     raise KeyboardInterrupt
+
+
+def leave(code: int) -> NoReturn:
+    """Exit with ``code``, also after an interrupt.
+
+    An interrupt inside the ``exec`` of a text, such as dataclasses and scipy run while they are imported, makes Python
+    kill itself by the signal when it ends, although it was caught. So after one it is not left to end by itself.
+    """
+    if _seen:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 class Interruptible:

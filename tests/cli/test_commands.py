@@ -158,6 +158,26 @@ def test_an_interrupted_run_exits_130(folder: Path) -> None:
     assert not (folder / "reports" / "small").exists()
 
 
+INTERRUPTED = """
+from evalpipe.cli import app, main
+from evalpipe.cli.interrupt import watch
+
+@app.command()
+def nap():
+    watch()
+    exec("import os, signal\\nos.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass")
+
+main(["nap"])
+"""
+
+
+def test_an_interrupt_within_executed_text_exits_130_too(tmp_path: Path) -> None:
+    (tmp_path / "nap.py").write_text(INTERRUPTED)
+    line = [sys.executable, "-m", "nap"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr.strip()) == (130, "interrupted; earlier output is as it was")
+
+
 def test_render_needs_no_data(command: Command, folder: Path) -> None:
     command("run", "small.yaml", "--out", "out")
     card = (folder / "out" / "card.html").read_bytes()
