@@ -18,14 +18,7 @@ from evalpipe.plan.columns import (
     slice_parts,
     threshold,
 )
-from evalpipe.plan.measures import (
-    DISPARITIES,
-    MetricPlan,
-    behind,
-    entries,
-    searched,
-    standard_metrics,
-)
+from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, searched
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.spec.levels import level_text
 
@@ -143,8 +136,7 @@ def plan(spec: Spec, catalog: Catalog) -> Plan:
         )
         for name, dataset in spec.datasets.items()
     )
-    choices = spec.metrics or standard_metrics(spec)
-    metrics = tuple(entry for choice in choices for entry in entries(spec, choice))
+    metrics = asked(spec)
     banded = spec.task == "binary" and spec.intervals.bands and spec.intervals.method != "none"
     return Plan(spec, datasets, metrics, proportions(spec)[0], behind(spec, metrics), banded)
 

@@ -67,6 +67,12 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     )
 
 
+def asked(spec: Spec) -> tuple[MetricPlan, ...]:
+    """Return the measures that the spec asks for, in order: those it lists, or else the task's standard set."""
+    choices = spec.metrics or standard_metrics(spec)
+    return tuple(entry for choice in choices for entry in entries(spec, choice))
+
+
 def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
     """Yield what an entry of the spec comes to: one for each average."""
     from evalpipe.metrics import registry

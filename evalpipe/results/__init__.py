@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
+from evalpipe.results.decisions import Desirability, Prior, Threshold
+from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.tables import (
     Applied,
     Comparison,
     Confusion,
     Curve,
     DatasetSummary,
-    Desirability,
     Disparity,
     Estimate,
     InputFile,
@@ -27,14 +28,8 @@ from evalpipe.results.tables import (
     Method,
     MetricSummary,
     ModelSummary,
-    Prior,
     Recalibration,
-    Record,
-    Scalar,
-    Slice,
     SliceDifference,
-    Status,
-    Threshold,
     Warned,
     WorstSlice,
 )

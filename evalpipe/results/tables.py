@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-Status = Literal["ok", "undefined", "degenerate", "insufficient"]
-Scalar = str | bool | int | float
-Slice = dict[str, Scalar]
-
-
-class Record(BaseModel):
-    """A frozen row of a table of results."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+from evalpipe.results.record import Record, Scalar, Slice, Status
 
 
 class InputFile(Record):
@@ -314,19 +306,6 @@ class Curve(Record):
     count holds all above; expected_above: the weight expected above it."""
 
 
-class Threshold(Record):
-    """A threshold and where it comes from."""
-
-    dataset: str | None
-    model: str
-    variant: str = "original"
-    value: float
-    lower: float | None = None
-    upper: float | None = None
-    rule: str
-    chosen_on: str | None = None
-
-
 class Applied(Record):
     """What a recalibrator made of the predictions on one evaluated dataset."""
 
@@ -365,21 +344,6 @@ class Warned(Record):
 
     code: str
     message: str
-
-
-class Desirability(Record):
-    """Desirability of the models; empty until goals are declared."""
-
-    individual: list[dict[str, Any]] = Field(default_factory=list)
-    overall: list[dict[str, Any]] = Field(default_factory=list)
-
-
-class Prior(Record):
-    """The declared prevalence: of the event, or of each level."""
-
-    value: float | None
-    source: str | None
-    levels: dict[str, float] | None = None
 
 
 class Method(Record):
