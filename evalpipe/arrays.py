@@ -34,6 +34,7 @@ def evaluate(
     threshold: float | None = None,
     prevalence: float | Mapping[str, Any] | None = None,
     costs: Sequence[Mapping[str, Any]] | None = None,
+    profit: Mapping[str, float] | None = None,
     intervals: Mapping[str, Any] | None = None,
     no_information: bool = False,
     compare: Mapping[str, Any] | None = None,
@@ -52,8 +53,9 @@ def evaluate(
     given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
     models, predicted = _models(given, probabilities, levels, scale)
     optional = {
-        "metrics": metrics, "prevalence": prevalence, "costs": costs, "intervals": intervals, "threshold": threshold,
-        "no_information": no_information or None, "cluster": None if cluster is None else "cluster",
+        "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit,
+        "intervals": intervals, "threshold": threshold, "no_information": no_information or None,
+        "cluster": None if cluster is None else "cluster",
         "slices": list(slices) if slices else None, "compare": compare, "engine": engine,
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
     }

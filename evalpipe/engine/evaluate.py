@@ -12,16 +12,19 @@ from evalpipe.engine.estimates import Place, insufficient
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
 from evalpipe.engine.parts import Part, parts, summaries_of
+from evalpipe.engine.profit import profits
 from evalpipe.engine.recalibrate import with_variants
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.slices import slice_differences
 from evalpipe.engine.worst import cut_short, worst_slices
 from evalpipe.results import (
+    BestProfit,
     Comparison,
     Confusion,
     Curve,
     Disparity,
     Estimate,
+    Profit,
     Recalibration,
     SliceDifference,
     Threshold,
@@ -51,6 +54,8 @@ class Evaluation:
     disparities: list[Disparity] = field(default_factory=list)
     worst_slices: list[WorstSlice] = field(default_factory=list)
     recalibration: list[Recalibration] = field(default_factory=list)
+    profit: list[Profit] = field(default_factory=list)
+    best_profit: list[BestProfit] = field(default_factory=list)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
 
@@ -120,6 +125,9 @@ def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
     found.confusion += [table for place in one.places(name) for table in _confusion(place)]
     found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)
     found.warnings += notes(plan, sample, name, one.summaries[name, 0], rows)
+    each, best = profits(plan, sample, name, one.summaries[name, 0], one.replicates)
+    found.profit += each
+    found.best_profit += best
     if model.threshold is not None:
         found.thresholds.append(Threshold(
             dataset=sample.dataset, **sample.named(name), value=model.threshold, rule="fixed"))

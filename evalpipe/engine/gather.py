@@ -54,6 +54,8 @@ def gather(
         worst_slices=evaluation.worst_slices,
         thresholds=list(evaluation.thresholds),
         recalibration=evaluation.recalibration,
+        profit=evaluation.profit,
+        best_profit=evaluation.best_profit,
         warnings=list(evaluation.warnings),
     )
 

@@ -1,7 +1,7 @@
-"""The gain table: rows ranked by score and cut into ten groups, with what each holds and what it would hold by chance.
+"""The gain table: rows ranked by score and cut into groups, with what each holds and what it would hold by chance.
 
-Ranks are cut where floor((rank - 1) x 10 / n) changes, so groups differ by one row at most. Rows of equal score that
-straddle a cut are shared in expectation, never by the order of the file.
+Ranks are cut where floor((rank - 1) x groups / n) changes, so groups differ by one row at most. Rows of equal score
+that straddle a cut are shared in expectation, never by the order of the file.
 """
 
 from __future__ import annotations
@@ -20,6 +20,20 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 GROUPS = 10
 
 
+def ranked(summary: Summary, groups: int, *, whole: bool) -> tuple[Floats, Floats]:
+    """Return what the rows, and the events, of the first groups weigh together: each [..., groups + 1], from none on.
+
+    ``whole`` says that weights count observations, which no cut may divide.
+    """
+    events, others = summary("events_from"), summary("others_from")
+    tested = events + others
+    cuts = tested[..., :1] * np.arange(groups + 1) / groups
+    cuts = np.ceil(np.round(cuts, 9)) if whole else cuts
+    flat = zip(*(values.reshape(-1, values.shape[-1]) for values in (cuts, tested, events)), strict=True)
+    found = [np.interp(at, np.r_[0.0, x[::-1]], np.r_[0.0, y[::-1]]) for at, x, y in flat]
+    return cuts, np.reshape(found, cuts.shape)
+
+
 def gain_table(summary: Summary, *, whole: bool) -> dict[str, Floats]:
     """Return the columns of the gain table, each of shape [groups], highest scores first.
 
@@ -28,11 +42,8 @@ def gain_table(summary: Summary, *, whole: bool) -> dict[str, Floats]:
     ``cumulative_*`` the shares up to and with it; ``lift`` and ``cumulative_lift`` against random order; ``separation``
     the cumulative share of events less that of non-events, whose largest is near the K-S statistic.
     """
-    tp, fp = (np.r_[0.0, summary(name)[::-1]] for name in ("events_from", "others_from"))
-    total, events = (tp + fp)[-1], tp[-1]
-    cuts = total * np.arange(GROUPS + 1) / GROUPS
-    cuts = np.ceil(np.round(cuts, 9)) if whole else cuts
-    found = np.interp(cuts, tp + fp, tp)
+    cuts, found = ranked(summary, GROUPS, whole=whole)
+    total, events = cuts[-1], found[-1]
     shares = {"population": cuts / total, "captured": found / events, "others": ratio(cuts - found, total - events)}
     population, captured, expected = np.diff(cuts), np.diff(found), np.diff(cuts) * events / total
     return {

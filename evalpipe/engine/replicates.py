@@ -21,6 +21,7 @@ from evalpipe.engine.bins import STRATEGIES, bin_edges, event_rates
 from evalpipe.engine.calibration_curves import isotonic_heights, isotonic_places, window_rates
 from evalpipe.engine.coarse import coarsened
 from evalpipe.engine.parts import Part, parts
+from evalpipe.engine.profit import Campaign
 from evalpipe.engine.rows import rows_of
 from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, split, stream
 from evalpipe.metrics.declare import ratio
@@ -83,6 +84,7 @@ class _Task:
     banded: tuple[str, ...]
     places: Mapping[str, Floats]
     apart: Mapping[int, int]
+    campaign: Campaign | None
 
     @cached_property
     def base(self) -> Any:
@@ -137,6 +139,8 @@ class _Task:
             yield "calibration_isotonic", isotonic_heights(summary, self.places[model])
         if model in self.banded:
             yield from curve_heights(summary).items()
+        if self.campaign is not None and self.sample.models[model].score is not None:
+            yield "profit", self.campaign.heights(summary)
 
     def _scale(self, counts: Any) -> Floats | None:
         """Return what brings a measure that grows with the rows to as many as there are, where draws vary in size [b].
@@ -255,7 +259,8 @@ def _task(
     banded = tuple(scored if plan.banded else ())
     probable = [n for n in banded if sample.models[n].probability is not None]
     binned = [n for n in probable if plan.bins in BOOTSTRAP]
-    if not wanted and not banded and not binned:
+    campaign = Campaign.of(plan, sample) if plan.profit and scored else None
+    if not wanted and not banded and not binned and campaign is None:
         return None
     edges = {(n, how): bin_edges(summaries[n, 0].rows, how, sample.weight) for n in binned for how in STRATEGIES}
     drawn = coarsened(plan, sample) or sample
@@ -267,7 +272,7 @@ def _task(
     }
     apart = {k: part.slicing for k, part in enumerate(divided) if part.slicing is not None and part.beside is None}
     places = {n: isotonic_places(summaries[n, 0]) for n in probable}
-    return _Task(plan, drawn, how, views, wanted, edges, banded, places, apart)
+    return _Task(plan, drawn, how, views, wanted, edges, banded, places, apart, campaign)
 
 
 def _view(plan: Plan, sample: Sample, design: Design, name: str, part: Part, edges: Sequence[Floats]) -> View:

@@ -148,7 +148,7 @@ def _drawn(
 
     parts = divide(plan, sample)
     summaries = summaries_of(plan, sample, parts)
-    narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False)
+    narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False, profit=False)
     replicates = draw(narrow, sample, summaries, divide).metrics if ranked else {}
     overall = float(values(summaries[name, 0], entry))
     found = []

@@ -55,7 +55,8 @@ class Plan:
     """Everything that will be done: datasets, models and metrics.
 
     ``bins`` is the interval method of the event rate in the bins of a reliability diagram; ``behind`` are metrics that
-    disparities are computed from and that are not listed themselves; ``banded`` says that bands are drawn about curves.
+    disparities are computed from and that are not listed themselves; ``banded`` says that bands are drawn about curves,
+    ``profit`` that limits of the profit are.
     """
 
     spec: Spec
@@ -64,6 +65,7 @@ class Plan:
     bins: Method
     behind: tuple[MetricPlan, ...] = ()
     banded: bool = False
+    profit: bool = False
 
     @property
     def entries(self) -> tuple[MetricPlan, ...]:
@@ -117,7 +119,7 @@ class Plan:
         evaluated = [dataset.table.rows for dataset in self.datasets if dataset.role == "evaluate"]
         if any(rows is None for rows in evaluated):
             return None
-        drawn = self.bins in BOOTSTRAP or self.banded or any(self.draws(entry) for entry in self.metrics)
+        drawn = self.bins in BOOTSTRAP or self.banded or self.profit or any(self.draws(entry) for entry in self.metrics)
         replicates = self.spec.intervals.replicates if drawn else 0
         variants = len(self.spec.models) * (1 + len(self.recalibrators))
         return sum(rows or 0 for rows in evaluated) * (replicates + 1) * variants
@@ -138,7 +140,8 @@ def plan(spec: Spec, catalog: Catalog) -> Plan:
     )
     metrics = asked(spec)
     banded = spec.task == "binary" and spec.intervals.bands and spec.intervals.method != "none"
-    return Plan(spec, datasets, metrics, proportions(spec)[0], behind(spec, metrics), banded)
+    profit = spec.profit is not None and spec.intervals.method != "none"
+    return Plan(spec, datasets, metrics, proportions(spec)[0], behind(spec, metrics), banded, profit)
 
 
 def _lacking(spec: Spec, catalog: Catalog, named: Mapping[str, Loc]) -> list[Problem]:

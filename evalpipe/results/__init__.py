@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
-from evalpipe.results.decisions import Desirability, Prior, Threshold
+from evalpipe.results.decisions import BestProfit, Desirability, Prior, Profit, Threshold
 from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.tables import (
     Applied,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Applied",
+    "BestProfit",
     "Comparison",
     "Confusion",
     "Curve",
@@ -54,6 +55,7 @@ __all__ = [
     "MetricSummary",
     "ModelSummary",
     "Prior",
+    "Profit",
     "Recalibration",
     "Record",
     "Results",
@@ -107,7 +109,8 @@ class Results(Record):
     gates: list[dict[str, Any]] = Field(default_factory=list)
     thresholds: list[Threshold]
     recalibration: list[Recalibration] = Field(default_factory=list)
-    profit: list[dict[str, Any]] = Field(default_factory=list)
+    profit: list[Profit] = Field(default_factory=list)
+    best_profit: list[BestProfit] = Field(default_factory=list)
     warnings: list[Warned]
 
     def to_json(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.spec.check_compare import check_compare
 from evalpipe.spec.check_metrics import check_metrics
 from evalpipe.spec.check_predictions import check_predictions
+from evalpipe.spec.check_profit import check_profit
 from evalpipe.spec.check_recalibrate import check_recalibrate
 from evalpipe.spec.check_slices import check_slices
 from evalpipe.spec.check_task import check_task
@@ -30,7 +31,7 @@ def check(tree: Tree) -> list[Problem]:
     return list(chain(
         check_task(tree), _resampling(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
         _columns(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
-        check_compare(tree), check_recalibrate(tree),
+        check_compare(tree), check_recalibrate(tree), check_profit(tree),
     ))
 
 

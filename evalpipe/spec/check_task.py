@@ -29,6 +29,7 @@ _OF_SPEC: dict[Loc, tuple[str, ...]] = {
     ("prevalence", "value"): _BINARY,
     ("prevalence", "levels"): MANY,
     ("costs",): CLASSES,
+    ("profit",): _BINARY,
     ("intervals", "stratify"): CLASSES,
 }
 _OF_MODEL: dict[str, tuple[str, ...]] = {

@@ -54,6 +54,7 @@ CODES = {
     "missing-level": "a level is left out where every level must be named",
     "prior-sum": "the prior probabilities of the levels do not sum to 1",
     "two-resamplings": "rows are to be resampled in two ways that exclude each other",
+    "nothing-to-rank": "rows are to be ranked but no model gives scores",
     "duplicate-cost": "the cost of a pair of levels is given twice",
     "nothing-to-compare": "a comparison has nothing to compare with",
     "unknown-baseline": "the baseline of a comparison does not exist",

@@ -80,6 +80,19 @@ class Cost(Part):
     """The cost of a row of that true level predicted as that level; 0 for pairs that are not named."""
 
 
+class Profit(Part):
+    """What contacting rows brings, from the highest score down."""
+
+    benefit: Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
+    """What an event that is contacted brings."""
+    cost: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+    """What contacting a row costs, whether it is an event or not."""
+    fixed: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """What it costs to contact any row at all."""
+    groups: Annotated[StrictInt, Field(ge=2, le=100)] = 10
+    """The number of groups of equal size that the ranked rows are cut into: 10 for tenths."""
+
+
 class Dataset(Part):
     """A set of rows with truth and predictions."""
 
@@ -238,6 +251,9 @@ class Spec(Part):
     it: the share of the way from there to the best value."""
     costs: Annotated[tuple[Cost, ...], Field(min_length=1)] | None = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
+    profit: Profit | None = None
+    """What contacting rows costs and an event that is contacted brings: the profit of contacting the rows of a binary
+    outcome from the highest score down, for each model that gives scores."""
     slices: Annotated[tuple[Slicing, ...], Field(min_length=1)] | None = None
     """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
     their combinations, and conditions."""
