@@ -12,6 +12,7 @@ import numpy as np
 from evalpipe.engine.bands import AXES, band, curve_heights
 from evalpipe.engine.bins import BINS, STRATEGIES, bin_edges, totals
 from evalpipe.engine.calibration_curves import calibration_curves
+from evalpipe.engine.decision_curve import decision_curve
 from evalpipe.engine.groups import gain_table
 from evalpipe.engine.number_curves import number_curves
 from evalpipe.engine.points import Notes, Points, listed
@@ -74,6 +75,7 @@ def _event_curves(
         *(reliability(plan, sample, summary, how, drawn.get(f"calibration_{how}")) for how in strategies),
         *(calibration_curves(plan, sample, summary, drawn) if strategies else ()),
         *([_refinement(summary)] if strategies else []),
+        *([decision_curve(summary, drawn.get("net_benefit"), plan.spec.intervals.level)] if strategies else []),
         ("histogram", _histogram(summary), {}),
         *_ranked_groups(sample, summary),
         *_bands(plan, model, summary, replicates),

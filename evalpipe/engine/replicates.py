@@ -20,6 +20,7 @@ from evalpipe.engine.bands import curve_heights
 from evalpipe.engine.bins import STRATEGIES, bin_edges, event_rates
 from evalpipe.engine.calibration_curves import isotonic_heights, isotonic_places, window_rates
 from evalpipe.engine.coarse import coarsened
+from evalpipe.engine.decision_curve import net_benefits
 from evalpipe.engine.parts import Part, parts
 from evalpipe.engine.profit import Campaign
 from evalpipe.engine.rows import rows_of
@@ -137,6 +138,7 @@ class _Task:
             yield "calibration_window", window_rates(summary)
         if model in self.places:
             yield "calibration_isotonic", isotonic_heights(summary, self.places[model])
+            yield "net_benefit", net_benefits(summary)
         if model in self.banded:
             yield from curve_heights(summary).items()
         if self.campaign is not None and self.sample.models[model].score is not None:

@@ -270,6 +270,8 @@ class Curve(Record):
     weight, rows of windows that overlap. calibration_logistic (a line on the log odds), calibration_spline (a penalised
     spline on the log odds), calibration_isotonic (at the ends of its blocks): probability, event_rate, lower, upper
     (of each point alone). refinement: probability (rounded), event_rate, refinement, weight.
+    net_benefit: threshold (0.01 to 0.99), net_benefit, treat_all (that of acting on all rows; on none it is 0), lower,
+    upper (of each point alone).
     histogram: low, high, events, others. ks: score, events_below, others_below (shares of the rows scored below it).
     gain_table: group, population, captured, random, wizard, lift, cumulative_population, cumulative_captured,
     cumulative_wizard, cumulative_lift, separation.
@@ -298,7 +300,8 @@ class Curve(Record):
     clipped (weight of the rows moved off 0 or 1) of calibration_logistic, with intercept and slope, and of
     calibration_spline, with edf and criterion; method, blocks, miscalibration, discrimination and uncertainty (first -
     second + third is the Brier score) of calibration_isotonic; area of the roc (ROC AUC) and of the pr (average
-    precision) of a class; digits and mean of refinement; found_in_first_10_percent, found_in_first_50_percent and
+    precision) of a class; digits and mean of refinement; largest_gain of net_benefit over the better of acting on all
+    and on none, and largest_gain_at, the threshold there; found_in_first_10_percent, found_in_first_50_percent and
     tested_for_half_of_events of gain; lift_in_first_10_percent of lift; statistic and score of ks, where the distance
     is largest; points_of, the number of points, where not all are stored; rmse, mean and outliers (weight beyond the
     whiskers) of residual_box; groups and smoothed of a smooth line: through how many groups of rows it goes, and

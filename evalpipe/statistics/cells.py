@@ -1,4 +1,4 @@
-"""The cells of the confusion matrix, and the total weight."""
+"""The cells of the confusion matrix, those at a threshold of its own, and the total weight."""
 
 from __future__ import annotations
 
@@ -45,3 +45,15 @@ def fn(summary: Summary) -> Any:
 def tn(summary: Summary) -> Any:
     """Non-events predicted as non-events."""
     return summary("confusion")[..., 1, 1]
+
+
+@column
+def events_reached(rows: Rows, *, threshold: float) -> Any:
+    """Events whose probability is at least ``threshold``."""
+    return rows.truth & (rows.chances >= threshold)
+
+
+@column
+def others_reached(rows: Rows, *, threshold: float) -> Any:
+    """Non-events whose probability is at least ``threshold``."""
+    return ~rows.truth & (rows.chances >= threshold)

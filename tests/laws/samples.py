@@ -45,6 +45,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "hosmer_lemeshow_p": ({"groups": 4}, {"groups": 10}),
     "sensitivity_at_specificity": ({"at": 0.9}, {"at": 0.5}),
     "specificity_at_sensitivity": ({"at": 0.9}, {"at": 0.5}),
+    "net_benefit": ({"threshold": 0.3}, {"threshold": 0.6}),
     "gain": ({"at": 0.1}, {"at": 0.33}),
     "lift": ({"at": 0.1}, {"at": 0.33}),
     "partial_roc_auc": (

@@ -30,7 +30,7 @@ every_binary_metric = pytest.mark.parametrize(("name", "options"), [case[:2] for
     identity for identity, case in zip(samples.IDS, samples.CASES, strict=True) if case in BINARY
 ])
 every_class_metric = pytest.mark.parametrize("entry", samples.CLASSES, ids=lambda entry: entry.name)
-OPTIONS = {"epsilon": 1e-15, "digits": 2, "bins": 7, "k": 2, "costs": samples.COSTS}
+OPTIONS = {"epsilon": 1e-15, "digits": 2, "bins": 7, "k": 2, "costs": samples.COSTS, "threshold": 0.4}
 USED = sorted({(used, task) for name, _, task in samples.CASES for used in registry[name].statistics})
 """Every statistic that these metrics use, with the rows they use it on."""
 
@@ -96,6 +96,7 @@ SWAP = {
     "brier_discrimination": "brier_discrimination",
     "sensitivity_at_specificity": "specificity_at_sensitivity",
     "specificity_at_sensitivity": "sensitivity_at_specificity",
+    "net_benefit": None,
     "brier_refinement": "brier_refinement",
     "brier_resolution": "brier_resolution",
     "brier_uncertainty": "brier_uncertainty",
@@ -118,7 +119,7 @@ SWAP = {
 
 SHORT_OF_THE_BOUND = {
     "positive_likelihood_ratio", "odds_ratio", "sedi", "brier_resolution", "precision_at_k", "recall_at_k", "gain",
-    "lift", "brier_discrimination",
+    "lift", "brier_discrimination", "net_benefit",
 }
 """Metrics whose bound a perfect forecast reaches only in a limit, or only for some prevalences."""
 

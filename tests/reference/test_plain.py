@@ -163,6 +163,8 @@ PLAIN: dict[str, tuple[dict[str, Any], Any]] = {
     "brier_discrimination": ({}, lambda y, d, p, w: corp(y, p, w)[1]),
     "sensitivity_at_specificity": ({"at": 0.8}, lambda y, d, p, w: best(y, p, w, 0.8, sensitivity=True)),
     "specificity_at_sensitivity": ({"at": 0.7}, lambda y, d, p, w: best(y, p, w, 0.7, sensitivity=False)),
+    "net_benefit": ({"threshold": 0.3}, lambda y, d, p, w: (
+        w[y & (p >= 0.3)].sum() - w[~y & (p >= 0.3)].sum() * 0.3 / 0.7) / w.sum()),
     "cost": ({"costs": COSTS}, lambda y, d, p, w: cost(y, d, w)),
     "expected_cost": ({"costs": COSTS}, lambda y, d, p, w: expected_cost(y, p, w)),
 }

@@ -122,6 +122,7 @@ LACKING = {
     "expected_cost", "ece", "sensitivity_at_specificity", "specificity_at_sensitivity", "mce", "ace", "rmsce",
     "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax", "spiegelhalter_z",
     "spiegelhalter_p", "hosmer_lemeshow", "hosmer_lemeshow_p", "brier_miscalibration", "brier_discrimination",
+    "net_benefit",
 }
 """What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py`, `test_plain.py` and `test_calibration.py`
 check these."""

@@ -1,0 +1,44 @@
+"""The decision curve: what acting on a model's probabilities brings, by the probability from which one acts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.engine.points import Notes, Points, listed
+from evalpipe.intervals import pointwise_band
+from evalpipe.metrics.declare import ratio
+
+if TYPE_CHECKING:
+    from evalpipe.statistics import Summary
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+THRESHOLDS = np.arange(1, 100) / 100
+"""The threshold probabilities of the curve; cells of a grid end at them where one model is alone."""
+
+ODDS = THRESHOLDS / (1 - THRESHOLDS)
+
+
+def net_benefits(summary: Summary) -> Floats:
+    """Return the net benefit of acting on rows from each of `THRESHOLDS` upwards, [..., 99]. Vickers & Elkin (2006)."""
+    events, others = summary("events_from"), summary("others_from")
+    total = events[..., :1] + others[..., :1]
+    nobody = np.zeros_like(total)
+    place = np.searchsorted(summary.rows.distinct, THRESHOLDS, side="left")
+    found, alarmed = (np.concatenate([values, nobody], axis=-1)[..., place] for values in (events, others))
+    return ratio(found - alarmed * ODDS, total)
+
+
+def decision_curve(summary: Summary, drawn: Floats | None, level: float) -> tuple[str, Points, Notes]:
+    """Return the curve with that of acting on all rows; ``drawn`` are replicates of its heights [B, 99], if any."""
+    height = net_benefits(summary)
+    events, others = summary("events_from")[0], summary("others_from")[0]
+    everybody = (events - others * ODDS) / (events + others)
+    lower, upper = (np.full(len(height), np.nan),) * 2 if drawn is None else pointwise_band(drawn, level)
+    gained = height - np.maximum(everybody, 0.0)
+    most = int(gained.argmax())
+    notes: Notes = {"largest_gain": float(gained[most]), "largest_gain_at": float(THRESHOLDS[most])}
+    points = listed(threshold=THRESHOLDS, net_benefit=height, treat_all=everybody, lower=lower, upper=upper)
+    return "net_benefit", points, notes if drawn is None else notes | {"level": level}
