@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evalpipe.engine.compare import comparisons
+from evalpipe.engine.costs import cost_references
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.disparities import disparities
 from evalpipe.engine.estimates import Place, insufficient
@@ -21,6 +22,7 @@ from evalpipe.results import (
     BestProfit,
     Comparison,
     Confusion,
+    CostReference,
     Curve,
     Disparity,
     Estimate,
@@ -54,6 +56,7 @@ class Evaluation:
     disparities: list[Disparity] = field(default_factory=list)
     worst_slices: list[WorstSlice] = field(default_factory=list)
     recalibration: list[Recalibration] = field(default_factory=list)
+    cost_references: list[CostReference] = field(default_factory=list)
     profit: list[Profit] = field(default_factory=list)
     best_profit: list[BestProfit] = field(default_factory=list)
     units: dict[str, int] = field(default_factory=dict)
@@ -92,6 +95,7 @@ def evaluate(
             found.units[sample.dataset] = one.replicates.units
         for name in sample.models:
             _add_model(found, one, name)
+        found.cost_references += cost_references(plan, sample)
         found.slice_differences += slice_differences(plan, one)
         found.disparities += disparities(plan, one)
         found.worst_slices += worst_slices(plan, one)

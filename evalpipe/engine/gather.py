@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.engine.no_information import PERMUTATIONS
-from evalpipe.plan import levels, model_columns, threshold
-from evalpipe.results import Method, MetricSummary, ModelSummary, Prior, Results
+from evalpipe.plan import levels, model_columns, named_costs, threshold
+from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Prior, Results
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def gather(
         worst_slices=evaluation.worst_slices,
         thresholds=list(evaluation.thresholds),
         recalibration=evaluation.recalibration,
+        costs=_costs(plan),
+        cost_references=evaluation.cost_references,
         profit=evaluation.profit,
         best_profit=evaluation.best_profit,
         warnings=list(evaluation.warnings),
@@ -72,6 +74,11 @@ def _models(plan: Plan) -> list[ModelSummary]:
         )
         for name, model in plan.spec.models.items()
     ]
+
+
+def _costs(plan: Plan) -> list[NamedCost]:
+    pairs = named_costs(plan.spec).items()
+    return [NamedCost(truth=truth, predicted=predicted, cost=cost) for (truth, predicted), cost in pairs]
 
 
 def _methods(plan: Plan) -> dict[str, str]:

@@ -18,7 +18,7 @@ from evalpipe.plan.columns import (
     slice_parts,
     threshold,
 )
-from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, searched
+from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, cost_matrix, named_costs, searched
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.spec.levels import level_text
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from evalpipe.spec.recalibration import MethodChoice as MethodChoice
 
 __all__ = [
-    "BOOTSTRAP", "DISPARITIES", "DatasetPlan", "MetricPlan", "Plan", "level_columns", "levels",
-    "missing", "model_columns", "plan", "predictions_named", "searched", "slice_parts", "threshold",
+    "BOOTSTRAP", "DISPARITIES", "DatasetPlan", "MetricPlan", "Plan", "cost_matrix", "level_columns", "levels",
+    "missing", "model_columns", "named_costs", "plan", "predictions_named", "searched", "slice_parts", "threshold",
 ]
 
 

@@ -101,10 +101,14 @@ def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
     return found
 
 
+def named_costs(spec: Spec) -> dict[tuple[str, str], float]:
+    """Return the named costs, in order, by true and predicted level."""
+    return {(level_text(each.truth), level_text(each.predicted)): float(each.cost) for each in spec.costs or ()}
+
+
 def cost_matrix(spec: Spec) -> tuple[tuple[float, ...], ...]:
     """Return the named costs by true level (outer) and predicted level (inner); 0 where none is named."""
-    named = {(level_text(c.truth), level_text(c.predicted)): float(c.cost) for c in spec.costs or ()}
-    order = levels(spec)
+    named, order = named_costs(spec), levels(spec)
     return tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
 
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
-from evalpipe.results.decisions import BestProfit, Desirability, Prior, Profit, Threshold
+from evalpipe.results.decisions import (
+    BestProfit,
+    CostReference,
+    Desirability,
+    NamedCost,
+    Prior,
+    Profit,
+    Threshold,
+)
 from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.tables import (
     Applied,
@@ -44,6 +52,7 @@ __all__ = [
     "BestProfit",
     "Comparison",
     "Confusion",
+    "CostReference",
     "Curve",
     "DatasetSummary",
     "Desirability",
@@ -54,6 +63,7 @@ __all__ = [
     "Method",
     "MetricSummary",
     "ModelSummary",
+    "NamedCost",
     "Prior",
     "Profit",
     "Recalibration",
@@ -109,6 +119,8 @@ class Results(Record):
     gates: list[dict[str, Any]] = Field(default_factory=list)
     thresholds: list[Threshold]
     recalibration: list[Recalibration] = Field(default_factory=list)
+    costs: list[NamedCost] = Field(default_factory=list)
+    cost_references: list[CostReference] = Field(default_factory=list)
     profit: list[Profit] = Field(default_factory=list)
     best_profit: list[BestProfit] = Field(default_factory=list)
     warnings: list[Warned]

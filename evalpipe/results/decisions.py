@@ -30,6 +30,26 @@ class Threshold(Record):
     chosen_on: str | None = None
 
 
+class NamedCost(Record):
+    """What a row of one true level costs when it is predicted as another; pairs that are not named cost 0."""
+
+    truth: str
+    predicted: str
+    cost: float
+
+
+class CostReference(Record):
+    """What a row of a dataset costs, on average, when every row is predicted as one level, whatever it is."""
+
+    dataset: str
+    level: str
+    """The level that is always predicted."""
+    cost: float
+    """The mean cost of a row, to be compared with the measure `cost`."""
+    cheapest: bool
+    """Whether no other level costs less when it is always predicted; of equal ones the first is."""
+
+
 class Profit(Record):
     """The profit of contacting rows from the highest score down to the end of one group."""
 

@@ -109,6 +109,15 @@ def test_costs_are_named_triples() -> None:
     assert results.rows[0].params == {}
 
 
+def test_costs_are_told_beside_those_of_predicting_one_level_for_all() -> None:
+    costs = [{"truth": "low", "predicted": "high", "cost": 10}, {"truth": "high", "predicted": "low", "cost": 3}]
+    results = evaluate(metrics=["cost"], costs=costs)
+    assert [each.model_dump() for each in results.costs] == costs
+    expected = [3 * (CODES == 2).mean(), 0.0, 10 * (CODES == 0).mean()]
+    assert [each.cost for each in results.cost_references] == pytest.approx(expected, rel=1e-12)
+    assert [each.level for each in results.cost_references if each.cheapest] == [results.levels[1]]
+
+
 def test_a_measure_of_no_average_takes_every_class_in_the_bootstrap() -> None:
     found = rows(evaluate(metrics=[{"metric": "roc_auc", "average": "none"}]), "roc_auc")
     for k, row in enumerate(found):
