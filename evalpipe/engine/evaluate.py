@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.engine.compare import comparisons
 from evalpipe.engine.costs import cost_references
 from evalpipe.engine.curves import model_curves
+from evalpipe.engine.desirability import against_direction, desirability
 from evalpipe.engine.disparities import disparities
 from evalpipe.engine.estimates import Place, insufficient
 from evalpipe.engine.estimates import estimates as estimates_of
@@ -24,6 +25,7 @@ from evalpipe.results import (
     Confusion,
     CostReference,
     Curve,
+    Desirability,
     Disparity,
     Estimate,
     Profit,
@@ -59,6 +61,7 @@ class Evaluation:
     cost_references: list[CostReference] = field(default_factory=list)
     profit: list[Profit] = field(default_factory=list)
     best_profit: list[BestProfit] = field(default_factory=list)
+    desirability: Desirability = field(default_factory=Desirability)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
 
@@ -101,6 +104,8 @@ def evaluate(
         found.worst_slices += worst_slices(plan, one)
         found.warnings += cut_short(plan, sample)
     found.comparisons += comparisons(plan, done)
+    found.desirability = desirability(plan, done)
+    found.warnings += against_direction(plan)
     return found
 
 

@@ -52,6 +52,7 @@ def gather(
         slice_differences=evaluation.slice_differences,
         disparities=evaluation.disparities,
         worst_slices=evaluation.worst_slices,
+        desirability=evaluation.desirability,
         thresholds=list(evaluation.thresholds),
         recalibration=evaluation.recalibration,
         costs=_costs(plan),

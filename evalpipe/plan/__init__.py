@@ -18,6 +18,7 @@ from evalpipe.plan.columns import (
     slice_parts,
     threshold,
 )
+from evalpipe.plan.desirability import Aim, aims
 from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, cost_matrix, named_costs, searched
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.spec.levels import level_text
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.recalibration import MethodChoice as MethodChoice
 
 __all__ = [
-    "BOOTSTRAP", "DISPARITIES", "DatasetPlan", "MetricPlan", "Plan", "cost_matrix", "level_columns", "levels",
+    "BOOTSTRAP", "DISPARITIES", "Aim", "DatasetPlan", "MetricPlan", "Plan", "cost_matrix", "level_columns", "levels",
     "missing", "model_columns", "named_costs", "plan", "predictions_named", "searched", "slice_parts", "threshold",
 ]
 
@@ -56,7 +57,8 @@ class Plan:
 
     ``bins`` is the interval method of the event rate in the bins of a reliability diagram; ``behind`` are metrics that
     disparities are computed from and that are not listed themselves; ``banded`` says that bands are drawn about curves,
-    ``profit`` that limits of the profit are.
+    ``profit`` that limits of the profit are; ``aims`` are the goals of desirability, whose measures are among
+    ``metrics``.
     """
 
     spec: Spec
@@ -66,6 +68,7 @@ class Plan:
     behind: tuple[MetricPlan, ...] = ()
     banded: bool = False
     profit: bool = False
+    aims: tuple[Aim, ...] = ()
 
     @property
     def entries(self) -> tuple[MetricPlan, ...]:
@@ -81,7 +84,8 @@ class Plan:
 
     def draws(self, entry: MetricPlan) -> bool:
         """Tell whether a metric needs replicates."""
-        return entry.drawn or (self.differs and self.spec.intervals.method != "none")
+        shared = self.differs or any(aim.entry == entry for aim in self.aims)
+        return entry.drawn or (shared and self.spec.intervals.method != "none")
 
     @property
     def margins(self) -> Mapping[str, float]:
@@ -141,7 +145,7 @@ def plan(spec: Spec, catalog: Catalog) -> Plan:
     metrics = asked(spec)
     banded = spec.task == "binary" and spec.intervals.bands and spec.intervals.method != "none"
     profit = spec.profit is not None and spec.intervals.method != "none"
-    return Plan(spec, datasets, metrics, proportions(spec)[0], behind(spec, metrics), banded, profit)
+    return Plan(spec, datasets, metrics, proportions(spec)[0], behind(spec, metrics), banded, profit, aims(spec))
 
 
 def _lacking(spec: Spec, catalog: Catalog, named: Mapping[str, Loc]) -> list[Problem]:

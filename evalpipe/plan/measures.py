@@ -68,9 +68,22 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
 
 
 def asked(spec: Spec) -> tuple[MetricPlan, ...]:
-    """Return the measures that the spec asks for, in order: those it lists, or else the task's standard set."""
+    """Return the measures that the spec asks for, in order: those it lists, or else the task's standard set.
+
+    Those of the goals of desirability follow, where they are not yet among them.
+    """
     choices = spec.metrics or standard_metrics(spec)
-    return tuple(entry for choice in choices for entry in entries(spec, choice))
+    listed = [entry for choice in choices for entry in entries(spec, choice)]
+    for goal in goals(spec):
+        listed += [goal] if goal is not None and goal not in listed else []
+    return tuple(listed)
+
+
+def goals(spec: Spec) -> tuple[MetricPlan | None, ...]:
+    """Return the measure of each goal of desirability, None for one of a characteristic."""
+    return tuple(
+        None if goal.metric is None else next(entries(spec, goal.metric)) for goal in spec.desirability or ()
+    )
 
 
 def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:

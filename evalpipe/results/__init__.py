@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
-from evalpipe.results.decisions import (
-    BestProfit,
-    CostReference,
-    Desirability,
-    NamedCost,
-    Prior,
-    Profit,
-    Threshold,
-)
+from evalpipe.results.decisions import Prior, Threshold
+from evalpipe.results.desirability import Desirability
+from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.tables import (
     Applied,

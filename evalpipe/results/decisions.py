@@ -1,10 +1,6 @@
-"""The records of decisions: priors, thresholds, profit, desirability and gates."""
+"""The records of decisions: priors and thresholds."""
 
 from __future__ import annotations
-
-from typing import Any
-
-from pydantic import Field
 
 from evalpipe.results.record import Record
 
@@ -28,87 +24,3 @@ class Threshold(Record):
     upper: float | None = None
     rule: str
     chosen_on: str | None = None
-
-
-class NamedCost(Record):
-    """What a row of one true level costs when it is predicted as another; pairs that are not named cost 0."""
-
-    truth: str
-    predicted: str
-    cost: float
-
-
-class CostReference(Record):
-    """What a row of a dataset costs, on average, when every row is predicted as one level, whatever it is."""
-
-    dataset: str
-    level: str
-    """The level that is always predicted."""
-    cost: float
-    """The mean cost of a row, to be compared with the measure `cost`."""
-    cheapest: bool
-    """Whether no other level costs less when it is always predicted; of equal ones the first is."""
-
-
-class Profit(Record):
-    """The profit of contacting rows from the highest score down to the end of one group."""
-
-    dataset: str
-    model: str
-    variant: str = "original"
-    group: int
-    """How many groups of the ranked rows are contacted; 0 for none, which brings and costs nothing."""
-    population: float
-    """The rows of the group, or their weight."""
-    captured: float
-    """The events in the group; rows of equal score share what a cut divides in expectation."""
-    contacted: float
-    """The rows contacted down to the end of the group."""
-    found: float
-    """The events among them."""
-    profit: float
-    """benefit x events found - cost x rows contacted - fixed, in total over the rows contacted."""
-    lower: float | None
-    upper: float | None
-    """Percentiles of the bootstrap, of the same number of rows."""
-    profit_per_row: float
-    """The profit divided by all rows, contacted or not."""
-    profit_random: float
-    """The profit of contacting as many rows in random order, in expectation."""
-    profit_wizard: float
-    """The profit of contacting as many rows in a perfect order, all events first."""
-    incremental: float
-    """What the group adds to the profit of the groups before it."""
-    best: bool
-    """Whether the profit is largest here; of equal ones the first, which contacts the fewest rows."""
-    share_best: float | None
-    """The share of the bootstrap replicates in which the profit is largest here."""
-
-
-class BestProfit(Record):
-    """The number of groups at which the profit of a model is largest, and that profit."""
-
-    dataset: str
-    model: str
-    variant: str = "original"
-    group: int
-    group_lower: int | None
-    group_upper: int | None
-    """Percentiles, over the bootstrap replicates, of the number of groups at which each is largest."""
-    groups: int
-    """The number of groups that the rows are cut into."""
-    profit: float
-    """The largest profit; optimistic, for the number of groups is chosen and judged on the same rows."""
-    lower: float | None
-    upper: float | None
-    """Percentiles, over the bootstrap replicates, of the largest profit of each."""
-    corrected: float | None
-    """The largest profit less its optimism: how much more, on average, the replicates earn at their own best number of
-    groups than the data do there. Efron (1983)."""
-
-
-class Desirability(Record):
-    """Desirability of the models; empty until goals are declared."""
-
-    individual: list[dict[str, Any]] = Field(default_factory=list)
-    overall: list[dict[str, Any]] = Field(default_factory=list)

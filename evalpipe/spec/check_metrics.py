@@ -247,7 +247,7 @@ def _repeated(tree: Tree, entries: list[Entry]) -> list[Problem]:
     first: dict[tuple[str, str], Entry] = {}
     problems = []
     for entry in entries:
-        same = first.setdefault((entry.metric.name, _effective(tree, entry)), entry)
+        same = first.setdefault((entry.metric.name, effective(tree, entry)), entry)
         if same is entry:
             continue
         alike = tree.get(*same.named) == tree.get(*entry.named)
@@ -260,7 +260,7 @@ def _repeated(tree: Tree, entries: list[Entry]) -> list[Problem]:
     return problems
 
 
-def _effective(tree: Tree, entry: Entry) -> str:
+def effective(tree: Tree, entry: Entry) -> str:
     """Return the options an entry comes to, as text."""
     filled = dict(entry.options)
     average = tree.get(*entry.loc, "average")

@@ -76,6 +76,14 @@ CODES = {
     "many-averages": "one value is needed, but several averages over the classes are asked for",
     "unknown-dataset": "predictions are given for a dataset that is not evaluated",
     "missing-predictions": "a model with files of predictions has none for an evaluated dataset",
+    "goal-subject": "a goal is neither of a measure nor of a characteristic, or of both",
+    "goal-form": "a goal has no form of desirability, several, or one that it cannot have",
+    "goal-order": "the limits of a goal do not ascend",
+    "goal-out-of-reach": "the limits of a goal lie beyond all that a measure can be",
+    "uneven-points": "the points of a goal have not as many desirabilities as values",
+    "duplicate-goal": "a goal of one measure or characteristic in one form is declared twice",
+    "missing-characteristic": "a model lacks a characteristic that a goal is of",
+    "wrong-characteristic": "a characteristic of a model has a value that a goal cannot judge",
     "outcome-as-input": "the column of the outcome is named as a prediction or a weight",
 }
 """The meaning of each code, in one line."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, PrivateAttr, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.desirability import Goal
 from evalpipe.spec.kinds import (
     ColumnName,
     FilePath,
@@ -265,6 +266,9 @@ class Spec(Part):
     """Recalibrators; each makes a variant of every model, which is evaluated beside the original."""
     compare: Compare | None = None
     """Differences between models, and between datasets."""
+    desirability: Annotated[tuple[Goal, ...], Field(min_length=1)] | None = None
+    """Goals, each a measure or a characteristic on a scale from 0, unacceptable, to 1; their weighted geometric mean
+    ranks the models. The measures are listed among the metrics."""
     report: Report = Report()
     """The rendered formats."""
     engine: Engine = Engine()

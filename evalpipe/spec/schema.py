@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe import calibration
 from evalpipe.metrics import registry
 from evalpipe.spec.check_task import applies
+from evalpipe.spec.desirability import OWN, file_schema
 from evalpipe.spec.models import Spec
 from evalpipe.tasks import MANY
 
@@ -58,6 +59,7 @@ def json_schema() -> Schema:
         "title": "evalpipe spec",
         "description": schema["description"],
     }
+    schema["$defs"]["Goal"] = _for_files(file_schema(written["$defs"]["Goal"]))
     entry = _for_files(registry.json_schema())
     schema = _sharing(schema, entry["anyOf"])
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
@@ -146,6 +148,7 @@ def resolved(spec: Spec) -> dict[str, Any]:
             del model[key]
     metrics = None if spec.metrics is None else [_canonical(choice) for choice in spec.metrics]
     _resolve_slices(spec, document)
+    _resolve_goals(spec, document)
     if spec.recalibrate is not None:
         document["recalibrate"]["methods"] = [_method(choice) for choice in spec.recalibrate.methods]
     foreign += ["slice_rules"] if spec.slices is None and spec.worst_slices is None else []
@@ -163,6 +166,16 @@ def _resolve_slices(spec: Spec, document: dict[str, Any]) -> None:
     if names is not None:
         resolved_names = [registry[name].name if name in registry else name for name in names]
         document["slice_rules"]["disparities"] = resolved_names
+
+
+def _resolve_goals(spec: Spec, document: dict[str, Any]) -> None:
+    """Write the measures of goals under their canonical names."""
+    for goal, written in zip(spec.desirability or (), document["desirability"] or (), strict=True):
+        if goal.metric is not None:
+            measure = _canonical(goal.metric)
+            own = {key: item for key, item in written.items() if key in OWN}
+            written.clear()
+            written.update({"metric": measure} if isinstance(measure, str) else measure, **own)
 
 
 def _canonical(choice: MetricChoice) -> str | dict[str, Any]:

@@ -1,0 +1,103 @@
+"""The records of desirability."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from evalpipe.results.record import Record, Scalar, Status
+
+
+class Goal(Record):
+    """A goal of desirability and its curve."""
+
+    goal: str
+    """Its name: the form and what it is of."""
+    kind: Literal["minimize", "maximize", "target", "box", "category", "custom"]
+    metric: str | None = None
+    params: dict[str, Scalar] = Field(default_factory=dict)
+    average: str | None = None
+    characteristic: str | None = None
+    shape: dict[str, Any]
+    """The limits, points or levels as the spec gives them."""
+    weight: float
+    missing: float | None = None
+    """The desirability of a value that does not exist; null where it leaves the overall desirability undefined."""
+    x: list[float] = Field(default_factory=list)
+    """Values along the curve, over its limits and all that was found; none of a goal by category."""
+    desirability: list[float] = Field(default_factory=list)
+    """The desirability at each."""
+
+
+class Individual(Record):
+    """The desirability of one model in one goal."""
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    goal: str
+    metric: str | None = None
+    params: dict[str, Scalar] = Field(default_factory=dict)
+    average: str | None = None
+    characteristic: str | None = None
+    value: Scalar | None
+    """The value of the measure, or the characteristic."""
+    desirability: float | None
+    """From 0, unacceptable, to 1."""
+    lower: float | None = None
+    """Limits of the desirability, from the replicates of the value; none of a characteristic, which is a constant."""
+    upper: float | None = None
+    level: float | None = None
+    weight: float
+    status: Status = "ok"
+    reason: str | None = None
+    undefined_replicates: int = 0
+
+
+class Overall(Record):
+    """The overall desirability of one model: the weighted geometric mean over its goals."""
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    value: float | None
+    lower: float | None = None
+    upper: float | None = None
+    level: float | None = None
+    rank: int | None = None
+    """1 for the most desirable on the dataset; those that tie share the better rank."""
+    probability_best: float | None = None
+    """The share of replicates in which it is the most desirable; those that tie share a replicate equally."""
+    pareto: bool | None = None
+    """Whether no other model or variant is as good in every goal and better in one."""
+    weights_best: float | None = None
+    """The share of 10,000 random weightings of the goals under which it is the most desirable."""
+    status: Status = "ok"
+    reason: str | None = None
+    undefined_replicates: int = 0
+    monte_carlo_error: float | None = None
+    """The standard error of the limits that comes from drawing so few replicates."""
+
+
+class WeightChange(Record):
+    """The overall desirability of one model where the weight of one goal is another."""
+
+    dataset: str
+    goal: str
+    factor: float
+    """By what the goal's weight is multiplied."""
+    model: str
+    variant: str = "original"
+    value: float | None
+    first: bool
+    """Whether it is then the most desirable, alone or with others that tie."""
+
+
+class Desirability(Record):
+    """Desirability of the models; empty until goals are declared."""
+
+    goals: list[Goal] = Field(default_factory=list)
+    individual: list[Individual] = Field(default_factory=list)
+    overall: list[Overall] = Field(default_factory=list)
+    sensitivity: list[WeightChange] = Field(default_factory=list)

@@ -1,0 +1,159 @@
+"""Desirability: the goals that a model should meet, each with its place on a scale from 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StrictFloat, StrictStr, model_serializer, model_validator
+
+from evalpipe.metrics import registry
+from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.kinds import Number, Part, Probability
+
+KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
+"""The forms of a goal, of which it has one."""
+
+OWN = ("characteristic", *KINDS, "weight", "missing")
+"""The keys of a goal that are not of its measure."""
+
+Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
+"""A finite number above 0."""
+
+
+class Ramp(Part):
+    """Two limits, and how the desirability goes from one to the other."""
+
+    low: Number
+    """The lower limit."""
+    high: Number
+    """The upper limit."""
+    scale: Positive = 1.0
+    """The power between the limits: 1 is a straight line, above 1 the goal is harder to satisfy, below 1 easier."""
+
+
+class Target(Part):
+    """A value to be met, and the limits beyond which nothing is acceptable."""
+
+    low: Number
+    """Up to here the desirability is 0."""
+    target: Number
+    """Here it is 1."""
+    high: Number
+    """From here on it is 0."""
+    scale_low: Positive = 1.0
+    """The power from `low` to `target`; above 1 is harder."""
+    scale_high: Positive = 1.0
+    """The power from `target` to `high`; above 1 is harder."""
+
+
+class Box(Part):
+    """What is acceptable, all of it alike."""
+
+    low: Number
+    """The lowest acceptable value."""
+    high: Number
+    """The highest acceptable value."""
+
+
+class Custom(Part):
+    """Points joined by straight lines."""
+
+    values: Annotated[tuple[Number, ...], Field(min_length=2)]
+    """The values, ascending."""
+    desirability: Annotated[tuple[Probability, ...], Field(min_length=2)]
+    """The desirability of each, 0 to 1."""
+    extrapolate: Literal["clamp", "zero", "error"] = "clamp"
+    """Beyond the ends: `clamp`, the desirability of the nearest end; `zero`, 0; `error`, the run ends with an error
+    where a model's value lies there."""
+
+
+class Goal(Part):
+    """One goal: of a measure or a characteristic, in one of six forms."""
+
+    metric: MetricChoice | None = None
+    """The measure, with its options and `average` beside it as in `metrics`; or else a characteristic."""
+    characteristic: StrictStr | None = None
+    """The characteristic, by its key under `characteristics` of the models."""
+    minimize: Ramp | None = None
+    """Desirability 1 up to `low`, 0 from `high` on."""
+    maximize: Ramp | None = None
+    """Desirability 0 up to `low`, 1 from `high` on."""
+    target: Target | None = None
+    """Desirability 1 at `target`, 0 at `low` and `high` and beyond."""
+    box: Box | None = None
+    """Desirability 1 from `low` to `high`, both included, 0 outside."""
+    category: Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None = None
+    """The desirability of each level of a characteristic; every model's level is among them."""
+    custom: Custom | None = None
+    """Points joined by straight lines."""
+    weight: Positive = 1.0
+    """How much the goal counts against the others, in the exponent of the geometric mean."""
+    missing: Probability | None = None
+    """The desirability of a value that does not exist. Without it an undefined measure leaves the overall desirability
+    undefined, and a model that lacks a characteristic is an error."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gathered(cls, value: Any) -> Any:
+        """Gather what is the measure's, which stands beside the goal's own keys."""
+        if not isinstance(value, Mapping) or "metric" not in value or isinstance(value["metric"], MetricChoice | None):
+            return value
+        measure = {key: item for key, item in value.items() if key not in OWN}
+        return {key: item for key, item in value.items() if key in OWN} | {"metric": measure}
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: Any) -> dict[str, Any]:
+        """Return the goal as it stands in a spec, without the keys that it does not have."""
+        found = {key: item for key, item in handler(self).items() if item is not None}
+        measure = found.pop("metric", {})
+        return {**({"metric": measure} if isinstance(measure, str) else measure), **found}
+
+    @property
+    def kind(self) -> str:
+        """The form that the goal has."""
+        return next(kind for kind in KINDS if getattr(self, kind) is not None)
+
+    @property
+    def shape(self) -> Any:
+        """The limits, points or levels of that form."""
+        return getattr(self, self.kind)
+
+    @property
+    def name(self) -> str:
+        """What the goal is called in results: "minimize brier", "maximize f_beta (beta=2)".
+
+        Options are named where they are not the usual ones, so that a resolved spec gives the same names.
+        """
+        if self.metric is None:
+            return f"{self.kind} {self.characteristic}"
+        entry = registry[self.metric.metric]
+        usual = {name: option.default for name, option in entry.option_types.items()} | {"average": "macro"}
+        given = dict(self.metric.options) | {"average": one for one in self.metric.averages}  # noqa: B035 - one
+        said = ", ".join(
+            f"{name}={item:g}" if isinstance(item, int | float) and not isinstance(item, bool) else f"{name}={item}"
+            for name, item in sorted(given.items()) if item != usual[name]
+        )
+        return f"{self.kind} {entry.name}{f' ({said})' if said else ''}"
+
+
+def goal_names(goals: tuple[Goal, ...]) -> tuple[str, ...]:
+    """Return the names of goals, each once: a characteristic that is called as a measure says what it is."""
+    measured = {goal.name for goal in goals if goal.metric is not None}
+    return tuple(
+        f"{goal.name} (characteristic)" if goal.metric is None and goal.name in measured else goal.name
+        for goal in goals
+    )
+
+
+def file_schema(goal: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a goal as a file holds it: the options of its measure stand beside its own keys."""
+    options: dict[str, list[Any]] = {}
+    for form in registry.json_schema()["anyOf"][1:]:
+        for key, part in form["properties"].items():
+            known = options.setdefault(key, [])
+            known += [part] if key != "metric" and part not in known else []
+    names = [name for form in registry.json_schema()["anyOf"][1:] for name in form["properties"]["metric"]["enum"]]
+    measure = {"description": goal["properties"]["metric"].get("description", ""), "enum": names}
+    beside = {key: parts[0] if len(parts) == 1 else {"anyOf": parts} for key, parts in options.items() if parts}
+    return {**goal, "properties": {**goal["properties"], **beside, "metric": measure}}
