@@ -212,8 +212,8 @@ def spec_page() -> str:
 def keys(model: type[BaseModel], depth: int) -> Iterator[str]:
     """Yield a line for each key of a mapping, and below it the keys of the mappings it holds."""
     schema = model.model_json_schema()
-    for name, field in model.model_fields.items():
-        models, named = held(field)
+    for own, field in model.model_fields.items():
+        name, (models, named) = field.alias or own, held(field)
         measure = {"metrics": "list of metrics", "metric": "metric"}.get(name)
         words = measure or kind(schema["properties"][name], schema.get("$defs", {}))
         meaning = " ".join((field.description or "").split())

@@ -38,6 +38,7 @@ def evaluate(
     intervals: Mapping[str, Any] | None = None,
     no_information: bool = False,
     compare: Mapping[str, Any] | None = None,
+    gates: Sequence[Mapping[str, Any]] | None = None,
     engine: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Results:
@@ -56,7 +57,7 @@ def evaluate(
         "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit,
         "intervals": intervals, "threshold": threshold, "no_information": no_information or None,
         "cluster": None if cluster is None else "cluster",
-        "slices": list(slices) if slices else None, "compare": compare, "engine": engine,
+        "slices": list(slices) if slices else None, "compare": compare, "gates": gates, "engine": engine,
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
     }
     spec = {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
-WRITTEN = ("card.html", "card.pdf", "results.json", "estimates.csv", "run.json")
+WRITTEN = ("card.html", "card.pdf", "junit.xml", "results.json", "estimates.csv", "run.json")
 """Every file that a run may write; those of an earlier run are replaced or removed."""
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2")

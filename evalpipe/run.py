@@ -108,6 +108,7 @@ def run(
     from evalpipe.data.read import read
     from evalpipe.engine import evaluate as evaluate_plan
     from evalpipe.engine.gather import gather
+    from evalpipe.gates import judged, look_back
     from evalpipe.plan import plan as make_plan
     from evalpipe.spec.schema import resolved, spec_sha256
 
@@ -120,6 +121,7 @@ def run(
         planned = make_plan(spec, look(spec, frames))
         clock(3)
         samples = read(planned, frames)
+        earlier = look_back(planned, samples)
         if folder is not None:
             from evalpipe.report import ready
 
@@ -128,7 +130,7 @@ def run(
         progress.expect(spec.intervals.replicates * sum(sample.role == "evaluate" for sample in samples))
         evaluation = evaluate_plan(planned, samples, progress.advance)
         clock(5)
-        results = gather(planned, samples, evaluation, resolved(spec), spec_sha256(spec))
+        results = judged(planned, gather(planned, samples, evaluation, resolved(spec), spec_sha256(spec)), earlier)
         if folder is not None:
             clock(6)
             from evalpipe.report import render as render_card
@@ -148,11 +150,14 @@ def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Reco
 def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | None = None) -> dict[str, bytes]:
     """Render the card of ``results`` (or of an output folder) again: file names and their bytes.
 
-    ``formats`` are "html" and "pdf"; by default those of the spec. Raises DataError for a folder without results,
-    UsageError for another format.
+    ``formats`` are "html", "pdf" and, for the verdicts of gates, "junit"; by default those of the spec. Raises
+    DataError for a folder without results, UsageError for another format, or for "junit" without gates.
     """
+    from evalpipe.errors import UsageError
     from evalpipe.report import render as render_card
     from evalpipe.results import Results
 
     found = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
+    if formats is not None and "junit" in formats and not found.gates:
+        raise UsageError.of("no-gates", "there is no junit.xml without gates", hint="add 'gates: […]' to the spec")
     return render_card(found, found.spec.get("report", {}).get("formats", ()) if formats is None else formats)

@@ -31,8 +31,12 @@ BELOW = {
         "version", "errors",
     },
     "report": {"results", "errors"},
+    "gates": {
+        "plan", "spec", "data.sample", "intervals", "results", "report.names", "report.numbers", "report.wording",
+        "errors",
+    },
     "record": {"spec", "results", "version", "errors"},
-    "run": {"spec", "plan", "data", "engine", "results", "report", "record", "errors"},
+    "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
     "arrays": {"run", "spec", "results", "errors"},
     "recalibration": {"run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {"run", "recalibration", "spec", "plan", "results", "metrics", "version", "errors"},

@@ -16,6 +16,8 @@ from evalpipe.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.results import FailOn
+
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 TEXT_OR_JSON = click.Choice(["text", "json"])
 
@@ -34,8 +36,8 @@ def app() -> None:
     evalpipe validate configs/titanic.yaml   every fault of the spec and the data's columns
     evalpipe metrics brier                   what a number means
 
-    Exit codes: 0 done; 2 the spec or the command line is wrong; 3 the data are wrong; 4 a fault of evalpipe itself;
-    130 interrupted.
+    Exit codes: 0 done; 1 done, but a gate of the spec did not hold; 2 the spec or the command line is wrong; 3 the
+    data are wrong; 4 a fault of evalpipe itself; 130 interrupted.
     """
 
 
@@ -43,12 +45,23 @@ def app() -> None:
 @click.argument("spec", type=click.Path())
 @click.option("--out", type=click.Path(), help="Output folder.  [default: reports/NAME]")
 @set_option
+@click.option(
+    "--fail-on", type=click.Choice(["fail", "warn", "indeterminate", "never"]), default="fail", show_default=True,
+    help="End with 1 where a gate failed; with warn, also one of severity warn; with indeterminate, also one of any "
+    "severity that the interval leaves open.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "github"]), default="text", show_default=True,
+              help="With github, gates that did not hold are annotations at their place in the spec.")
 @click.option("--no-progress", is_flag=True, help="Print no progress on stderr.")
-def run(spec: str, out: str | None, overrides: Sequence[str], no_progress: bool) -> None:
-    """Run the whole pipeline; print a summary and where the card is."""
+def run(spec: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, no_progress: bool) -> int:
+    """Run the whole pipeline; print a summary, the gates that did not hold, and where the card is.
+
+    Everything is written whether the gates hold or not. The exit code is 1 where one does not, see --fail-on.
+    """
     from evalpipe.cli.running import run_spec
 
-    run_spec(spec, out, overrides, show_progress=not no_progress)
+    held = run_spec(spec, out, overrides, fail_on, form, show_progress=not no_progress)
+    return 0 if held else 1
 
 
 @app.command(short_help="Check the spec and the data's columns.")
@@ -76,11 +89,11 @@ def plan(spec: str, overrides: Sequence[str], form: str) -> None:
 @app.command(short_help="Render the card again.")
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.option(
-    "--format", "forms", type=click.Choice(["html", "pdf"]), multiple=True,
-    help="Format of the card; may be repeated.  [default: those of the spec]",
+    "--format", "forms", type=click.Choice(["html", "pdf", "junit"]), multiple=True,
+    help="Format of the card, or junit.xml; may be repeated.  [default: those of the spec]",
 )
 def render(folder: str, forms: Sequence[str]) -> None:
-    """Render the card again from DIR/results.json; no data are needed."""
+    """Render the card, and the verdicts of gates as junit.xml, again from DIR/results.json; no data are needed."""
     from evalpipe.cli.running import render_folder
 
     render_folder(folder, forms)
@@ -182,7 +195,7 @@ def annotation(problem: Problem) -> str:
     parts = [("file", place.file), ("line", place.line), ("col", place.column)] if place else []
     where = ",".join(f"{key}={value}" for key, value in [*parts, ("title", problem.code)] if value is not None)
     text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
-    return f"::error {where}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::{problem.severity} {where}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _interrupted() -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from evalpipe.results import Comparison, Estimate, Results
+    from evalpipe.results import Comparison, Estimate, FailOn, Results
 
 LOSSES = ("brier", "log_loss", "rmse", "mse")
 """The measures in which the summary compares variants with their originals."""
@@ -28,8 +28,11 @@ USUAL = {("base", "e"), ("scale", "half"), ("pairs", "equal")}
 """Options that go without saying in the summary."""
 
 
-def run_spec(path: str, out: str | None, overrides: Sequence[str], *, show_progress: bool) -> None:
-    """Run a spec file, then print the summary and the paths of what was written."""
+def run_spec(
+    path: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, *, show_progress: bool
+) -> bool:
+    """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether gates hold."""
+    from evalpipe.cli.gates import print_annotations, print_gates
     from evalpipe.run import Silence, load, run
 
     watch()
@@ -39,9 +42,14 @@ def run_spec(path: str, out: str | None, overrides: Sequence[str], *, show_progr
         folder = Path(out) if out is not None else Path("reports") / spec.name
         results = run(spec, out=folder, progress=Interruptible(progress))
     print_summary(results)
+    print_gates(results)
+    if form == "github":
+        print_annotations(results, spec)
     click.echo("")
-    for name in (*(f"card.{form}" for form in spec.report.formats), "results.json"):
+    cards = (f"card.{kind}" for kind in spec.report.formats if kind != "junit")
+    for name in (*cards, *(["junit.xml"] if results.gates and "junit" in spec.report.formats else []), "results.json"):
         click.echo(str(folder / name))
+    return results.holds(fail_on)
 
 
 def render_folder(folder: str, forms: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ from evalpipe.intervals.paired import (
     paired_auc,
     verdict,
 )
+from evalpipe.intervals.recovered import recovered_limits
 from evalpipe.intervals.resampling import (
     Design,
     block_counts,
@@ -43,6 +44,6 @@ __all__ = [
     "block_counts", "blocks", "bootstrap_p", "clopper_pearson", "delong_covariance", "diebold_mariano",
     "diebold_mariano_sums", "folded_limits", "holm", "jackknife_counts", "jeffreys", "kish", "logit_bootstrap",
     "logit_limits", "mcnemar", "monte_carlo_error", "paired_auc", "percentile_limits", "pointwise_band",
-    "predictive_error", "replicate_weights", "simultaneous_band", "split", "stream", "studentised_limits", "verdict",
-    "wilson",
+    "predictive_error", "recovered_limits", "replicate_weights", "simultaneous_band", "split", "stream",
+    "studentised_limits", "verdict", "wilson",
 ]

@@ -68,15 +68,16 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
 
 
 def asked(spec: Spec) -> tuple[MetricPlan, ...]:
-    """Return the measures that the spec asks for, in order: those it lists, or else the task's standard set.
+    """Return the measures that the spec asks for, each once: those it lists, or else the task's standard set.
 
-    Those of the goals of desirability follow, where they are not yet among them.
+    Those of the goals of desirability and of gates follow.
     """
-    choices = spec.metrics or standard_metrics(spec)
-    listed = [entry for choice in choices for entry in entries(spec, choice)]
-    for goal in goals(spec):
-        listed += [goal] if goal is not None and goal not in listed else []
-    return tuple(listed)
+    listed = [entry for choice in spec.metrics or standard_metrics(spec) for entry in entries(spec, choice)]
+    gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
+    found: list[MetricPlan] = []
+    for entry in (*listed, *filter(None, goals(spec)), *gates):
+        found += [entry] if entry not in found else []
+    return tuple(found)
 
 
 def goals(spec: Spec) -> tuple[MetricPlan | None, ...]:

@@ -19,22 +19,26 @@ def ready(formats: Sequence[str]) -> None:
 
 
 def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
-    """Render the card in each of the formats ("html", "pdf") and return its files by name.
+    """Render the card in each of the formats ("html", "pdf", "junit") and return its files by name.
 
-    The same results give the same bytes on every call. Raises UsageError when a format is unknown, or when a library
-    of the operating system that the PDF needs is missing.
+    junit.xml holds the verdicts of gates; it is left out where none is declared. The same results give the same bytes
+    on every call. Raises UsageError when a format is unknown, or when a library of the operating system that the PDF
+    needs is missing.
     """
     from evalpipe.report.html import html_page
+    from evalpipe.report.junit import junit_document
     from evalpipe.report.pdf import pdf_document
 
-    makers = {"html": html_page, "pdf": pdf_document}
+    makers = {"html": html_page, "pdf": pdf_document, "junit": junit_document}
     unknown = [name for name in formats if name not in makers]
     if unknown:
         raise _unknown_format(unknown[0], sorted(makers))
-    return {f"card.{name}": makers[name](results) for name in dict.fromkeys(formats)}
+    wanted = [name for name in dict.fromkeys(formats) if name != "junit" or results.gates]
+    return {"junit.xml" if name == "junit" else f"card.{name}": makers[name](results) for name in wanted}
 
 
 def _unknown_format(name: str, known: list[str]) -> Exception:
     from evalpipe.errors import UsageError
 
-    return UsageError.of("unknown-format", f"the card cannot be written as '{name}'", hint=f"use {' or '.join(known)}")
+    hint = f"use {', '.join(known[:-1])} or {known[-1]}"
+    return UsageError.of("unknown-format", f"the card cannot be written as '{name}'", hint=hint)

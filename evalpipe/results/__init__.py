@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from evalpipe.errors import DataError
 from evalpipe.results.decisions import Prior, Threshold
 from evalpipe.results.desirability import Desirability
+from evalpipe.results.gates import FailOn, Gate, Verdict, holds, worst
 from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.tables import (
@@ -52,6 +53,8 @@ __all__ = [
     "Desirability",
     "Disparity",
     "Estimate",
+    "FailOn",
+    "Gate",
     "InputFile",
     "LevelCount",
     "Method",
@@ -68,8 +71,11 @@ __all__ = [
     "SliceDifference",
     "Status",
     "Threshold",
+    "Verdict",
     "Warned",
     "WorstSlice",
+    "holds",
+    "worst",
 ]
 
 
@@ -110,7 +116,7 @@ class Results(Record):
     confusion: list[Confusion]
     curves: list[Curve]
     desirability: Desirability = Desirability()
-    gates: list[dict[str, Any]] = Field(default_factory=list)
+    gates: list[Gate] = Field(default_factory=list)
     thresholds: list[Threshold]
     recalibration: list[Recalibration] = Field(default_factory=list)
     costs: list[NamedCost] = Field(default_factory=list)
@@ -150,6 +156,19 @@ class Results(Record):
                 "unreadable-file", f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
                 hint="give the output folder of `evalpipe run`",
             ) from None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all gates: fail, warn, indeterminate or, where each is held or there is none, pass."""
+        return worst(self.gates)
+
+    def holds(self, fail_on: FailOn = "fail") -> bool:
+        """Tell whether the gates hold; ``fail_on`` is the least verdict that counts as missed, or never.
+
+        ``"fail"``: failed gates. ``"warn"``: also failed gates whose severity is warn. ``"indeterminate"``: also those
+        that the interval leaves open.
+        """
+        return holds(self.gates, fail_on)
 
     @property
     def estimates(self) -> pl.DataFrame:

@@ -37,7 +37,7 @@ _PERCENT = 100
 def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()) -> list[Problem]:
     """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
 
-    What is wrong with single entries of ``metrics`` and the measures of ``worst_slices`` and goals is left to
+    What is wrong with entries of ``metrics`` and with the measures of ``worst_slices``, goals and gates is left to
     `evalpipe.spec.check_metrics`, and with the methods of ``recalibrate`` to `evalpipe.spec.check_recalibrate`.
     """
     explainer = _Explainer(tree, Shapes.of(schema), prefix)
@@ -60,7 +60,7 @@ def _of_metric(loc: Loc) -> bool:
     """Tell whether a location is in an entry that names a measure or a recalibrator."""
     if loc[:2] == ("recalibrate", "methods"):
         return len(loc) > 2
-    if loc[:1] == ("desirability",):
+    if loc[:1] in (("desirability",), ("gates",)):
         return loc[2:3] == ("metric",)
     return (loc[:1] == ("metrics",) and len(loc) > 1) or loc[:2] == ("worst_slices", "metric")
 

@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, StrictBool, StrictFloat, StrictInt, Str
 
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.desirability import Goal
+from evalpipe.spec.gates import Gate
 from evalpipe.spec.kinds import (
     ColumnName,
     FilePath,
@@ -208,8 +209,8 @@ class Engine(Part):
 class Report(Part):
     """What is rendered beside `results.json`, `estimates.csv` and `run.json`, which are always written."""
 
-    formats: tuple[Literal["html", "pdf"], ...] = ("html", "pdf")
-    """The formats of the card; may be empty."""
+    formats: tuple[Literal["html", "pdf", "junit"], ...] = ("html", "pdf", "junit")
+    """The formats of the card, and `junit` for junit.xml, which is written where gates are declared; may be empty."""
 
 
 class Spec(Part):
@@ -269,6 +270,8 @@ class Spec(Part):
     desirability: Annotated[tuple[Goal, ...], Field(min_length=1)] | None = None
     """Goals, each a measure or a characteristic on a scale from 0, unacceptable, to 1; their weighted geometric mean
     ranks the models. The measures are listed among the metrics."""
+    gates: Annotated[tuple[Gate, ...], Field(min_length=1)] | None = None
+    """Limits that results must keep; `evalpipe run` ends with 1 where one is missed."""
     report: Report = Report()
     """The rendered formats."""
     engine: Engine = Engine()

@@ -149,6 +149,8 @@ def resolved(spec: Spec) -> dict[str, Any]:
     metrics = None if spec.metrics is None else [_canonical(choice) for choice in spec.metrics]
     _resolve_slices(spec, document)
     _resolve_goals(spec, document)
+    for gate, written in zip(spec.gates or (), document["gates"] or (), strict=True):
+        written["metric"] = None if gate.metric is None else _canonical(gate.metric)
     if spec.recalibrate is not None:
         document["recalibrate"]["methods"] = [_method(choice) for choice in spec.recalibrate.methods]
     foreign += ["slice_rules"] if spec.slices is None and spec.worst_slices is None else []

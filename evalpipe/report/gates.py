@@ -1,0 +1,165 @@
+"""What the card says of gates: the verdict on the whole, and every gate with its reason."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers
+from evalpipe.report.names import names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalpipe.report.names import Names
+    from evalpipe.results import Gate, Results
+
+WORDS = {
+    "min": "at least", "max": "at most", "max_increase": "rises by at most", "max_decrease": "falls by at most",
+    "min_increase": "rises by at least", "min_decrease": "falls by at least",
+}
+"""Each key of `Gate.limit` in words."""
+
+SIGNS = {"fail": "✗", "warn": "▲", "indeterminate": "?", "skipped": "–", "pass": "✓"}
+"""The sign of each verdict, which stands before its word."""
+
+SAID = {
+    "fail": "failed", "warn": "failed (warning)", "indeterminate": "undecided", "skipped": "skipped", "pass": "held",
+}
+"""Each verdict in words."""
+
+FOLDED = 12
+"""Verdicts up to which the card lists all; beyond, those that are held are counted."""
+
+MOST = 40
+"""Verdicts that the card lists at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """One verdict. ``said`` is its word, behind its ``sign``; ``kind`` the outcome that colours it."""
+
+    title: str
+    place: str
+    limit: str
+    on: str
+    observed: str
+    interval: str | None
+    kind: str
+    sign: str
+    said: str
+    severity: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GatesView:
+    """All verdicts: in a sentence, row by row with the worst first, and those that are only counted."""
+
+    kind: str
+    sign: str
+    headline: str
+    rows: tuple[GateRow, ...]
+    held: tuple[str, ...]
+    """Of gates with verdicts that are not listed: the gate and how many of its verdicts are held."""
+    left_out: int
+    """Verdicts that are neither listed nor counted by gate, of the worse kinds."""
+    level: str
+
+
+def gates_view(results: Results) -> GatesView | None:
+    """Write the gates; None where none is declared."""
+    gates, names = results.gates, names_of(results)
+    if not gates:
+        return None
+    ordered = sorted(gates, key=lambda gate: list(SIGNS).index(kind_of(gate)))
+    listed = ordered if len(gates) <= FOLDED else [gate for gate in ordered if kind_of(gate) != "pass"]
+    worst = results.verdict
+    return GatesView(
+        kind=worst, sign=SIGNS[worst], headline=headline(gates),
+        rows=tuple(_row(names, gate) for gate in listed[:MOST]),
+        held=() if len(gates) <= FOLDED else _held(names, gates), left_out=max(len(listed) - MOST, 0),
+        level=f"{100 * results.intervals.level:.10g}%",
+    )
+
+
+def kind_of(gate: Gate) -> str:
+    """Return the outcome of a gate, or that it was skipped."""
+    return "skipped" if gate.verdict == "skipped" else gate.outcome
+
+
+def headline(gates: Sequence[Gate]) -> str:
+    """Say in a sentence what became of the gates."""
+    found = Counter(map(kind_of, gates))
+    whole, held = len(gates), found["pass"]
+    if held == whole:
+        return "The gate held" if whole == 1 else f"Every gate held: {whole} of {whole} checks"
+    words = {"fail": "failed", "warn": "failed as a warning", "indeterminate": "undecided", "skipped": "skipped"}
+    parts = [f"{found[kind]} {word}" for kind, word in words.items() if found[kind]]
+    return f"Of {whole} gate checks, {', '.join([*parts, f'{held} held'])}"
+
+
+def _held(names: Names, gates: Iterable[Gate]) -> tuple[str, ...]:
+    """Count the verdicts of each gate that is held at least once."""
+    groups: dict[int, list[Gate]] = {}
+    for gate in gates:
+        groups.setdefault(gate.gate, []).append(gate)
+    found = []
+    for same in groups.values():
+        held = sum(kind_of(gate) == "pass" for gate in same)
+        if held:
+            count = "held" if len(same) == 1 else f"{held} of {len(same)} held"
+            found.append(f"{gate_title(names, same[0], whole=True)}: {count}")
+    return tuple(found)
+
+
+def gate_title(names: Names, gate: Gate, *, whole: bool = False) -> str:
+    """Name a gate: by its own name, or by the measure and its limit; ``whole`` leaves out the class."""
+    if gate.name is not None:
+        return gate.name
+    if gate.metric is None:
+        what = "Overall desirability" if gate.desirability == "overall" else f"Desirability of {gate.desirability}"
+    else:
+        what = names.measure(gate.metric, gate.params, gate.average, None if whole else gate.class_)
+    return f"{what} {limit_text(names, gate)}"
+
+
+def limit_text(names: Names, gate: Gate) -> str:
+    """Write the limits of a gate: "at least 0.75", "rises by at most 0.01 against Logistic regression"."""
+    said = " and ".join(f"{WORDS[key]} {numbers.exact(value)}" for key, value in gate.limit.items())
+    return said if gate.against is None else f"{said} against {names.labels.get(gate.against, gate.against)}"
+
+
+def gate_place(names: Names, gate: Gate) -> str:
+    """Name the slice of a verdict, and the class where the name of the gate does not tell it."""
+    parts = [] if gate.slice is None else [names.slice(gate.slice)]
+    return ", ".join([*parts, *([gate.class_] if gate.name is not None and gate.class_ is not None else [])])
+
+
+def _row(names: Names, gate: Gate) -> GateRow:
+    kind, (observed, interval) = kind_of(gate), _observed(gate)
+    where = [names.model(gate.model, gate.variant), f"on {gate.dataset}"]
+    place = gate_place(names, gate)
+    return GateRow(
+        title=gate.name or gate_title(names, gate).removesuffix(f" {limit_text(names, gate)}"),
+        place=" ".join(where) + (f", {place}" if place else ""),
+        limit=limit_text(names, gate), on="" if gate.on == "interval" else f"by its {_ON[gate.on]}",
+        observed=observed, interval=interval, kind=kind, sign=SIGNS[kind], said=SAID[kind], severity=gate.severity,
+        reason=gate.reason,
+    )
+
+
+_ON = {"value": "value alone", "lower": "lower limit", "upper": "upper limit"}
+
+
+def _observed(gate: Gate) -> tuple[str, str | None]:
+    value, lower, upper = gate.observed, gate.lower, gate.upper
+    if value is None or not math.isfinite(value):
+        return "–", None
+    if gate.against is not None:
+        return numbers.signed_interval(value, lower, upper)
+    if lower is None or upper is None:
+        return numbers.number(value), None
+    return numbers.interval(value, lower, upper)

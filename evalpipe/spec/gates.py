@@ -1,0 +1,153 @@
+"""Gates: limits that results must keep, each of which is held, missed, or left open by the interval."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    StrictBool,
+    StrictFloat,
+    StrictStr,
+    Tag,
+    model_serializer,
+    model_validator,
+)
+
+from evalpipe.metrics import registry
+from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.kinds import AnyOf, FilePath, Key, Level, Number, Part
+
+CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
+"""The limits of a change against something."""
+
+LIMITS = ("min", "max", *CHANGES)
+"""The keys that hold a limit."""
+
+Change = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+"""How much a number may or must have changed, never below zero."""
+
+
+class Earlier(Part):
+    """The results of an earlier run."""
+
+    results: FilePath
+    """Its output folder or `results.json`, relative to the file this is written in. It is read before anything is
+    computed, so it may be the folder that the run will replace."""
+
+
+def _against_form(value: object) -> str:
+    return "a run" if isinstance(value, Mapping | BaseModel) else "a word"
+
+
+Against = Annotated[
+    Annotated[Literal["baseline"], Tag("a word")] | Annotated[Earlier, Tag("a run")],
+    Discriminator(_against_form),
+    AnyOf(),
+]
+"""`baseline`, or `{results: path}`."""
+
+SliceNames = Annotated[
+    Annotated[Annotated[StrictStr, Field(min_length=1)], Tag("a name")]
+    | Annotated[tuple[StrictStr, ...], Field(min_length=1), Tag("names")],
+    Discriminator(lambda value: "names" if isinstance(value, list | tuple) else "a name"),
+    AnyOf(),
+]
+"""`all`, the column or name of one way to slice, or the columns of an intersection."""
+
+
+def _options(schema: dict[str, Any]) -> None:
+    """Let the options of measures stand beside a measure's name."""
+    names = sorted({option for entry in registry for option in entry.option_types} | {"average"})
+    about = {"description": "An option of the measure, where it is named by its name alone."}
+    schema["patternProperties"] = {f"^({'|'.join(map(re.escape, names))})$": about}
+
+
+class Gate(Part):
+    """A limit that a measure, a change of it, or the desirability of a model must keep. One that is reached is kept."""
+
+    model_config = ConfigDict(json_schema_extra=_options)
+
+    name: Annotated[StrictStr, Field(min_length=1)] | None = None
+    """What the gate is called on the card and in junit.xml; the measure and its limit where absent."""
+    metric: MetricChoice | None = None
+    """The measure: a name, with the measure's options beside it, or a mapping of a name and its options."""
+    class_: Level | None = Field(default=None, alias="class")
+    """The class, where the measure has `average: none`; every class is judged where absent."""
+    desirability: Annotated[StrictStr, Field(min_length=1)] | None = None
+    """Instead of a measure, `overall` or the name of a goal."""
+    min: Number | None = None
+    """The lowest value allowed."""
+    max: Number | None = None
+    """The highest value allowed."""
+    against: Against | None = None
+    """What a change is measured from: `baseline`, the model of `compare.baseline` on the same rows; or `{results:
+    path}`, the same number in an earlier run. A change is the value less that it is against."""
+    max_increase: Change | None = None
+    """The most by which the value may be above what it is against."""
+    max_decrease: Change | None = None
+    """The most by which the value may be below what it is against."""
+    min_increase: Change | None = None
+    """The least by which the value must be above what it is against."""
+    min_decrease: Change | None = None
+    """The least by which the value must be below what it is against."""
+    optional: StrictBool = False
+    """Skip the gate where the earlier run, or its number, does not exist, as on the first night; an error without."""
+    on: Literal["interval", "value", "lower", "upper"] = "interval"
+    """What must keep the limit. `interval`: the gate passes when the whole interval keeps it, fails when all of it
+    misses it, and is indeterminate between, or without an interval. `value`, `lower` or `upper`: that number alone,
+    pass or fail."""
+    undefined: Literal["indeterminate", "fail", "pass"] = "indeterminate"
+    """The verdict where the measure is undefined."""
+    dataset: Key | None = None
+    """The evaluated dataset; every one where absent."""
+    model: Key | None = None
+    """The model; every one where absent."""
+    variant: Key = "original"
+    """The variant of the model: `original`, the name of a recalibrated one, or `all`."""
+    slice: Annotated[dict[StrictStr, Level], Field(min_length=1)] | None = None
+    """One slice, by its labels: `{season: a}`."""
+    slices: SliceNames | None = None
+    """Every slice: `all` there are, those by a column or of a name, or those of a list of columns combined. Without
+    `slice` or `slices`, the gate is on all rows."""
+    severity: Literal["fail", "warn"] = "fail"
+    """How bad it is when the gate fails; see `evalpipe run --fail-on`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gathered(cls, value: Any) -> Any:
+        """Take the options of a measure that stand beside its name for its own."""
+        if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
+            return value
+        own = {key: item for key, item in value.items() if key in KEYS}
+        options = {key: item for key, item in value.items() if key not in KEYS}
+        return own | {"metric": {"metric": value["metric"], **options}} if options else value
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the class under the key that the spec has for it."""
+        return {"class" if key == "class_" else key: item for key, item in handler(self).items()}
+
+    @property
+    def limit(self) -> dict[str, float]:
+        """The limits by their keys."""
+        return {key: float(item) for key in LIMITS if (item := getattr(self, key)) is not None}
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest that the value, or its change, may be; infinite where there is no limit."""
+        signs = {"max_decrease": -1, "min_decrease": -1}
+        found = {key: signs.get(key, 1) * item for key, item in self.limit.items()}
+        lowest = [found[key] for key in ("min", "min_increase", "max_decrease") if key in found]
+        highest = [found[key] for key in ("max", "max_increase", "min_decrease") if key in found]
+        return max(lowest, default=-float("inf")), min(highest, default=float("inf"))
+
+
+KEYS = frozenset(field.alias or name for name, field in Gate.model_fields.items())
+"""The keys of a gate that are no options of its measure."""

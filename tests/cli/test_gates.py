@@ -1,0 +1,164 @@
+"""Gates on the command line: exit codes, lines, annotations, junit.xml."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import junitparser
+import pytest
+
+from cli.conftest import SPEC
+from evalpipe.cli import main
+
+
+class Done(NamedTuple):
+    """What a command came to."""
+
+    returncode: object
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Done]
+
+PASSING = "  - {metric: roc_auc, min: 0.55}\n"
+OPEN = '  - {name: "right & <often>", metric: accuracy, min: 0.9}\n'
+FAILING = "  - {metric: accuracy, max: 0.5}\n"
+WARNING = "  - {metric: brier, min: 0.5, severity: warn}\n"
+REASONS = {
+    "open": "Accuracy 0.825 (0.724 to 0.901) reaches from below to above 0.9: more rows would be needed to tell",
+    "failing": "Accuracy 0.825 (0.724 to 0.901) lies wholly above 0.5",
+    "passing": "ROC AUC 0.906 (0.814 to 0.955) lies wholly above 0.55",
+    "warning": "Brier score 0.131 (0.112 to 0.155) lies wholly below 0.5",
+}
+
+
+@pytest.fixture
+def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return the command line within this process."""
+    monkeypatch.chdir(folder)
+
+    def run(*arguments: str) -> Done:
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        told = capsys.readouterr()
+        return Done(ended.value.code, told.out, told.err)
+
+    return run
+
+
+def declare(folder: Path, *gates: str) -> None:
+    text = SPEC.replace("[html]", "[junit]") + "gates:\n" + "".join(gates)
+    (folder / "small.yaml").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("gates", "codes"),
+    [
+        ([PASSING], {"fail": 0, "warn": 0, "indeterminate": 0, "never": 0}),
+        ([PASSING, OPEN], {"fail": 0, "indeterminate": 1}),
+        ([PASSING, OPEN, WARNING], {"fail": 0, "warn": 1, "indeterminate": 1, "never": 0}),
+        ([PASSING, OPEN, FAILING], {"fail": 1, "warn": 1, "indeterminate": 1, "never": 0}),
+    ],
+    ids=["passing", "open", "warning", "failing"],
+)
+def test_the_exit_code_says_whether_gates_hold(
+    command: Command, folder: Path, gates: list[str], codes: dict[str, int]
+) -> None:
+    declare(folder, *gates)
+    assert {on: command("run", "small.yaml", "--no-progress", "--fail-on", on).returncode for on in codes} == codes
+
+
+def test_a_failed_gate_is_said_and_everything_is_written(command: Command, folder: Path) -> None:
+    command("run", "small.yaml", "--out", "out")
+    assert not (folder / "out" / "junit.xml").exists()
+    declare(folder, PASSING, OPEN, FAILING, WARNING)
+    done = command("run", "small.yaml", "--out", "out", "--no-progress")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.endswith(
+        "\ngates: 1 of 4 held\n"
+        f"gate 2 undecided: right & <often>, a on test: {REASONS['open']}\n"
+        f"gate 3 failed: a on test: {REASONS['failing']}\n"
+        f"gate 4 failed (severity warn): a on test: {REASONS['warning']}\n"
+        "\nout/junit.xml\nout/results.json\n"
+    )
+    written = {path.name for path in (folder / "out").iterdir()}
+    assert written == {"junit.xml", "results.json", "estimates.csv", "run.json"}
+    results = json.loads((folder / "out" / "results.json").read_text())
+    assert [gate["verdict"] for gate in results["gates"]] == ["pass", "indeterminate", "fail", "fail"]
+
+
+def test_gates_are_annotations_at_their_places(command: Command, folder: Path) -> None:
+    declare(folder, PASSING, OPEN, FAILING, WARNING)
+    done = command("run", "small.yaml", "--no-progress", "--format", "github")
+    at = "file=small.yaml"
+    first = len((folder / "small.yaml").read_text().splitlines()) - 3
+    assert [line for line in done.stdout.splitlines() if line.startswith("::")] == [
+        f"::notice {at},line={first + 1},col=5,title=gate undecided::right & <often>, a on test: {REASONS['open']}",
+        f"::error {at},line={first + 2},col=5,title=gate failed::a on test: {REASONS['failing']}",
+        f"::warning {at},line={first + 3},col=5,title=gate failed (severity warn)::a on test: {REASONS['warning']}",
+    ]
+    assert done.returncode == 1
+    (folder / "small.yaml").write_text("evalpipe: 2\n")
+    broken = command("run", "small.yaml", "--format", "github")
+    assert broken.returncode == 2
+    assert broken.stdout.startswith("::error file=small.yaml,line=1,")
+
+
+def test_junit_agrees_with_the_exit_code(command: Command, folder: Path) -> None:
+    declare(folder, PASSING, OPEN, FAILING, WARNING)
+    command("run", "small.yaml", "--out", "out", "--no-progress")
+    suites = junitparser.JUnitXml.fromfile(str(folder / "out" / "junit.xml"))
+    (suite,) = suites
+    assert (suite.name, suite.tests, suite.failures, suite.errors, suite.skipped) == ("small", 4, 1, 0, 2)
+    cases = [(case.classname, case.name, [type(one).__name__ for one in case.result]) for case in suite]
+    assert cases == [
+        ("test.a", "ROC AUC at least 0.55", []),
+        ("test.a", "right & <often>", ["Skipped"]),
+        ("test.a", "Accuracy at most 0.5", ["Failure"]),
+        ("test.a", "Brier score at least 0.5", ["Skipped"]),
+    ]
+    assert [[one.message for one in case.result] for case in suite] == [
+        [], [f"indeterminate: {REASONS['open']}"], [REASONS["failing"]], [f"warning: {REASONS['warning']}"]]
+    assert [case.system_out for case in suite] == [REASONS["passing"], None, None, None]
+    assert "time" not in (folder / "out" / "junit.xml").read_text()
+
+
+def test_junit_can_be_rendered_again(command: Command, folder: Path) -> None:
+    declare(folder, PASSING, OPEN)
+    command("run", "small.yaml", "--out", "out", "--no-progress")
+    before = (folder / "out" / "junit.xml").read_bytes()
+    (folder / "out" / "junit.xml").unlink()
+    done = command("render", "out", "--format", "junit")
+    assert (done.returncode, done.stdout) == (0, "out/junit.xml\n")
+    assert (folder / "out" / "junit.xml").read_bytes() == before
+
+
+def test_without_gates_there_is_no_junit(command: Command, folder: Path) -> None:
+    (folder / "small.yaml").write_text(SPEC.replace("[html]", "[junit]"))
+    done = command("run", "small.yaml", "--out", "out", "--no-progress")
+    assert (done.returncode, "junit" in done.stdout, "gates" in done.stdout) == (0, False, False)
+    assert not (folder / "out" / "junit.xml").exists()
+    again = command("render", "out", "--format", "junit")
+    assert again.returncode == 2
+    assert again.stderr == (
+        "error[no-gates]: there is no junit.xml without gates\n  = help: add 'gates: […]' to the spec\n")
+
+
+def test_a_night_is_compared_with_the_night_before(command: Command, folder: Path) -> None:
+    declare(folder, "  - {metric: brier, max_increase: 0.2, against: {results: reports/small}, optional: true}\n")
+    line = ("run", "small.yaml", "--no-progress", "--fail-on", "indeterminate")
+    first, second = command(*line), command(*line)
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert "gates: 0 of 1 held\ngate 1 skipped: a on test: Brier score has nothing to be compared with" in first.stdout
+    assert "gates: 1 of 1 held\n" in second.stdout
+    third = command(*line)
+    assert third.stdout == second.stdout
+
+
+def test_the_help_says_when_the_exit_code_is_1(command: Command) -> None:
+    assert "1 done, but a gate of the spec did not hold" in command("--help").stdout
+    assert "The exit code is 1 where one does not" in " ".join(command("run", "--help").stdout.split())

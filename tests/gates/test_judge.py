@@ -1,0 +1,243 @@
+"""Gates from the spec to the table of results: which numbers they are on, and what they are against."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evalpipe
+from engine.runs import BOTH, intervals, people, run
+from evalpipe.errors import DataError
+from evalpipe.gates.tables import Tables, changed
+from evalpipe.gates.verdict import Seen
+from evalpipe.intervals import recovered_limits
+from evalpipe.results import Desirability, Gate, Results, holds, worst
+
+FRAME = people(400)
+CHEAP: dict[str, Any] = {"intervals": intervals(100), "metrics": ["accuracy", "brier"]}
+SLICED: dict[str, Any] = CHEAP | {"slices": ["s", ["s", "h"], {"column": "age", "cuts": [50]}]}
+
+
+def gates(*asked: dict[str, Any], frames: Any = FRAME, **keys: Any) -> list[Gate]:
+    return run(frames, **(CHEAP | keys), gates=list(asked)).gates
+
+
+def spots(rows: list[Gate]) -> list[tuple[str, str, str]]:
+    return [(row.dataset, row.model, row.variant) for row in rows]
+
+
+def test_a_gate_is_on_every_dataset_and_every_model_as_it_came() -> None:
+    frames = {"d": FRAME, "e": people(300, 1)}
+    recalibrate = {"fit_on": {"folds": 3}, "methods": ["isotonic"]}
+    found = gates({"metric": "brier", "max": 0.3}, frames=frames, models=BOTH, recalibrate=recalibrate)
+    assert spots(found) == [(d, m, "original") for d in "de" for m in "pq"]
+    narrow = gates({"metric": "brier", "max": 0.3, "dataset": "e", "model": "q", "variant": "all"}, frames=frames,
+                   models=BOTH, recalibrate=recalibrate)
+    assert spots(narrow) == [("e", "q", "original"), ("e", "q", "isotonic")]
+
+
+def test_a_gate_holds_what_the_table_of_estimates_holds() -> None:
+    results = run(FRAME, **CHEAP, gates=[{"metric": "error_rate", "max": 0.5, "name": "wrong"}])
+    (gate,), estimate = results.gates, results.rows[-1]
+    assert (estimate.metric, gate.metric, gate.name, gate.gate) == ("error_rate", "error_rate", "wrong", 1)
+    assert (gate.observed, gate.lower, gate.upper, gate.level, gate.method) == (
+        estimate.value, estimate.lower, estimate.upper, 0.95, "exact")
+    assert gate.limit == {"max": 0.5}
+    assert gate.reason.startswith("Error rate 0.")
+
+
+def test_measures_of_gates_are_measured_once() -> None:
+    asked = [
+        {"metric": "brier", "max": 0.3}, {"metric": "brier", "max": 0.4}, {"metric": "f_beta", "beta": 2, "min": 0},
+        {"metric": {"metric": "f_beta", "beta": 2}, "max": 1}, {"metric": "f_beta", "beta": 0.5, "min": 0},
+    ]
+    results = run(FRAME, **CHEAP, gates=asked)
+    measured = [(row.metric, row.params.get("beta")) for row in results.rows]
+    assert measured == [("accuracy", None), ("brier", None), ("f_beta", 2.0), ("f_beta", 0.5)]
+    assert [gate.params.get("beta") for gate in results.gates] == [None, None, 2.0, 2.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("scope", "slices"),
+    [
+        ({}, [None]),
+        ({"slices": "s"}, [{"s": "a"}, {"s": "b"}, {"s": "c"}]),
+        ({"slices": ["h", "s"]}, [{"s": s, "h": h} for s in "abc" for h in "xz"]),
+        ({"slices": "age"}, [{"age": "< 50"}, {"age": ">= 50"}]),
+        ({"slice": {"s": "b"}}, [{"s": "b"}]),
+        ({"slice": {"h": "z", "s": "b"}}, [{"s": "b", "h": "z"}]),
+    ],
+)
+def test_slices_of_a_gate(scope: dict[str, Any], slices: list[dict[str, str] | None]) -> None:
+    assert [row.slice for row in gates({"metric": "brier", "max": 0.3, **scope}, **SLICED)] == slices
+
+
+def test_all_slices_are_those_of_every_slicing_and_small_ones_are_open() -> None:
+    found = gates({"metric": "brier", "max": 1, "slices": "all"}, **SLICED, slice_rules={"min_rows": 60})
+    assert len(found) == 3 + 6 + 2
+    small = [row for row in found if row.observed is None]
+    assert 0 < len(small) < len(found)
+    assert {row.verdict for row in small} == {"indeterminate"}
+    assert all("fewer than the 60 of slice_rules.min_rows" in row.reason for row in small)
+
+
+def test_a_gate_without_an_interval_is_open_and_says_why() -> None:
+    plain, tested = gates({"metric": "brier", "max": 1}, {"metric": "spiegelhalter_z", "max": 9}, metrics=["accuracy"],
+                          intervals={"method": "none"})
+    assert plain.verdict == "indeterminate"
+    assert plain.reason.endswith(" has no interval to judge: the spec asks for none")
+    assert (tested.verdict, "a test of a hypothesis" in tested.reason) == ("indeterminate", True)
+    assert gates({"metric": "brier", "max": 1, "on": "value"}, intervals={"method": "none"})[0].verdict == "pass"
+
+
+def test_an_undefined_measure_is_open_or_what_the_gate_says() -> None:
+    never = FRAME.with_columns(p=pl.lit(0.01))
+    asked = [{"metric": "precision", "min": 0.5, "undefined": way} for way in ("indeterminate", "fail", "pass")]
+    found = gates(*asked, frames=never)
+    assert [row.verdict for row in found] == ["indeterminate", "fail", "pass"]
+    assert found[0].reason == "Precision is undefined: no predicted events"
+
+
+def test_classes_are_judged_apart_or_together() -> None:
+    generator = np.random.default_rng(3)
+    truth = generator.choice(["a", "b", "c"], 300)
+    shares = generator.dirichlet([1, 1, 1], 300) + 2 * (truth[:, None] == np.array(["a", "b", "c"]))
+    shares = shares / shares.sum(1, keepdims=True)
+    frame = pl.DataFrame({"y": truth} | {f"p_{level}": shares[:, k] for k, level in enumerate("abc")})
+    keys: dict[str, Any] = {"task": "multiclass", "outcome": {"column": "y", "levels": ["a", "b", "c"]},
+                            "models": {"m": {"probabilities": "p_{level}"}}, "metrics": ["accuracy"],
+                            "intervals": {"replicates": 100}}
+    one = {"metric": "sensitivity", "min": 0.1}
+    found = gates(one, one | {"average": "none"}, one | {"average": "none", "class": "b"}, frames=frame, **keys)
+    assert [(row.gate, row.average, row.class_) for row in found] == [
+        (1, "macro", None), (2, "none", "a"), (2, "none", "b"), (2, "none", "c"), (3, "none", "b")]
+    assert found[2].reason.startswith("Sensitivity, b 1.000 (")
+
+
+def test_against_the_baseline_the_paired_difference_is_judged() -> None:
+    results = run(FRAME, **CHEAP, models=BOTH, compare={"baseline": "p"}, slices=["s"], slice_rules={"min_rows": 100},
+                  gates=[{"metric": "brier", "max_increase": 0.1, "against": "baseline", "slices": "s"},
+                         {"metric": "brier", "max_increase": 0.1, "against": "baseline"}])
+    rows = {str(row.slice): row for row in results.comparisons if row.metric == "brier"}
+    assert {row.model for row in results.gates} == {"q"}
+    assert [row.observed is None for row in results.gates] == [False, False, True, False]
+    assert results.gates[2].reason.startswith("Brier score less that of p is not given: ")
+    whole, compared = results.gates[-1], rows["None"]
+    assert (whole.observed, whole.lower, whole.upper) == (compared.difference, compared.lower, compared.upper)
+    base = next(row.value for row in results.rows if (row.model, row.metric, row.slice) == ("p", "brier", None))
+    assert (whole.against, whole.reference) == ("p", base)
+    assert whole.reason.startswith("Brier score less that of p +0.0")
+
+
+def earlier(path: Path, **keys: Any) -> Results:
+    found = run(people(300, 7), **(CHEAP | keys))
+    path.mkdir()
+    (path / "results.json").write_text(found.to_json())
+    return found
+
+
+def test_against_an_earlier_run_the_limits_are_recovered_from_both(tmp_path: Path) -> None:
+    before = earlier(tmp_path / "night")
+    asked = [{"metric": "accuracy", "max_decrease": 0.2, "against": {"results": str(path)}}
+             for path in (tmp_path / "night", tmp_path / "night" / "results.json")]
+    now = run(FRAME, **CHEAP, gates=asked)
+    then, value = before.rows[0], now.rows[0]
+    assert then.metric == value.metric == "accuracy"
+    for gate in now.gates:
+        assert gate.observed == value.value - then.value
+        assert (gate.lower, gate.upper) == recovered_limits(
+            (value.value, value.lower, value.upper), (then.value, then.lower, then.upper))
+        assert (gate.reference, gate.method) == (then.value, "recovered")
+        assert gate.against_sha256 == hashlib.sha256(before.to_json().encode()).hexdigest()
+        assert gate.reason.startswith("Accuracy less that of the earlier run (two independent samples) ")
+    assert [gate.against for gate in now.gates] == [asked[0]["against"]["results"], asked[1]["against"]["results"]]
+
+
+def test_what_an_earlier_run_lacks_is_an_error_or_skipped(tmp_path: Path) -> None:
+    earlier(tmp_path / "night")
+    asked = {"metric": "accuracy", "max_decrease": 0.2, "against": {"results": str(tmp_path / "night")}}
+    with pytest.raises(DataError) as caught:
+        gates(asked, models=BOTH)
+    assert str(caught.value) == (
+        f"error[not-in-results]: the earlier run at {tmp_path / 'night'} has no Accuracy of q on d\n"
+        "  = help: run once without this gate, or add 'optional: true' to it, which skips it until there is something "
+        "to compare"
+    )
+    found = gates(asked | {"optional": True}, models=BOTH)
+    assert [row.verdict for row in found] == ["pass", "skipped"]
+    assert found[1].reason == "Accuracy has nothing to be compared with: no earlier run holds it"
+    first = gates(asked | {"optional": True, "against": {"results": str(tmp_path / "never")}})
+    assert [row.verdict for row in first] == ["skipped"]
+    assert holds(found, "indeterminate")
+    assert holds(first, "indeterminate")
+
+
+def test_runs_whose_intervals_differ_are_left_open(tmp_path: Path) -> None:
+    earlier(tmp_path / "night", intervals=intervals(100, level=0.9))
+    earlier(tmp_path / "plain", intervals={"method": "none"})
+    asked = [{"metric": "accuracy", "max_decrease": 0.2, "against": {"results": str(tmp_path / name)}}
+             for name in ("night", "plain")]
+    levels, bare = gates(*asked)
+    assert levels.reason.endswith("the two runs have intervals of different levels, 0.95 and 0.9")
+    assert bare.reason.endswith("the earlier run has none: the spec asks for none")
+    assert {levels.verdict, bare.verdict} == {"indeterminate"}
+    alone = gates(*(one | {"on": "value"} for one in asked))
+    assert [row.verdict for row in alone] == ["pass", "pass"]
+
+
+def test_a_difference_from_what_is_undefined_is_undefined() -> None:
+    subject = Tables(run(FRAME, **CHEAP)).measured(run(FRAME, **CHEAP).rows[0])
+    nothing = Seen(None, status="undefined", reason="no predicted events")
+    found = changed(nothing, subject)
+    assert (found.value, found.status, found.reason) == (None, "undefined", "in this run, no predicted events")
+
+
+def test_desirability_is_read_off_its_tables() -> None:
+    overall = [{"dataset": "d", "model": "p", "variant": "original", "value": 0.6, "lower": 0.5, "upper": 0.7,
+                "level": 0.95, "status": "ok", "reason": None}]
+    goal = [{"dataset": "d", "model": "p", "variant": "original", "goal": "brier", "value": 0.2, "desirability": 0.3,
+             "lower": 0.2, "upper": 0.4}]
+    results = run(FRAME, **CHEAP).model_copy(
+        update={"desirability": Desirability(overall=overall, individual=goal)})
+    (whole,), (one,) = (list(Tables(results).desired(name)) for name in ("overall", "brier"))
+    assert whole.seen == Seen(0.6, 0.5, 0.7, 0.95, "percentile", "ok", None)
+    assert one.seen == Seen(0.3, 0.2, 0.4, None, "percentile", "ok", None)
+    assert list(Tables(results).desired("sensitivity")) == []
+    assert Tables(results).same(one) == one
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "together", "held"),
+    [
+        ([], "pass", ["fail", "warn", "indeterminate", "never"]),
+        ([("pass", "fail"), ("skipped", "fail")], "pass", ["fail", "warn", "indeterminate", "never"]),
+        ([("indeterminate", "fail")], "indeterminate", ["fail", "warn", "never"]),
+        ([("indeterminate", "warn")], "indeterminate", ["fail", "warn", "never"]),
+        ([("fail", "warn"), ("indeterminate", "fail")], "warn", ["fail", "never"]),
+        ([("fail", "fail"), ("fail", "warn")], "fail", ["never"]),
+    ],
+)
+def test_verdicts_together(outcomes: list[tuple[str, str]], together: str, held: list[str]) -> None:
+    (gate,) = gates({"metric": "brier", "max": 1})
+    rows = [gate.model_copy(update={"verdict": verdict, "severity": severity}) for verdict, severity in outcomes]
+    assert worst(rows) == together
+    assert [way for way in ("fail", "warn", "indeterminate", "never") if holds(rows, way)] == held  # type: ignore[arg-type]
+
+
+def test_results_of_arrays_have_gates_too() -> None:
+    gate = {"metric": "brier", "max": 0.5}
+    results = evalpipe.evaluate(FRAME["y"], FRAME["p"], event=1, metrics=["brier"], gates=[gate],
+                                intervals={"replicates": 100})
+    assert (results.verdict, results.holds(), results.gates[0].verdict) == ("pass", True, "pass")
+    again = Results.from_json(results.to_json())
+    assert again == results
+
+
+def test_row_order_changes_no_verdict() -> None:
+    asked = [{"metric": "brier", "max": 0.2}, {"metric": "accuracy", "min": 0.7, "slices": "s"}]
+    assert gates(*asked, **SLICED) == gates(*asked, frames=FRAME.sample(fraction=1, shuffle=True, seed=2), **SLICED)
