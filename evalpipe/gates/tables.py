@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.gates.subjects import Subject
 from evalpipe.gates.verdict import Seen
 from evalpipe.intervals import recovered_limits
+from evalpipe.results import Individual
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from evalpipe.results import Comparison, Estimate, Results
+    from evalpipe.results import Comparison, Estimate, Overall, Results
 
 Key = tuple[object, ...]
 
@@ -35,17 +36,13 @@ class Tables:
 
     def desired(self, goal: str) -> Iterator[Subject]:
         """Yield the desirability of every model: overall, or in one goal."""
-        table: Any = self.results.desirability
-        for row in map(_plain, table.overall if goal == "overall" else table.individual):
-            if goal not in ("overall", row.get("goal")):
-                continue
-            value = row["value"] if goal == "overall" else row["desirability"]
-            seen = Seen(
-                value, row.get("lower"), row.get("upper"), row.get("level"), row.get("method") or "percentile",
-                row.get("status") or ("ok" if value is not None else "undefined"), row.get("reason"),
-            )
-            variant = row.get("variant") or "original"
-            yield Subject(row["dataset"], row["model"], variant, None, None, goal, {}, None, None, seen)
+        table = self.results.desirability
+        rows: Iterable[Overall | Individual] = table.overall if goal == "overall" else (
+            row for row in table.individual if row.goal == goal)
+        for row in rows:
+            value = row.desirability if isinstance(row, Individual) else row.value
+            seen = Seen(value, row.lower, row.upper, row.level, "percentile", row.status, row.reason)
+            yield Subject(row.dataset, row.model, row.variant, None, None, goal, {}, None, None, seen)
 
     def same(self, subject: Subject) -> Subject | None:
         """Return the same number of this run, None where it has none."""
@@ -98,11 +95,6 @@ def changed(now: Seen, before: Subject) -> Seen:
     lower, upper = recovered_limits((now.value, *known[:2]), (then.value, *known[2:]))  # type: ignore[arg-type]
     weak = next((one for one in (now, then) if one.status != "ok"), now)
     return Seen(value, lower, upper, now.level, "recovered", weak.status, weak.reason, then.value, signed=True)
-
-
-def _plain(row: Any) -> Mapping[str, Any]:
-    """Return a row of a table as a mapping."""
-    return row if isinstance(row, dict) else row.model_dump(by_alias=True)
 
 
 def _key(row: Estimate | Comparison | Subject) -> Key:

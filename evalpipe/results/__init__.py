@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
 from evalpipe.results.decisions import Prior, Threshold
-from evalpipe.results.desirability import Desirability
+from evalpipe.results.desirability import Desirability, Individual, Overall
 from evalpipe.results.gates import FailOn, Gate, Verdict, holds, worst
 from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.results.record import Record, Scalar, Slice, Status
@@ -55,12 +55,14 @@ __all__ = [
     "Estimate",
     "FailOn",
     "Gate",
+    "Individual",
     "InputFile",
     "LevelCount",
     "Method",
     "MetricSummary",
     "ModelSummary",
     "NamedCost",
+    "Overall",
     "Prior",
     "Profit",
     "Recalibration",

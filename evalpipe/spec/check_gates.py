@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from evalpipe.spec.check_gate_scope import check_scope
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.describe import closest, listed
+from evalpipe.spec.desirability import Goal, goal_names
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.gates import CHANGES, KEYS, LIMITS
 from evalpipe.spec.levels import level_text
@@ -73,12 +76,11 @@ def _desired(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
         yield tree.problem("no-goals", "no goals are declared, so there is no desirability", *here, key=True,
                            hint="add 'desirability: […]' to the spec, or name a 'metric'")
     elif gate["desirability"] != "overall" and isinstance(goals, list):
-        keys = ("name", "metric", "characteristic")
-        named = [goal.get(key) for goal in goals if isinstance(goal, dict) for key in keys]
-        known = [name for name in named if isinstance(name, str)]
-        if gate["desirability"] not in known:
-            yield tree.problem("no-goals", f"no goal is called {tree.show(*here)}", *here,
-                               hint=f"choose one of {listed(['overall', *known])}")
+        known = _goals(goals)
+        if known and gate["desirability"] not in known:
+            guess = closest(str(gate["desirability"]), known)
+            hint = f"did you mean '{guess}'?" if guess else f"choose one of {listed(['overall', *known])}"
+            yield tree.problem("no-goals", f"no goal is called {tree.show(*here)}", *here, hint=hint)
     for key in ("class", "slice", "slices"):
         if gate.get(key) is not None:
             message = f"'{key}' would change nothing: desirability is of all rows of a dataset"
@@ -87,6 +89,14 @@ def _desired(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
         message = "desirability has no difference from the baseline"
         yield tree.problem("nothing-to-compare", message, *loc, "against",
                            hint="set a limit with 'min', or name an earlier run: {results: …}")
+
+
+def _goals(written: list[Any]) -> list[str]:
+    """Return the names of the goals, none where one of them is wrong, which is told elsewhere."""
+    try:
+        return list(goal_names(tuple(Goal.model_validate(goal) for goal in written)))
+    except (ValidationError, KeyError, StopIteration):
+        return []
 
 
 def _inline(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:

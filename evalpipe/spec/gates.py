@@ -81,7 +81,7 @@ class Gate(Part):
     class_: Level | None = Field(default=None, alias="class")
     """The class, where the measure has `average: none`; every class is judged where absent."""
     desirability: Annotated[StrictStr, Field(min_length=1)] | None = None
-    """Instead of a measure, `overall` or the name of a goal."""
+    """Instead of a measure, `overall` or a goal by its form and what it is of, such as `maximize sensitivity`."""
     min: Number | None = None
     """The lowest value allowed."""
     max: Number | None = None

@@ -16,7 +16,7 @@ from evalpipe.errors import DataError
 from evalpipe.gates.tables import Tables, changed
 from evalpipe.gates.verdict import Seen
 from evalpipe.intervals import recovered_limits
-from evalpipe.results import Desirability, Gate, Results, holds, worst
+from evalpipe.results import Gate, Results, holds, worst
 
 FRAME = people(400)
 CHEAP: dict[str, Any] = {"intervals": intervals(100), "metrics": ["accuracy", "brier"]}
@@ -197,18 +197,16 @@ def test_a_difference_from_what_is_undefined_is_undefined() -> None:
     assert (found.value, found.status, found.reason) == (None, "undefined", "in this run, no predicted events")
 
 
-def test_desirability_is_read_off_its_tables() -> None:
-    overall = [{"dataset": "d", "model": "p", "variant": "original", "value": 0.6, "lower": 0.5, "upper": 0.7,
-                "level": 0.95, "status": "ok", "reason": None}]
-    goal = [{"dataset": "d", "model": "p", "variant": "original", "goal": "brier", "value": 0.2, "desirability": 0.3,
-             "lower": 0.2, "upper": 0.4}]
-    results = run(FRAME, **CHEAP).model_copy(
-        update={"desirability": Desirability(overall=overall, individual=goal)})
-    (whole,), (one,) = (list(Tables(results).desired(name)) for name in ("overall", "brier"))
-    assert whole.seen == Seen(0.6, 0.5, 0.7, 0.95, "percentile", "ok", None)
-    assert one.seen == Seen(0.3, 0.2, 0.4, None, "percentile", "ok", None)
-    assert list(Tables(results).desired("sensitivity")) == []
-    assert Tables(results).same(one) == one
+def test_gates_are_on_desirability_too() -> None:
+    goals = [{"metric": "brier", "minimize": {"low": 0, "high": 0.3}},
+             {"metric": "accuracy", "maximize": {"low": 0.4, "high": 1}}]
+    asked = [{"desirability": "overall", "min": 0}, {"desirability": "minimize brier", "min": 0.99, "model": "q"}]
+    results = run(FRAME, **CHEAP, models=BOTH, desirability=goals, gates=asked)
+    found = [(row.model, row.observed, row.lower, row.upper, row.verdict) for row in results.gates]
+    whole = [(row.model, row.value, row.lower, row.upper, "pass") for row in results.desirability.overall]
+    single = [(row.model, row.desirability, row.lower, row.upper, "fail")
+              for row in results.desirability.individual if (row.goal, row.model) == ("minimize brier", "q")]
+    assert found == whole + single
 
 
 @pytest.mark.parametrize(
