@@ -90,6 +90,10 @@ SCRIPTS: dict[str, dict[str, tuple[str, float]]] = {
     "apartments": {"linear": (OPTIMUM, 0.011), "forest": (TREES, 20.0)},
     "randhie": {"poisson_glm": (OPTIMUM, 1e-5), "boosting": (TREES, 0.05)},
     "visits": {"naive_bayes": (OPTIMUM, 1e-5), "boosting": (TREES, 0.02)},
+    "tumours": {
+        "one_predictor": (OPTIMUM, 1e-5), "ridge": (OPTIMUM, 1e-5), "lasso_": (OPTIMUM, 1e-5),
+        "random_forest": (TREES, 0.02),
+    },
 }
 
 
@@ -126,7 +130,10 @@ def test_every_script_is_run() -> None:
 
 
 def test_no_evaluated_row_was_trained_on() -> None:
-    keys = {"digits": "image", "anes96": "respondent", "apartments": "apartment", "randhie": "case", "visits": "case"}
+    keys = {
+        "digits": "image", "anes96": "respondent", "apartments": "apartment", "randhie": "case", "visits": "case",
+        "tumours": "tumour",
+    }
     for name, key in keys.items():
         each = [set(table[key]) for table in parts(DATA, name).values()]
         assert len(set.union(*each)) == sum(map(len, each)), name
@@ -291,3 +298,26 @@ def test_configs_show_the_sizes_that_they_say() -> None:
     assert [np.median(low), np.median(high)] == pytest.approx([-200, 400], abs=25)
     assert np.mean(np.abs(forest) < 100) > 0.25  # often close
     assert np.abs(forest).max() > 2 * np.abs(linear).max()  # sometimes far off
+
+
+def test_the_goals_for_tumours_are_met_as_the_formulas_of_the_book_say() -> None:
+    table = pl.read_parquet(DATA / "tumours_evaluation.parquet")
+    truth = (table["diagnosis"] == "malignant").to_numpy()
+    features = {"one_predictor": 1, "lasso_strong": 4, "lasso_medium": 9, "lasso_weak": 15, "ridge": 30,
+                "random_forest": 30}
+    found = {row.model: row for row in values("desirability").desirability.overall}
+
+    assert list(found) == list(features)
+    for name, count in features.items():
+        said = table[name].to_numpy() >= 0.5
+        parts = [
+            np.clip((0.1 - sk.brier_score_loss(truth, table[name].to_numpy())) / 0.1, 0, 1),
+            np.clip((20 - count) / 19, 0, 1),
+            float(sk.recall_score(~truth, ~said) >= 0.8),
+            np.clip((sk.recall_score(truth, said) - 0.8) / 0.2, 0, 1),
+        ]
+        # Four numbers and a fourth root of double precision.
+        assert found[name].value == pytest.approx(np.prod(parts) ** 0.25, abs=1e-12)
+    ranked = sorted(found, key=lambda name: found[name].rank or 0)
+    assert ranked[:3] == ["lasso_medium", "lasso_strong", "lasso_weak"]
+    assert [found[name].value for name in ("one_predictor", "ridge", "random_forest")] == [0, 0, 0]
