@@ -22,7 +22,8 @@ CUMULATIVE = {f"{of}_calibration_{how}" for of in ("cumulative", "top_label") fo
 CURVES = set(re.findall(r"\w+", Curve.__doc__ or "")) | CUMULATIVE
 OTHERS = {
     "no_information", "confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro",
-    "recalibrate", "fit_on", "parameters", "estimates", "comparisons", "recalibration", "profit", *recalibrators,
+    "recalibrate", "fit_on", "parameters", "estimates", "comparisons", "recalibration", "profit", "equivocal",
+    *recalibrators,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from evalpipe.data import slices
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise
-from evalpipe.plan import level_columns, threshold
+from evalpipe.plan import level_columns, threshold, zone
 from evalpipe.spec.models import gives
 from evalpipe.tasks import NUMBERS
 
@@ -39,7 +39,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     models = {}
     if role != "reference":
         for number, (name, model) in enumerate(spec.models.items()):
-            models[name] = _predictions(frame, number, model, threshold(spec, model), len(levels))
+            models[name] = _predictions(frame, number, spec, model, len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
     warnings = tuple(columns.warnings)
     if role == "evaluate":
@@ -138,22 +138,31 @@ def _score(model: Model, values: Mapping[str, pl.Series]) -> pl.Series | None:
     return pl.Series(column, np.exp(-np.logaddexp(0.0, -values[column].to_numpy())))
 
 
-def _predictions(frame: pl.DataFrame, number: int, model: Model, cut: float | None, levels: int) -> Predictions:
+def _predictions(frame: pl.DataFrame, number: int, spec: Spec, model: Model, levels: int) -> Predictions:
     def held(kind: str) -> Any:
         return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
-    predicted = held("predicted")
+    predicted, cut, asked = held("predicted"), threshold(spec, model), zone(spec, model)
     if model.probabilities is not None or model.scores is not None:
         columns = [_floats(frame, f"chance of {place} {number}") for place in range(levels)]
         chances = _frozen(np.column_stack(columns))
         tied = 0
+        reported = None if asked is None else _frozen(asked.reportable(chances))
         if predicted is None:
             predicted = _frozen(chances.argmax(axis=1).astype(np.intp))
-            tied = int(((chances == chances.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-        return Predictions(probability=chances, predicted=predicted, tied=tied)
+            tied = _tied(chances if reported is None else chances[reported])
+        return Predictions(probability=chances, predicted=predicted, tied=tied, reportable=reported, zone=asked)
     score = held("score")
     chance = score if "probabilities" in gives(dict(model)) else None
-    return Predictions(score, chance, predicted, cut, left_out=held("left out"))
+    reported = None if asked is None else _frozen(asked.reportable(score, cut))
+    return Predictions(
+        score, chance, predicted, cut, left_out=held("left out"), reportable=reported, zone=asked
+    )
+
+
+def _tied(chances: Floats) -> int:
+    """Count the rows whose highest probability several levels share."""
+    return int(((chances == chances.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
 
 
 def _array(frame: pl.DataFrame, name: str) -> Any:

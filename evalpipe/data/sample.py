@@ -13,9 +13,11 @@ from evalpipe.results import DatasetSummary, InputFile, Warned
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.plan import Zone
     from evalpipe.tasks import Task
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Whole = np.ndarray[Any, np.dtype[np.intp]]
 Values = np.ndarray[Any, Any]
 """Flags, places of levels, or numbers, as the task has them."""
@@ -29,8 +31,9 @@ class Predictions:
     of the event, shape [n], None where there is none; ``predicted`` whether the row is predicted as the event, shape
     [n], None where no threshold makes classes of a score; ``threshold`` the cut that made ``predicted``, None for
     given classes. Of K levels: ``probability`` of each, shape [n, K]; ``predicted`` the place of the level; ``tied``
-    the number of rows whose highest probability several levels share. Of a number: ``predicted`` and ``left_out``, the
-    prediction of a model that had not seen the row, shape [n].
+    the number of reportable rows whose highest probability several levels share. Of either: ``reportable`` whether the
+    row is outside the equivocal ``zone`` and so has a class, shape [n], None where no zone is declared. Of a number:
+    ``predicted`` and ``left_out``, the prediction of a model that had not seen the row, shape [n].
 
     Of a variant, ``source`` is the name of the model that was recalibrated, ``variant`` what the variant is called, and
     ``folds`` the number of each row's fold, shape [n], where it was cross-fitted.
@@ -45,6 +48,8 @@ class Predictions:
     source: str | None = None
     variant: str = "original"
     folds: Whole | None = None
+    reportable: Flags | None = None
+    zone: Zone | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 def values(summary: Summary, entry: MetricPlan) -> Floats:
     """Return a measure's value [...], or for the average "none" its value for each class [..., K]."""
+    summary = summary.seen_by(entry.metric)
     if entry.average is None:
         return summary.value(entry.metric, entry.params)
     if entry.average == "micro":

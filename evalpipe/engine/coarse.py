@@ -1,8 +1,8 @@
 """Large data, coarsened for drawing: rows that are alike in all that is asked become one unit of many observations.
 
-Units join rows of one truth, one predicted class of each model and the same slices, with neighbouring scores. Drawing
-so many observations from the units is drawing rows; what is lost is how the scores vary within a unit. Values are never
-computed from units, only the replicates are, and these are moved by what the units change in the value itself.
+Units join rows of one truth, one predicted class (or none) of each model and the same slices, with neighbouring scores.
+Drawing so many observations from the units is drawing rows; what is lost is how the scores vary within a unit. Values
+are never computed from units, only the replicates are, and these are moved by what the units change in the value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.statistics.grid import EDGES, TENTHS, cut, first_rows, joint, means
-from evalpipe.statistics.rows import present
+from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     fixed += [slicing.codes + 1 for slicing in (*sample.slicings, *sample.searched)]
     if sample.task not in NUMBERS:
         fixed += [_codes(model.predicted) for model in sample.models.values() if model.predicted is not None]
+        fixed += [_codes(model.reportable) for model in sample.models.values() if model.reportable is not None]
     fixed += [folds for folds in [_folds(sample)] if folds is not None]
     pattern, _ = joint(*fixed) if fixed else (np.zeros(sample.n, np.intp), 1)
     for cells in GRIDS[len(numbers)]:
@@ -110,7 +111,10 @@ def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
             score = means(model.score, cells[name], each)[cells[name][first]]
             chance = None if model.probability is None else means(model.probability, units, each)
         classes = None if model.predicted is None else model.predicted[first]
-        models[name] = replace(model, score=score, probability=chance, predicted=classes, folds=folds)
+        models[name] = replace(
+            model, score=score, probability=chance, predicted=classes, folds=folds,
+            reportable=taken(model.reportable, first),
+        )
     slicings, searched = (
         tuple(replace(slicing, codes=slicing.codes[first]) for slicing in several)
         for several in (sample.slicings, sample.searched)

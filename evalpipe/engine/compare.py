@@ -126,7 +126,7 @@ def _tested(plan: Plan, pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
     if entry.metric.name == "roc_auc" and entry.average is None:
         return _delong(plan, pair, found) or plain
     if entry.metric.name == "accuracy":
-        return _mcnemar(pair, found)
+        return _mcnemar(pair, found) or plain
     if entry.metric.name in LOSSES and entry.average is None and pair.one.sample.weight is None:
         return _losses(pair, entry, found)
     return plain
@@ -144,10 +144,19 @@ def _delong(plan: Plan, pair: _Pair, found: Gap) -> _Test | None:
     return _Test(Gap(found.value, tested.limits, None, found.undefined), "delong", "delong", tested.p_value)
 
 
-def _mcnemar(pair: _Pair, found: Gap) -> _Test:
-    """Return McNemar's test that both models are right equally often; the mid-P value counts."""
-    right = [place.summary.rows.truth == place.summary.rows.classes for place in (pair.first, pair.second)]
-    weight = pair.first.summary.weights
+def _mcnemar(pair: _Pair, found: Gap) -> _Test | None:
+    """Return McNemar's test that both models are right equally often; the mid-P value counts.
+
+    None where the equivocal zones leave the models different rows: a test on the rows that both report would not be of
+    the difference of accuracies, which is of each model's own.
+    """
+    flags = [place.summary.rows.reportable for place in (pair.first, pair.second)]
+    apart = [np.ones(len(pair.first.summary.rows.truth), bool) if one is None else one for one in flags]
+    if (apart[0] != apart[1]).any():
+        return None
+    seen = [place.summary.reportable for place in (pair.first, pair.second)]
+    right = [summary.rows.truth == summary.rows.classes for summary in seen]
+    weight = seen[0].weights
     alone, other = float(weight[right[0] & ~right[1]].sum()), float(weight[right[1] & ~right[0]].sum())
     exact, middle = mcnemar(alone, other)
     details = (("only_model", int(alone)), ("only_baseline", int(other)), ("p_exact", exact))
@@ -176,6 +185,6 @@ def _row(plan: Plan, pair: _Pair, entry: MetricPlan, tested: _Test, level: str |
         difference=found.value, lower=found.lower, upper=found.upper,
         level=plan.spec.intervals.level if found.limits else None,
         method=tested.method if found.limits else "none", p_value=tested.p_value, test=tested.name,
-        margin=margin, verdict=said, n=place.part.n, status=found.status, reason=found.reason,
+        margin=margin, verdict=said, n=place.seen_by(entry).part.n, status=found.status, reason=found.reason,
         undefined_replicates=found.undefined, details=dict(tested.details),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from evalpipe.engine.averages import by_class, values
 from evalpipe.engine.bins import totals
 from evalpipe.engine.no_information import no_information, skill
+from evalpipe.engine.parts import reported
 from evalpipe.intervals import (
     LIMITS,
     auc_variance,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from evalpipe.plan import MetricPlan, Plan
 
 ONE_CLUSTER = "all rows are of one cluster, so nothing tells how uncertain it is"
+
+NO_ROW = "no row is reportable: all lie in the equivocal zone"
 
 TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
@@ -79,9 +82,18 @@ class Place:
     part: Part
     summary: Summary
 
+    def seen_by(self, entry: MetricPlan) -> Place:
+        """Return what a measure is of: of predicted classes, the rows that have one alone."""
+        summary = self.summary.seen_by(entry.metric)
+        if summary is self.summary:
+            return self
+        part = reported(self.sample, self.sample.models[self.model], self.part)
+        return replace(self, part=part, summary=summary)
+
 
 def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterator[Estimate]:
     """Yield the estimate of one measure for one model; one for each class where they are not averaged."""
+    place = place.seen_by(entry)
     plan, sample, summary = place.plan, place.sample, place.summary
     key = place.model, place.number, plan.entries.index(entry)
     asked = plan.spec.no_information and place.part.slice is None
@@ -132,7 +144,7 @@ def _found(
     """Find the interval of a value, or why there is none."""
     level = place.plan.spec.intervals.level
     if math.isnan(value):
-        return _Found(value, status="undefined", reason=entry.metric.undefined)
+        return _Found(value, status="undefined", reason=entry.metric.undefined if place.part.n else NO_ROW)
     if entry.method == "none":
         return _Found(value)
     if place.sample.summary.clusters == 1:

@@ -34,13 +34,14 @@ from evalpipe.results import (
     Threshold,
     Warned,
     WorstSlice,
+    Zone,
 )
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evalpipe.data.sample import Sample
+    from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan import Plan
     from evalpipe.statistics import Summary
 
@@ -148,10 +149,26 @@ def _confusion(place: Place) -> Iterator[Confusion]:
     if model.predicted is None or sample.task in NUMBERS:
         return
     at_threshold = 0
-    if model.score is not None and model.threshold is not None:
+    if model.score is not None and model.threshold is not None and model.reportable is None:
         at_threshold = int((part.of(model.score) == model.threshold).sum())
     yield Confusion(
         dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
-        levels=list(sample.levels), counts=place.summary("confusion").tolist(), threshold=model.threshold,
+        levels=list(sample.levels), counts=place.summary.reportable("confusion").tolist(), threshold=model.threshold,
         at_threshold=at_threshold, tied=model.tied if part.slice is None else 0,
+        equivocal=_equivocal(place), zone=_zone(model),
     )
+
+
+def _equivocal(place: Place) -> float:
+    """Return the weight of the rows without a class."""
+    flags = place.summary.rows.reportable
+    return 0.0 if flags is None else float(place.summary.weights[~flags].sum())
+
+
+def _zone(model: Predictions) -> Zone | None:
+    if model.zone is None:
+        return None
+    if model.zone.min_probability is not None:
+        return Zone(min_probability=model.zone.min_probability)
+    low, high = (None, None) if model.threshold is None else model.zone.ends(model.threshold)
+    return Zone(below=model.zone.below, above=model.zone.above, low=low, high=high)

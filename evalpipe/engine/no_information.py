@@ -48,6 +48,11 @@ class Independent:
         """The same rows seen once for each level, that level being the event."""
         return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
 
+    def seen_by(self, metric: Metric) -> Independent:
+        """Return the same over the rows that a metric sees."""
+        seen = Summary(self.rows, self.weights).seen_by(metric)
+        return self if seen.rows is self.rows else Independent(seen.rows, seen.weights)
+
     def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
         """Return the mean of the statistic ``name``."""
         return np.asarray(sum(share * summary(name, options) for share, summary in self.levels))
@@ -60,25 +65,27 @@ class Independent:
 def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPlan) -> Floats:
     """Return the mean of a measure over pairings of truths with predictions, [], or [K] where each class has its own.
 
-    Exact where the measure is linear; else over `PERMUTATIONS` random pairings. NaN where it is undefined in all.
+    Of predicted classes, the rows that have one are paired among themselves. Exact where the measure is linear; else
+    over `PERMUTATIONS` random pairings. NaN where it is undefined in all.
     """
+    summary = summary.seen_by(entry.metric)
     if entry.metric.linear and entry.average != "micro":
         independent: Any = Independent(summary.rows, summary.weights)
         return values(independent, entry)
     drawn = np.stack([
-        values(Summary(summary.rows.paired(_pairing(plan, sample, number)), summary.weights), entry)
+        values(Summary(summary.rows.paired(_pairing(plan, sample, summary, number)), summary.weights), entry)
         for number in range(PERMUTATIONS)
     ])
     known = ~np.isnan(drawn)
     return ratio(np.where(known, drawn, 0.0).sum(axis=0), known.sum(axis=0))
 
 
-def _pairing(plan: Plan, sample: Sample, number: int) -> Any:
+def _pairing(plan: Plan, sample: Sample, summary: Summary, number: int) -> Any:
     """Draw which row's truth meets each prediction: a permutation; with weights, rows in proportion to them."""
-    generator = stream(plan.spec.seed, "pairing", sample.dataset, number)
+    generator, n = stream(plan.spec.seed, "pairing", sample.dataset, number), len(summary.rows.truth)
     if sample.weight is None:
-        return generator.permutation(sample.n)
-    return generator.choice(sample.n, sample.n, p=sample.weight / sample.weight.sum())
+        return generator.permutation(n)
+    return generator.choice(n, n, p=summary.weights / summary.weights.sum())
 
 
 def skill(entry: MetricPlan, value: float, known: float) -> float | None:

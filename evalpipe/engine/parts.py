@@ -13,7 +13,7 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalpipe.data.sample import Sample
+    from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan import Plan
 
 Whole = np.ndarray[Any, np.dtype[np.intp]]
@@ -83,6 +83,14 @@ def part_of(sample: Sample, rows: Whole, labels: Mapping[str, str] | None, slici
     """Return the part of a dataset that these rows are."""
     events = _count(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
     return Part(labels, slicing, rows, _count(sample, rows), events)
+
+
+def reported(sample: Sample, model: Predictions, part: Part) -> Part:
+    """Return what is left of a part without the rows of the model's equivocal zone."""
+    if model.reportable is None:
+        return part
+    rows = np.flatnonzero(model.reportable) if part.rows is None else part.rows[model.reportable[part.rows]]
+    return replace(part_of(sample, rows, part.slice, part.slicing), beside=part.beside)
 
 
 def _count(sample: Sample, rows: Whole) -> int:

@@ -12,6 +12,7 @@ from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.engine.replicates import design
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals import replicate_weights, stream
+from evalpipe.plan import zone_of_probabilities
 from evalpipe.results import Applied, Recalibration
 from evalpipe.tasks import NUMBERS
 
@@ -180,16 +181,24 @@ def _variant(
 ) -> Predictions:
     """Return a variant's predictions; its classes are those of its own probabilities."""
     model, (values, left_out) = sample.models[name], made
-    model = replace(model, source=name, variant=choice.name, folds=folds)
+    zone = zone_of_probabilities(plan.spec, plan.spec.models[name])
+    model = replace(model, source=name, variant=choice.name, folds=folds, zone=zone)
     if sample.task in NUMBERS:
         _above_zero(sample, name, values, left_out)
         return replace(model, predicted=values, left_out=left_out)
     if values.ndim > 1:
-        tied = int(((values == values.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-        return replace(model, probability=values, predicted=values.argmax(axis=1), tied=tied)
+        reportable = None if zone is None else zone.reportable(values)
+        seen = values if reportable is None else values[reportable]
+        tied = int(((seen == seen.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+        return replace(
+            model, probability=values, predicted=values.argmax(axis=1), tied=tied, reportable=reportable
+        )
     cut = plan.spec.models[name].threshold
     cut = float(plan.spec.threshold if cut is None else cut)
-    return replace(model, score=values, probability=values, predicted=values >= cut, threshold=cut)
+    reportable = None if zone is None else zone.reportable(values, cut)
+    return replace(
+        model, score=values, probability=values, predicted=values >= cut, threshold=cut, reportable=reportable
+    )
 
 
 def _above_zero(sample: Sample, name: str, values: Any, left_out: Any) -> None:

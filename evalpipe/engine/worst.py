@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.parts import Part, part_of, summaries_of
+from evalpipe.engine.parts import Part, part_of, reported, summaries_of
 from evalpipe.engine.replicates import FOLDS, draw
 from evalpipe.engine.rows import rows_of
 from evalpipe.intervals import percentile_limits, split, stream
@@ -154,11 +154,12 @@ def _drawn(
     found = []
     for k, part in enumerate(parts[1:], 1):
         value, drawn = float(values(summaries[name, k], entry)), replicates.get((name, k, 0))
+        seen = reported(sample, sample.models[name], part) if entry.metric.of_reportable else part
         limits = None if drawn is None else percentile_limits(drawn, plan.spec.intervals.level)
         p = None if drawn is None else _p_value(value - overall, drawn - replicates[name, 0, 0])
         found.append(WorstSlice(
             dataset=sample.dataset, **sample.named(name), rank=k, slice=dict(part.slice or {}),
-            metric=entry.metric.name, params=entry.shown, average=entry.average, n=part.n, events=part.events,
+            metric=entry.metric.name, params=entry.shown, average=entry.average, n=seen.n, events=seen.events,
             value=value, overall=overall, difference=value - overall, lower=limits[0] if limits else None,
             upper=limits[1] if limits else None, level=plan.spec.intervals.level if limits else None, p_value=p,
             p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,

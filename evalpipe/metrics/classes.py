@@ -83,6 +83,14 @@ def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Any]:
     return "costs", np.asarray(options["costs"])
 
 
+@metric(needs="labels", linear=True, sees="classes", direction="maximize", range=UNIT, interval="proportion",
+        undefined="no rows", ref="Chow (1970)")
+def reportable_rate(total: Any, reportable: Any) -> Proportion:
+    r"""Share of the rows that are given a predicted class because they lie outside the equivocal zone; 1 without one.
+    Measures of predicted classes are of these rows alone, $\frac{1}{n}\sum_i 1(i\text{ is reportable})$."""
+    return Proportion(reportable, total)
+
+
 @metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows", matrix=_priced,
         linear=True, ref="Elkan (2001)")
 def cost(total: Any, cost_paid: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - an option of the statistic

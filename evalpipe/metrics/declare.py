@@ -143,6 +143,11 @@ class Metric:
         marks = {name: typing.get_args(hints[name])[1:] for name in self.option_types}
         return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, FromSpec)}
 
+    @property
+    def of_reportable(self) -> bool:
+        """Whether it is of predicted classes, and so of the rows outside the equivocal zone; not of their share."""
+        return self.needs == "labels" and "reportable" not in self.statistics
+
     def bounds(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """Return the range of the values under some options."""
         return self.range if self.range_of is None else self.range_of(options)

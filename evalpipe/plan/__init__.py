@@ -19,6 +19,7 @@ from evalpipe.plan.columns import (
     threshold,
 )
 from evalpipe.plan.desirability import Aim, aims
+from evalpipe.plan.equivocal import Zone, zone, zone_of_probabilities
 from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, cost_matrix, named_costs, searched
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.spec.levels import level_text
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from evalpipe.spec.recalibration import MethodChoice as MethodChoice
 
 __all__ = [
-    "BOOTSTRAP", "DISPARITIES", "Aim", "DatasetPlan", "MetricPlan", "Plan", "cost_matrix", "level_columns", "levels",
-    "missing", "model_columns", "named_costs", "plan", "predictions_named", "searched", "slice_parts", "threshold",
+    "BOOTSTRAP", "DISPARITIES", "Aim", "DatasetPlan", "MetricPlan", "Plan", "Zone", "cost_matrix", "level_columns",
+    "levels", "missing", "model_columns", "named_costs", "plan", "predictions_named", "searched", "slice_parts",
+    "threshold", "zone", "zone_of_probabilities",
 ]
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Spec
 
+RATE = "reportable_rate"
+"""The measure that an equivocal zone brings with it."""
+
 DISPARITIES = {
     "demographic_parity": ("detection_prevalence",),
     "equal_opportunity": ("sensitivity",),
@@ -70,9 +73,10 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
 def asked(spec: Spec) -> tuple[MetricPlan, ...]:
     """Return the measures that the spec asks for, each once: those it lists, or else the task's standard set.
 
-    Those of the goals of desirability and of gates follow.
+    The reportable rate, where there is an equivocal zone, and those of the goals of desirability and of gates follow.
     """
-    listed = [entry for choice in spec.metrics or standard_metrics(spec) for entry in entries(spec, choice)]
+    choices = spec.metrics or standard_metrics(spec)
+    listed = [entry for choice in (*choices, *_of_zone(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
     found: list[MetricPlan] = []
     for entry in (*listed, *filter(None, goals(spec)), *gates):
@@ -85,6 +89,19 @@ def goals(spec: Spec) -> tuple[MetricPlan | None, ...]:
     return tuple(
         None if goal.metric is None else next(entries(spec, goal.metric)) for goal in spec.desirability or ()
     )
+
+
+def _of_zone(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[MetricChoice, ...]:
+    """Return the reportable rate where an equivocal zone is declared, all models give classes and it is not listed."""
+    from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.models import gives
+
+    models = spec.models.values()
+    declared = spec.equivocal is not None or any(model.equivocal is not None for model in models)
+    listed = any(choice.metric == RATE for choice in choices)
+    if listed or not declared or any("labels" not in gives(dict(model)) for model in models):
+        return ()
+    return (MetricChoice(RATE),)
 
 
 def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:

@@ -36,6 +36,7 @@ from evalpipe.results.tables import (
     Warned,
     WorstSlice,
 )
+from evalpipe.results.zone import Zone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +77,7 @@ __all__ = [
     "Verdict",
     "Warned",
     "WorstSlice",
+    "Zone",
     "holds",
     "worst",
 ]

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from evalpipe.results.record import Record, Scalar, Slice, Status
+from evalpipe.results.zone import Zone
 
 
 class InputFile(Record):
@@ -113,8 +114,9 @@ class Estimate(Measured):
     """How the interval was made: exact, wilson, jeffreys, delong, logit, percentile, basic, bca, studentised,
     bootstrap_logit, folded or none."""
     n: int
+    """Observations that it is of: with an equivocal zone, measures of predicted classes are of the reportable ones."""
     events: int | None
-    """Events of a binary outcome; of one class of several, its rows."""
+    """Events among them, of a binary outcome; of one class of several, its rows."""
     status: Status
     reason: str | None = None
     classes_used: int | None = None
@@ -147,7 +149,8 @@ class Comparison(Measured):
     p_value: float | None
     """Two-sided, of the test that the difference is zero."""
     test: str | None
-    """The test: delong, mcnemar (mid-P), diebold_mariano, or bootstrap."""
+    """The test: delong, mcnemar (mid-P; where equivocal zones leave both models the same rows), diebold_mariano, or
+    bootstrap."""
     p_adjusted: float | None = None
     """The same, adjusted by Holm's method: together with all others on all rows, in slices, or between datasets."""
     margin: float | None
@@ -244,7 +247,10 @@ class WorstSlice(Record):
 
 
 class Confusion(Record):
-    """Counts (with weights: their totals); ``counts[i][j]`` is truth level i, predicted level j."""
+    """Counts (with weights: their totals); ``counts[i][j]`` is truth level i, predicted level j.
+
+    Rows in the equivocal zone are in no cell.
+    """
 
     dataset: str
     model: str
@@ -254,9 +260,14 @@ class Confusion(Record):
     counts: list[list[float]]
     threshold: float | None
     at_threshold: int
-    """Rows whose probability equals the threshold; they are predicted as events."""
+    """Rows whose probability equals the threshold; they are predicted as events. None in an equivocal zone, which holds
+    the threshold."""
     tied: int = 0
     """Rows whose highest probability several levels share; the first of them is predicted."""
+    equivocal: float = 0.0
+    """Rows (with weights: their total) in the equivocal zone, which have no predicted level."""
+    zone: Zone | None = None
+    """The equivocal zone; null where none is declared."""
 
 
 class Curve(Record):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.check_compare import check_compare
 from evalpipe.spec.check_desirability import check_desirability
+from evalpipe.spec.check_equivocal import check_equivocal
 from evalpipe.spec.check_gates import check_gates
 from evalpipe.spec.check_metrics import check_metrics
 from evalpipe.spec.check_predictions import check_predictions
@@ -33,7 +34,8 @@ def check(tree: Tree) -> list[Problem]:
     return list(chain(
         check_task(tree), _resampling(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
         _columns(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
-        check_compare(tree), check_recalibrate(tree), check_profit(tree), check_desirability(tree), check_gates(tree),
+        check_compare(tree), check_recalibrate(tree), check_equivocal(tree), check_profit(tree),
+        check_desirability(tree), check_gates(tree),
     ))
 
 

@@ -30,6 +30,7 @@ _OF_SPEC: dict[Loc, tuple[str, ...]] = {
     ("prevalence", "levels"): MANY,
     ("costs",): CLASSES,
     ("profit",): _BINARY,
+    ("equivocal",): CLASSES,
     ("intervals", "stratify"): CLASSES,
 }
 _OF_MODEL: dict[str, tuple[str, ...]] = {
@@ -37,6 +38,7 @@ _OF_MODEL: dict[str, tuple[str, ...]] = {
     "score": _BINARY,
     "scale": _BINARY,
     "threshold": _BINARY,
+    "equivocal": CLASSES,
     "probabilities": MANY,
     "scores": MANY,
     "renormalise": MANY,

@@ -43,6 +43,7 @@ CODES = {
     "unused-scale": "a model has the scale of a score but no score",
     "unused-renormalise": "a model is to have its probabilities renormalised but gives none",
     "unused-threshold": "a model has both a threshold and predicted classes",
+    "unused-equivocal": "an equivocal zone would leave no row without a class",
     "nothing-to-evaluate": "no dataset has the role evaluate",
     "not-for-task": "a key that the task does not have",
     "metric-not-for-task": "a metric that the task does not have",

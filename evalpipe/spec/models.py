@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, StrictBool, StrictFloat, StrictInt, Str
 
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.desirability import Goal
+from evalpipe.spec.equivocal import EquivocalZone
 from evalpipe.spec.gates import Gate
 from evalpipe.spec.kinds import (
     ColumnName,
@@ -138,6 +139,8 @@ class Model(Part):
     many and are matched row by row."""
     threshold: Number | None = None
     """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone."""
+    equivocal: EquivocalZone | None = None
+    """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
     label: StrictStr | None = None
     """The name shown on the card."""
     characteristics: dict[StrictStr, StrictStr | StrictBool | Number] = Field(default_factory=dict)
@@ -244,6 +247,10 @@ class Spec(Part):
     """The models, by name."""
     threshold: Probability = 0.5
     """Rows of a binary outcome with probability >= threshold are predicted as events."""
+    equivocal: EquivocalZone | None = None
+    """The equivocal zone, whose rows have no predicted class: how far it reaches to either side of the threshold, or a
+    mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes are
+    then of the other rows, the reportable ones; models whose predicted classes are given have no zone."""
     metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
     """The measures: names, or mappings of a name and its options. The task's standard set where absent."""
     intervals: Intervals = Intervals()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
+    from evalpipe.statistics.class_rows import ClassRows
     from evalpipe.statistics.rows import Rows
     from evalpipe.statistics.summary import Summary
 
@@ -15,6 +18,12 @@ if TYPE_CHECKING:
 def total(summary: Summary) -> Any:
     """Weight of all rows."""
     return summary.weights.sum(axis=-1)
+
+
+@column
+def reportable(rows: Rows | ClassRows) -> Any:
+    """Rows that have a predicted class: those outside the equivocal zone."""
+    return np.ones(len(rows.truth), bool) if rows.reportable is None else rows.reportable
 
 
 @column

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import Floats, Rows, Whole, present, taken
+from evalpipe.statistics.rows import Flags, Floats, Rows, Whole, present, taken
 
 
 @dataclass(frozen=True)
@@ -16,12 +16,14 @@ class ClassRows:
     """Truth and predictions of n rows: ``truth`` and ``predicted`` are the places of levels in their order.
 
     Both have shape [n]; ``probabilities`` of all levels, shape [n, levels]; None where a model does not give it.
+    ``reportable`` [n] is as in `Rows`.
     """
 
     truth: Whole
     levels: int
     predicted: Whole | None
     probabilities: Floats | None = None
+    reportable: Flags | None = None
 
     @property
     def codes(self) -> Whole:
@@ -90,8 +92,15 @@ class ClassRows:
     def taken(self, index: Whole) -> ClassRows:
         """Return the rows at these positions."""
         return ClassRows(
-            self.truth[index], self.levels, taken(self.predicted, index), taken(self.probabilities, index)
+            self.truth[index], self.levels, taken(self.predicted, index), taken(self.probabilities, index),
+            taken(self.reportable, index),
         )
+
+    @cached_property
+    def classed(self) -> tuple[Whole, ClassRows]:
+        """The positions of the rows that have a class, and these rows; kept for every batch of weights."""
+        kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
+        return kept, replace(self.taken(kept), reportable=None)
 
     def paired(self, index: Whole) -> ClassRows:
         """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
@@ -101,7 +110,7 @@ class ClassRows:
         """Return the rows with one level as the event and all others as its opposite."""
         predicted = None if self.predicted is None else self.predicted == level
         chances = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
-        return Rows(self.truth == level, predicted, chances)
+        return Rows(self.truth == level, predicted, chances, reportable=self.reportable)
 
     @property
     def top_label(self) -> Rows:
@@ -114,4 +123,4 @@ class ClassRows:
         chances = None
         if self.probabilities is not None:
             chances = np.clip(self.probabilities[:, level + 1 :].sum(axis=1), 0.0, 1.0)
-        return Rows(self.truth > level, predicted, chances)
+        return Rows(self.truth > level, predicted, chances, reportable=self.reportable)

@@ -48,7 +48,7 @@ class Groups:
         """Gather by the first key [n], within it by the next, all ascending."""
         order = np.lexsort(keys[::-1])
         new = np.zeros(len(order), bool)
-        new[0] = True
+        new[:1] = True
         for key in keys:
             new[1:] |= key[order][1:] != key[order][:-1]
         return cls(order, np.flatnonzero(new))

@@ -24,13 +24,15 @@ class Rows:
     """Truth and predictions of n rows: ``truth`` and ``predicted`` are whether the row is (predicted as) the event.
 
     ``probability`` of the event and ``score``, which ranks the rows (the probability where it is not given). All of
-    shape [n]; None where a model does not give it.
+    shape [n]; None where a model does not give it. ``reportable`` [n] is whether a row has a class at all; None where
+    all have one: in an equivocal zone ``predicted`` means nothing.
     """
 
     truth: Flags
     predicted: Flags | None
     probability: Floats | None = None
     score: Floats | None = None
+    reportable: Flags | None = None
 
     def always(self, place: int) -> Rows:
         """Return the rows as if all of them were events (place 0) or none (place 1)."""
@@ -43,18 +45,27 @@ class Rows:
     def taken(self, index: Whole) -> Rows:
         """Return the rows at these positions."""
         return Rows(
-            self.truth[index], taken(self.predicted, index), taken(self.probability, index), taken(self.score, index)
+            self.truth[index], taken(self.predicted, index), taken(self.probability, index), taken(self.score, index),
+            taken(self.reportable, index),
         )
+
+    @cached_property
+    def classed(self) -> tuple[Whole, Rows]:
+        """The positions of the rows that have a class, and these rows; kept for every batch of weights."""
+        kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
+        return kept, replace(self.taken(kept), reportable=None)
 
     @classmethod
     def stacked(cls, parts: Sequence[Rows]) -> Rows:
         """Put rows of the same kind below each other."""
         predicted = [part.predicted for part in parts if part.predicted is not None]
         chances = [part.probability for part in parts if part.probability is not None]
+        reportable = [part.reportable for part in parts if part.reportable is not None]
         return cls(
             np.concatenate([part.truth for part in parts]),
             np.concatenate(predicted) if predicted else None,
             np.concatenate(chances) if chances else None,
+            reportable=np.concatenate(reportable) if reportable else None,
         )
 
     @property

@@ -90,6 +90,18 @@ class Summary:
         return self.weights.astype(float, copy=False)
 
     @cached_property
+    def reportable(self) -> Summary:
+        """The same without the rows of the equivocal zone, as if there were no others; itself where there is none."""
+        if self.rows.reportable is None:
+            return self
+        kept, rows = self.rows.classed
+        return Summary(rows, np.take(self.weights, kept, axis=-1))
+
+    def seen_by(self, metric: Metric) -> Summary:
+        """Return the statistics that a metric sees: one of predicted classes sees the rows that have a class."""
+        return self.reportable if metric.of_reportable else self
+
+    @cached_property
     def classes(self) -> tuple[Summary, ...]:
         """The same rows seen once for each level, that level being the event; for rows of K levels."""
         return tuple(self._against(level) for level in range(self.rows.levels))
@@ -142,4 +154,5 @@ class Summary:
         return metric.proportion(*self._inputs(metric, options), **options)
 
     def _inputs(self, metric: Metric, options: Mapping[str, Any]) -> list[Floats]:
-        return [self(name, options) for name in metric.statistics]
+        seen = self.seen_by(metric)
+        return [seen(name, options) for name in metric.statistics]

@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.statistics.class_rows import ClassRows
 from evalpipe.statistics.grid import EDGES, cut, means
 from evalpipe.statistics.groups import Groups, totals_of_runs
-from evalpipe.statistics.rows import Rows
+from evalpipe.statistics.rows import Rows, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,12 +115,13 @@ def view(
 ) -> View:
     """Gather rows that are alike.
 
-    Of an event's rows those of equal score, truth and predicted class become one; where there are more than `EXACT`
-    scores, unless ``exact``, scores of one cell of a grid count as tied at their mean, while probabilities are the mean
-    of the cell's events and of its non-events, each row counting ``sizes`` [n]. Cells also end at ``edges``. Rows
-    of classes without probabilities become the cells of the confusion matrix. Other rows stay as they are.
+    Of an event's rows those of equal score, truth and predicted class, or lack of one, become one; where there are more
+    than `EXACT` scores, unless ``exact``, scores of one cell of a grid count as tied at their mean, while probabilities
+    are the mean of the cell's events and of its non-events, each row counting ``sizes`` [n]. Cells also end at
+    ``edges``. Rows of classes without probabilities become the cells of the confusion matrix. Other rows stay as they
+    are.
     """
-    if isinstance(rows, ClassRows) and rows.probabilities is None:
+    if isinstance(rows, ClassRows) and rows.probabilities is None and rows.reportable is None:
         groups = Groups.by(rows.codes, rows.picked)
         cells: Any = ClassRows(rows.codes[groups.first], rows.levels, rows.picked[groups.first])
     elif isinstance(rows, Rows):
@@ -133,7 +134,7 @@ def view(
 def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: bool) -> tuple[Groups, Rows]:
     predicted = np.zeros(len(rows.truth), bool) if rows.predicted is None else rows.predicted
     if not rows.ranked:
-        groups = Groups.by(rows.truth, predicted)
+        groups = Groups.by(rows.truth, predicted)  # without scores there is no equivocal zone
         return groups, rows.taken(groups.first)
     if exact or len(rows.starts) <= EXACT:
         scores: Floats | Whole = rows.scored
@@ -142,7 +143,7 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
         always = [*([EDGES] if rows.probability is not None else []), *([] if edges is None else [edges])]
         scores = cut(rows.scored, CELLS, np.concatenate(always) if always else None)
         score = means(rows.scored, scores, sizes)[scores]
-    groups = Groups.by(scores, rows.truth, predicted)
+    groups = Groups.by(scores, rows.truth, predicted, *([] if rows.reportable is None else [rows.reportable]))
     chances = None
     if rows.probability is not None:
         number = np.empty(len(scores), np.intp)
@@ -150,5 +151,6 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
         chances = means(rows.probability, number, sizes)
     first = groups.first
     return groups, Rows(
-        rows.truth[first], None if rows.predicted is None else predicted[first], chances, score[first]
+        rows.truth[first], None if rows.predicted is None else predicted[first], chances, score[first],
+        taken(rows.reportable, first),
     )

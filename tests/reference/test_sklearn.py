@@ -122,10 +122,10 @@ LACKING = {
     "expected_cost", "ece", "sensitivity_at_specificity", "specificity_at_sensitivity", "mce", "ace", "rmsce",
     "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax", "spiegelhalter_z",
     "spiegelhalter_p", "hosmer_lemeshow", "hosmer_lemeshow_p", "brier_miscalibration", "brier_discrimination",
-    "net_benefit",
+    "net_benefit", "reportable_rate",
 }
-"""What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py`, `test_plain.py` and `test_calibration.py`
-check these."""
+"""What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py`, `test_plain.py`, `test_calibration.py` and
+`test_equivocal.py` check these."""
 
 
 def test_what_scikit_learn_lacks_is_named() -> None:

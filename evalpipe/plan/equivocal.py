@@ -1,0 +1,61 @@
+"""The equivocal zone of a model's predictions: which rows are reported with a class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.spec.equivocal import Equivocal
+
+if TYPE_CHECKING:
+    from evalpipe.spec.models import Model, Spec
+
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """Rows from ``below`` under the threshold to ``above`` over it, both ends included, have no class.
+
+    Of several levels those whose highest probability is under ``min_probability``. The zone of a threshold is that of
+    class_pred objects in Kuhn, Vaughan & Ruiz, probably (2020).
+    """
+
+    below: float = 0.0
+    above: float = 0.0
+    min_probability: float | None = None
+
+    def ends(self, cut: float) -> tuple[float, float]:
+        """Return where the zone begins and ends, in the decimals as written: 0.4 - 0.1 is 0.3, and 0.3 is inside."""
+        at, below, above = (Decimal(repr(float(number))) for number in (cut, self.below, self.above))
+        return float(at - below), float(at + above)
+
+    def reportable(self, values: Any, cut: Any = None) -> Flags:
+        """Tell which rows have a class: of scores [n] with their cut (or cuts [n]), or of probabilities [n, K]."""
+        if self.min_probability is not None:
+            return np.asarray(values.max(axis=1) >= self.min_probability)
+        cuts, place = np.unique(cut, return_inverse=True)
+        low, high = np.array([self.ends(one) for one in cuts]).T[:, place.reshape(np.shape(cut))]
+        return np.asarray((values < low) | (values > high))
+
+
+def zone(spec: Spec, model: Model) -> Zone | None:
+    """Return the zone of a model's own classes; None where none is declared, or the data give its classes."""
+    return None if model.prediction is not None else zone_of_probabilities(spec, model)
+
+
+def zone_of_probabilities(spec: Spec, model: Model) -> Zone | None:
+    """Return the zone of classes made from a model's probabilities or scores, such as those of its variants.
+
+    The spec's zone is one of probabilities: a score that is a rank alone has its own or none.
+    """
+    rank = model.score is not None and model.scale is None
+    given = spec.equivocal if model.equivocal is None and not rank else model.equivocal
+    if given is None:
+        return None
+    if not isinstance(given, Equivocal):
+        return Zone(given, given)
+    return Zone(given.below or 0.0, given.above or 0.0, given.min_probability)

@@ -1,0 +1,33 @@
+"""The equivocal zone: the keys that say which rows get no predicted class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Discriminator, Field, StrictFloat, Tag
+
+from evalpipe.spec.kinds import AnyOf, Part, Probability
+
+Distance = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+"""How far from the threshold: a number of 0 or more."""
+
+
+class Equivocal(Part):
+    """Where a prediction is too uncertain for a class."""
+
+    below: Distance | None = None
+    """How far below the threshold of a binary outcome the zone begins, its end included; 0 where only `above` is
+    given."""
+    above: Distance | None = None
+    """How far above the threshold it ends, its end included; 0 where only `below` is given."""
+    min_probability: Probability | None = None
+    """Of a multiclass or ordinal outcome: rows whose highest probability is below this have no predicted class."""
+
+
+EquivocalZone = Annotated[
+    Annotated[Distance, Tag("a distance")] | Annotated[Equivocal, Tag("a zone")],
+    Discriminator(lambda value: "a zone" if isinstance(value, Mapping | Equivocal) else "a distance"),
+    AnyOf(),
+]
+"""One distance for either side of the threshold, or a mapping."""
