@@ -87,7 +87,7 @@ def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Any]:
         undefined="no rows", ref="Chow (1970)")
 def reportable_rate(total: Any, reportable: Any) -> Proportion:
     r"""Share of the rows that are given a predicted class because they lie outside the equivocal zone; 1 without one.
-    Measures of predicted classes are of these rows alone, $\frac{1}{n}\sum_i 1(i\text{ is reportable})$."""
+    Measures of predicted classes are of these rows alone, $\frac{n_{\mathrm{reportable}}}{n}$."""
     return Proportion(reportable, total)
 
 

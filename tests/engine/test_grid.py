@@ -28,6 +28,7 @@ SMALL_SLICES = {"slices": [{"column": "age", "cuts": [62]}], "slice_rules": {"re
 
 KINDS: dict[str, dict[str, Any]] = {
     "one model": {},
+    "equivocal zone": {"models": BOTH, "equivocal": {"below": 0.1, "above": 0.05}},
     "two models and slices": {"models": BOTH, "compare": {"baseline": "q"}} | SMALL_SLICES,
     "frequency weights": {"weight": {"column": "times", "kind": "frequency"}},
     "heavy tails": {"models": {"p": {"probability": "tails"}}, "metrics": ["log_loss", "brier", "roc_auc"]},
