@@ -10,6 +10,7 @@ from evalpipe.engine.costs import cost_references
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.desirability import against_direction, desirability
 from evalpipe.engine.disparities import disparities
+from evalpipe.engine.equivocal import without_class, zone_record
 from evalpipe.engine.estimates import Place, insufficient
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
@@ -34,14 +35,13 @@ from evalpipe.results import (
     Threshold,
     Warned,
     WorstSlice,
-    Zone,
 )
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.data.sample import Sample
     from evalpipe.plan import Plan
     from evalpipe.statistics import Summary
 
@@ -155,20 +155,5 @@ def _confusion(place: Place) -> Iterator[Confusion]:
         dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
         levels=list(sample.levels), counts=place.summary.reportable("confusion").tolist(), threshold=model.threshold,
         at_threshold=at_threshold, tied=model.tied if part.slice is None else 0,
-        equivocal=_equivocal(place), zone=_zone(model),
+        equivocal=without_class(place.summary), zone=zone_record(model.zone, model.threshold),
     )
-
-
-def _equivocal(place: Place) -> float:
-    """Return the weight of the rows without a class."""
-    flags = place.summary.rows.reportable
-    return 0.0 if flags is None else float(place.summary.weights[~flags].sum())
-
-
-def _zone(model: Predictions) -> Zone | None:
-    if model.zone is None:
-        return None
-    if model.zone.min_probability is not None:
-        return Zone(min_probability=model.zone.min_probability)
-    low, high = (None, None) if model.threshold is None else model.zone.ends(model.threshold)
-    return Zone(below=model.zone.below, above=model.zone.above, low=low, high=high)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.engine.equivocal import zone_record
 from evalpipe.engine.no_information import PERMUTATIONS
-from evalpipe.plan import levels, model_columns, named_costs, threshold
+from evalpipe.plan import levels, model_columns, named_costs, threshold, zone
 from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Prior, Results
 from evalpipe.version import VERSION
 
@@ -71,6 +72,7 @@ def _models(plan: Plan) -> list[ModelSummary]:
             columns=model_columns(plan.spec, model),
             scale=model.scale,
             threshold=threshold(plan.spec, model),
+            equivocal=zone_record(zone(plan.spec, model), threshold(plan.spec, model)),
             characteristics=dict(model.characteristics),
         )
         for name, model in plan.spec.models.items()

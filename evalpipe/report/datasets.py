@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe.report import equivocal, numbers, wording
 from evalpipe.report.classes import ClassTable, class_tables
 from evalpipe.report.residuals import ResidualTable, residual_tables
 from evalpipe.report.tables import (
@@ -56,6 +56,8 @@ class DatasetView:
     levels: tuple[LevelRow, ...]
     summary: tuple[MetricTable, ...]
     metrics: tuple[MetricTable, ...]
+    equivocal: str | None
+    """What measures of predicted classes are of, where there is an equivocal zone."""
     classes: tuple[ClassTable, ...]
     confusions: tuple[ConfusionTable, ...]
     gains: tuple[GainTable, ...]
@@ -75,6 +77,7 @@ def dataset_view(results: Results, dataset: DatasetSummary, place: int) -> Datas
         levels=_levels(results, dataset),
         summary=metric_tables(results, dataset.name, key_measures(results)) if evaluated else (),
         metrics=metric_tables(results, dataset.name) if evaluated else (),
+        equivocal=equivocal.note(results, dataset.name),
         classes=class_tables(results, dataset.name) if evaluated else (),
         confusions=confusion_tables(results, dataset.name) if evaluated else (),
         gains=gain_tables(results, dataset.name) if evaluated else (),

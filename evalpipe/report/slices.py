@@ -175,11 +175,12 @@ def _row(
 ) -> SliceRow:
     known = [e for e in estimates if e is not None]
     few = next((e.reason or e.status for e in known if e.status == "insufficient"), None)
-    events = next((e.events for e in known if e.events is not None), None)
+    largest = max(known, key=lambda e: e.n, default=None)  # measures of predicted classes may be of fewer rows
+    events = None if largest is None else largest.events
     return SliceRow(
         heading=heading,
         name=name,
-        n=numbers.count(known[0].n) if known else "–",
+        n="–" if largest is None else numbers.count(largest.n),
         events="–" if events is None else numbers.count(events),
         cells=() if few else tuple(_mark(e, whole, letters) for e in estimates),
         few=few,

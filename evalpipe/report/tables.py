@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe.report import equivocal, numbers, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,6 +78,8 @@ class ConfusionTable:
     column_totals: tuple[str, ...]
     total: str
     rule: str
+    zone: str | None
+    """Which rows are in no cell, where there is an equivocal zone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +186,13 @@ def confusion_tables(results: Results, dataset: str) -> tuple[ConfusionTable, ..
     """Make the confusion matrices of a dataset, one a model."""
     models = {model.name: model for model in results.models}
     return tuple(
-        _confusion_table(found, models[found.model])
+        _confusion_table(results, found, models[found.model])
         for found in results.confusion
         if found.dataset == dataset and found.slice is None and found.variant == "original"
     )
 
 
-def _confusion_table(found: Confusion, model: ModelSummary) -> ConfusionTable:
+def _confusion_table(results: Results, found: Confusion, model: ModelSummary) -> ConfusionTable:
     row_totals = [sum(row) for row in found.counts]
     column_totals = [sum(column) for column in zip(*found.counts, strict=True)]
     total = sum(row_totals)
@@ -208,7 +210,16 @@ def _confusion_table(found: Confusion, model: ModelSummary) -> ConfusionTable:
         column_totals=tuple(map(numbers.count, column_totals)),
         total=numbers.count(total),
         rule=wording.rule(found, _ruled_by(model)),
+        zone=equivocal.sentence(found, _ruled_by(model), _rate(results, found), weighted=results.weight is not None),
     )
+
+
+def _rate(results: Results, found: Confusion) -> str | None:
+    """Write the reportable rate that belongs to a confusion matrix of all rows."""
+    for row in overall(results, found.dataset):
+        if (row.metric, row.model) == (equivocal.RATE, found.model):
+            return shown(row).text
+    return None
 
 
 def _ruled_by(model: ModelSummary) -> str:

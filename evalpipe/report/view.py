@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe.report import equivocal, numbers, wording
 from evalpipe.report.comparisons import ComparisonView, comparison_views
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view
 from evalpipe.report.procedures import Procedure, procedures, recalibrators
@@ -220,7 +220,7 @@ def _model(model: ModelSummary) -> ModelView:
     return ModelView(
         name=model.name,
         label=model.label,
-        facts=(("Name in the spec", model.name), *columns, *_scale(model), *cut),
+        facts=(("Name in the spec", model.name), *columns, *_scale(model), *cut, *equivocal.facts(model)),
         characteristics=tuple(
             (name.replace("_", " "), wording.scalar(value)) for name, value in model.characteristics.items()
         ),

@@ -94,8 +94,8 @@ BETTER_SENTENCES = {
 
 KEY_MEASURES = (
     "roc_auc", "hand_till_auc", "brier", "log_loss", "accuracy", "balanced_accuracy", "kappa", "weighted_kappa", "rps",
-    "ordinal_mae", "sensitivity", "specificity", "precision", "ppv", "npv", "mcc", "rmse", "mae",
-    "median_absolute_error", "r2", "c_index", "poisson_deviance", "pearson_dispersion",
+    "ordinal_mae", "sensitivity", "specificity", "precision", "ppv", "npv", "mcc", "reportable_rate",
+    "rmse", "mae", "median_absolute_error", "r2", "c_index", "poisson_deviance", "pearson_dispersion",
 )
 """The measures shown in the summary, where the run has them."""
 
@@ -258,6 +258,9 @@ def rule(confusion: Confusion, called: str = "probability") -> str:
         return f"The most probable level is predicted; {many} several, of which the first in order counts."
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
+    if confusion.zone is not None:  # which holds the threshold
+        above = f"when the {called} is above {numbers.exact(confusion.threshold)}"
+        return f"Outside the equivocal zone, predicted as {confusion.levels[0]} {above}."
     rows = confusion.at_threshold
     many = {0: "no row lies", 1: "1 row lies"}.get(rows, f"{numbers.count(rows)} rows lie")
     return (

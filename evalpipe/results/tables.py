@@ -71,6 +71,8 @@ class ModelSummary(Record):
     scale: str | None = None
     """How a raw score became a probability: logit or margin; null for a probability, a rank or classes."""
     threshold: float | None
+    equivocal: Zone | None = None
+    """The equivocal zone of its own classes; null where none is declared."""
     characteristics: dict[str, Scalar]
 
 

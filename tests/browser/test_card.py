@@ -37,7 +37,8 @@ frame.srcdoc = new TextDecoder().decode(bytes);
 """
 
 
-FIGURES = {"titanic": 14, "slices": 20, "digits": 9, "anes96": 11, "apartments": 6, "randhie": 6, "recalibration": 15}
+FIGURES = {"titanic": 14, "slices": 20, "digits": 9, "anes96": 11, "apartments": 6, "randhie": 6, "recalibration": 15,
+           "equivocal": 9}
 """The figures of each example's card."""
 
 

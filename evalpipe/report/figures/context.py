@@ -95,6 +95,7 @@ def _operating(found: Confusion, event: str) -> Operating:
     tp, fn = found.counts[i][i], found.counts[i][1 - i]
     fp, tn = found.counts[1 - i][i], found.counts[1 - i][1 - i]
     cut = "the predicted levels" if found.threshold is None else f"threshold {numbers.exact(found.threshold)}"
+    cut += "" if found.zone is None else " among the reportable rows"
     return Operating(
         cut=cut, sensitivity=_share(tp, tp + fn), false_positive_rate=_share(fp, fp + tn),
         precision=_share(tp, tp + fp), tested=_share(tp + fp, tp + fn + fp + tn), found=(tp, tp + fn),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers
+from evalpipe.report import equivocal, numbers
 from evalpipe.report.figures.bands import explained, shade
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
 from evalpipe.report.figures.context import Context, column, noted
@@ -61,6 +61,8 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     """Draw curves over proportions: all models, the reference lines, the operating points, the key."""
     key = f"d{context.place}-{plot.key}"
     caption = plot.caption + explained(context, plot.key)
+    if any(context.operating(series.name) for series, _ in pairs):
+        caption += equivocal.markers(context.results, context.dataset.name)
     with style(key):
         entries = [_key(series, plot.value(series, curve)) for series, curve in pairs]
         entries += [entry for *_, entry in plot.reference]

@@ -1,0 +1,96 @@
+"""The equivocal zone on the card: by the confusion matrix, above the measures, with the model, under the figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.runs import intervals, people, run
+from evalpipe.report.equivocal import reach, sentence
+from evalpipe.report.figures import drawings
+from evalpipe.report.html import html_page
+from evalpipe.report.view import card_view
+from evalpipe.results import Confusion, Results, Zone
+
+FAST = intervals(100)
+KEYS: dict[str, Any] = {"metrics": ["accuracy", "roc_auc"], "intervals": FAST, "slices": ["h"]}
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return run(people(400), equivocal={"below": 0.1, "above": 0.05}, **KEYS)
+
+
+@pytest.fixture(scope="module")
+def without() -> Results:
+    return run(people(400), **KEYS)
+
+
+def confusion(zone: Zone | None, equivocal: float = 12) -> Confusion:
+    return Confusion(dataset="d", model="m", levels=["a", "b"], counts=[[1, 2], [3, 4]], threshold=0.5, at_threshold=0,
+                     equivocal=equivocal, zone=zone)
+
+
+@pytest.mark.parametrize(("zone", "said"), [
+    (Zone(below=0.1, above=0.05, low=0.4, high=0.55), "from 0.4 to 0.55"),
+    (Zone(below=0, above=0, low=0.5, high=0.5), "exactly 0.5"),
+    (Zone(below=0.1, above=0.05), "from 0.1 under the threshold to 0.05 over it"),
+    (Zone(min_probability=0.6), "below 0.6"),
+])
+def test_a_zone_is_told_in_words(zone: Zone, said: str) -> None:
+    assert reach(zone) == said
+
+
+@pytest.mark.parametrize(("zone", "equivocal", "weighted", "said"), [
+    (Zone(low=0.4, high=0.55), 12, False,
+     "No level is predicted in the equivocal zone, probability from 0.4 to 0.55, both ends included: 12 rows."),
+    (Zone(low=0.5, high=0.5), 1, False, "No level is predicted in the equivocal zone, probability exactly 0.5: 1 row."),
+    (Zone(min_probability=0.6), 12.5, True,
+     "No level is predicted in the equivocal zone, highest probability below 0.6: total weight 12.5."),
+])
+def test_the_rows_of_a_zone_are_counted(zone: Zone, equivocal: float, weighted: bool, said: str) -> None:
+    assert sentence(confusion(zone, equivocal), "probability", None, weighted=weighted) == said
+    with_rate = sentence(confusion(zone, equivocal), "probability", "0.9 (0.8 to 1)", weighted=weighted)
+    assert with_rate == f"{said} Reportable rate 0.9 (0.8 to 1)."
+
+
+def test_the_card_says_what_measures_of_classes_are_of(results: Results) -> None:
+    view = card_view(results)
+    dataset, table = view.datasets[0], view.datasets[0].confusions[0]
+    rate = next(row for row in results.rows if row.metric == "reportable_rate" and row.slice is None)
+    hidden = results.confusion[0].equivocal
+    assert table.rule == "Outside the equivocal zone, predicted as 1 when the probability is above 0.5."
+    assert table.zone is not None
+    assert f": {hidden:.0f} rows. Reportable rate {rate.value:.3f} (" in table.zone
+    assert dataset.equivocal is not None
+    page = html_page(results).decode()
+    assert dataset.equivocal in page
+    assert table.zone in page
+    assert "per cent of all reportable rows" in page
+    assert ("Equivocal zone", "from 0.4 to 0.55") in view.models[0].facts
+    assert "Reportable rate" in [row.title for row in dataset.summary[0].rows]
+
+
+def test_a_card_without_a_zone_says_nothing_of_one(without: Results) -> None:
+    view = card_view(without)
+    assert view.datasets[0].equivocal is view.datasets[0].confusions[0].zone is None
+    page = html_page(without).decode()
+    assert "quivocal" not in page.replace("equivocal: null", "")
+    assert "eportable" not in page
+
+
+def test_captions_say_that_markers_are_of_other_rows_than_curves(results: Results, without: Results) -> None:
+    told = " Markers are of the reportable rows, the curves of all, so that they may lie apart."
+    drawn, plain = (drawings(one, "d") for one in (results, without))
+    marked = {drawing.title for drawing in drawn if told in drawing.caption}
+    assert {"ROC curve", "Precision-recall curve"} <= marked
+    assert not any(told in drawing.caption for drawing in plain)
+    assert any("threshold 0.5 among the reportable rows" in drawing.alt for drawing in drawn)
+
+
+def test_tables_of_slices_count_all_rows(results: Results) -> None:
+    (table,) = card_view(results).slices[0].tables
+    sizes = {row.name: row.n for row in table.rows}
+    assert sizes["All rows"] == "400"
+    assert sizes["h = x"] == f"{people(400)['h'].to_list().count('x')}"
