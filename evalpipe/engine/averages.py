@@ -15,9 +15,30 @@ if TYPE_CHECKING:
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def values(summary: Summary, entry: MetricPlan) -> Floats:
-    """Return a measure's value [...], or for the average "none" its value for each class [..., K]."""
+def values(summary: Summary, entry: MetricPlan, drawn: Floats | None = None) -> Floats:
+    """Return a measure's value [...], or for the average "none" its value for each class [..., K].
+
+    At a prevalence the classes of the rows that the measure sees are weighed to it; NaN where one that has a share is
+    absent. ``drawn`` [..., K] are shares that replicates have drawn, for a measure whose prevalence is uncertain.
+    """
     summary = summary.seen_by(entry.metric)
+    shares: Any = entry.prior.shares
+    if drawn is not None and entry.prior.uncertain:
+        if shares is None:
+            return _values(summary, entry.under(drawn))
+        shares = drawn
+    if shares is None:
+        return _values(summary, entry)
+    found, lacking = _values(summary.at(shares), entry), summary.lacks(shares)
+    return np.where(lacking.reshape(lacking.shape + (1,) * (found.ndim - lacking.ndim)), np.nan, found)
+
+
+def weighed(summary: Summary, entry: MetricPlan) -> Summary:
+    """Return the statistics under the weights that a measure is taken with."""
+    return summary if entry.prior.shares is None else summary.at(entry.prior.shares)
+
+
+def _values(summary: Summary, entry: MetricPlan) -> Floats:
     if entry.average is None:
         return summary.value(entry.metric, entry.params)
     if entry.average == "micro":

@@ -90,7 +90,7 @@ def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[Comparison
         for one, place in ((pair.one, pair.first), (pair.other, pair.second))
     ]
     gaps = None if drawn[0] is None or drawn[1] is None else drawn[0] - drawn[1]
-    undefined = f"undefined for one of the two: {entry.metric.undefined}"
+    undefined = f"undefined for one of the two: {entry.undefined}"
     level = plan.spec.intervals.level
     if entry.average != "none":
         found = gap(float(now - then), gaps, level, undefined)
@@ -121,6 +121,7 @@ def _tested(plan: Plan, pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
     """Choose the test of a difference: that made for the measure where its conditions hold, else the bootstrap's."""
     simple = pair.same_rows and plan.spec.cluster is None and not plan.spec.importance
     plain = _bootstrap(found)
+    simple = simple and entry.prior.shares is None
     if found.value is None or not simple or plan.spec.intervals.method == "none":
         return plain
     if entry.metric.name == "roc_auc" and entry.average is None:

@@ -9,6 +9,7 @@ import numpy as np
 from evalpipe.engine.differences import Gap, gap, quotient
 from evalpipe.engine.slices import Measured
 from evalpipe.plan import DISPARITIES
+from evalpipe.plan.priors import SAMPLE
 from evalpipe.results import Disparity
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def _entries(plan: Plan, asked: Sequence[str]) -> Iterator[tuple[str, list[Metri
     for name in asked:
         if name in DISPARITIES:
             wanted = DISPARITIES[name]
-            yield name, [next(e for e in plan.entries if e.metric.name == metric) for metric in wanted]
+            plain = [entry for entry in plan.entries if entry.prior == SAMPLE]
+            yield name, [next(e for e in plain if e.metric.name == metric) for metric in wanted]
             continue
         metric = registry[name]
         yield from ((metric.name, [e]) for e in plan.metrics if e.metric is metric and e.average != "none")

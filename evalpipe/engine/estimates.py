@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.engine.averages import by_class, values
+from evalpipe.engine.averages import by_class, values, weighed
 from evalpipe.engine.bins import totals
 from evalpipe.engine.no_information import no_information, skill
 from evalpipe.engine.parts import reported
@@ -101,15 +101,15 @@ def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterat
     if entry.average != "none":
         value = float(values(summary, entry))
         found = _found(place, summary, entry, value, drawn_of(replicates, key))
-        used, short = _classes_used(sample, summary, entry)
+        used, short = _classes_used(sample, weighed(summary, entry), entry)
         if short is not None and found.status == "ok":
             found = replace(found, status="degenerate", reason=short)
         found = replace(found, blind=None if blind is None else float(blind))
         yield _estimate(place, entry, found, used=used)
         return
+    each = values(summary, entry)
     for k, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
-        value = float(one.value(entry.metric, entry.of_class[k]))
-        found = _found(place, one, entry, value, drawn_of(replicates, key, k), k=k)
+        found = _found(place, one, entry, float(each[k]), drawn_of(replicates, key, k), k=k)
         found = replace(found, blind=None if blind is None else float(blind[k]))
         yield _estimate(place, entry, found, level=level)
 
@@ -144,7 +144,7 @@ def _found(
     """Find the interval of a value, or why there is none."""
     level = place.plan.spec.intervals.level
     if math.isnan(value):
-        return _Found(value, status="undefined", reason=entry.metric.undefined if place.part.n else NO_ROW)
+        return _Found(value, status="undefined", reason=entry.undefined if place.part.n else NO_ROW)
     if entry.method == "none":
         return _Found(value)
     if place.sample.summary.clusters == 1:
@@ -234,7 +234,7 @@ def _bootstrapped(entry: MetricPlan, value: float, drawn: Drawn, level: float) -
     reason = None
     if gaps > TOLERATED * len(drawn.values):
         status = "degenerate"
-        reason = f"undefined in {gaps} of {len(drawn.values)} replicates: {entry.metric.undefined}"
+        reason = f"undefined in {gaps} of {len(drawn.values)} replicates: {entry.undefined}"
     elif limits is not None and limits[0] == limits[1]:
         status, reason = "degenerate", "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
     noise = monte_carlo_error(drawn.values, level)
@@ -278,8 +278,7 @@ def _estimate(
 ) -> Estimate:
     sample, part = place.sample, place.part
     chosen = None if level is None else sample.levels.index(level)
-    shown = entry.shown if chosen is None else {
-        name: value for name, value in entry.of_class[chosen].items() if not isinstance(value, tuple)}
+    shown = entry.shown if chosen is None else entry.shown_of(chosen)
     support = part.events if chosen is None else part.of_level(sample, chosen)
     return Estimate(
         dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),

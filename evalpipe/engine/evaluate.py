@@ -15,6 +15,7 @@ from evalpipe.engine.estimates import Place, insufficient
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
 from evalpipe.engine.parts import Part, parts, summaries_of
+from evalpipe.engine.priors import observed_shares
 from evalpipe.engine.profit import profits
 from evalpipe.engine.recalibrate import with_variants
 from evalpipe.engine.replicates import Replicates, draw
@@ -29,6 +30,7 @@ from evalpipe.results import (
     Desirability,
     Disparity,
     Estimate,
+    ObservedShare,
     Profit,
     Recalibration,
     SliceDifference,
@@ -63,6 +65,7 @@ class Evaluation:
     profit: list[Profit] = field(default_factory=list)
     best_profit: list[BestProfit] = field(default_factory=list)
     desirability: Desirability = field(default_factory=Desirability)
+    observed: list[ObservedShare] = field(default_factory=list)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
 
@@ -97,6 +100,7 @@ def evaluate(
         done.append(one)
         if one.replicates.units is not None:
             found.units[sample.dataset] = one.replicates.units
+        found.observed += observed_shares(plan, sample)
         for name in sample.models:
             _add_model(found, one, name)
         found.cost_references += cost_references(plan, sample)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.engine.equivocal import zone_record
 from evalpipe.engine.no_information import PERMUTATIONS
+from evalpipe.engine.priors import declared_prior
 from evalpipe.plan import levels, model_columns, named_costs, threshold, zone
-from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Prior, Results
+from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Results
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ def gather(
 ) -> Results:
     """Return the results; ``written`` is the resolved spec and ``sha256`` its hash."""
     spec = plan.spec
-    prior = Prior(**spec.prevalence.model_dump()) if spec.prevalence else None
     settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
     event, other = settled if spec.task == "binary" else (None, None)
     return Results(
@@ -39,7 +39,8 @@ def gather(
         unit=spec.outcome.unit,
         spec=dict(written),
         spec_sha256=sha256,
-        prevalence=prior,
+        prevalence=declared_prior(plan, settled),
+        observed=evaluation.observed,
         weight=spec.weight.model_dump() if spec.weight else None,
         inputs=[file for sample in samples for file in sample.files],
         datasets=[sample.summary for sample in samples],

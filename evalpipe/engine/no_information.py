@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from evalpipe.engine.averages import values
 from evalpipe.intervals import stream
 from evalpipe.metrics.declare import ratio
+from evalpipe.plan.priors import SAMPLE
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
@@ -53,6 +54,14 @@ class Independent:
         seen = Summary(self.rows, self.weights).seen_by(metric)
         return self if seen.rows is self.rows else Independent(seen.rows, seen.weights)
 
+    def at(self, shares: Any) -> Independent:
+        """Return the same with each class weighed to its share."""
+        return Independent(self.rows, Summary(self.rows, self.weights).at(shares).weights)
+
+    def lacks(self, shares: Any) -> Any:
+        """Tell whether a class with a share above 0 is absent."""
+        return Summary(self.rows, self.weights).lacks(shares)
+
     def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
         """Return the mean of the statistic ``name``."""
         return np.asarray(sum(share * summary(name, options) for share, summary in self.levels))
@@ -65,25 +74,31 @@ class Independent:
 def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPlan) -> Floats:
     """Return the mean of a measure over pairings of truths with predictions, [], or [K] where each class has its own.
 
-    Of predicted classes, the rows that have one are paired among themselves. Exact where the measure is linear; else
-    over `PERMUTATIONS` random pairings. NaN where it is undefined in all.
+    Of predicted classes, the rows that have one are paired among themselves; at a prevalence the rows count as
+    reweighted. Exact where the measure is linear; else over `PERMUTATIONS` random pairings. NaN where it is undefined
+    in all.
     """
+    entry = replace(entry, prior=replace(entry.prior, shares=entry.prior.asked))
     summary = summary.seen_by(entry.metric)
     if entry.metric.linear and entry.average != "micro":
         independent: Any = Independent(summary.rows, summary.weights)
         return values(independent, entry)
-    drawn = np.stack([
-        values(Summary(summary.rows.paired(_pairing(plan, sample, summary, number)), summary.weights), entry)
-        for number in range(PERMUTATIONS)
-    ])
+    weighted = sample.weight is not None
+    if entry.prior.shares is not None:
+        if summary.lacks(entry.prior.shares):
+            return np.full_like(values(summary, entry), np.nan)
+        summary, entry = summary.at(entry.prior.shares), replace(entry, prior=SAMPLE)
+        weighted = True
+    pairings = (_pairing(plan, sample, summary, number, weighted=weighted) for number in range(PERMUTATIONS))
+    drawn = np.stack([values(Summary(summary.rows.paired(each), summary.weights), entry) for each in pairings])
     known = ~np.isnan(drawn)
     return ratio(np.where(known, drawn, 0.0).sum(axis=0), known.sum(axis=0))
 
 
-def _pairing(plan: Plan, sample: Sample, summary: Summary, number: int) -> Any:
+def _pairing(plan: Plan, sample: Sample, summary: Summary, number: int, *, weighted: bool) -> Any:
     """Draw which row's truth meets each prediction: a permutation; with weights, rows in proportion to them."""
     generator, n = stream(plan.spec.seed, "pairing", sample.dataset, number), len(summary.rows.truth)
-    if sample.weight is None:
+    if not weighted:
         return generator.permutation(n)
     return generator.choice(n, n, p=summary.weights / summary.weights.sum())
 

@@ -97,10 +97,13 @@ class _Task:
         spec = self.plan.spec
         found: dict[Any, list[Floats]] = defaultdict(list)
         grouped = stream(spec.seed, "folds", self.sample.dataset, number)
+        priors, first = self._priors(number, size), 0
         for counts in block_counts(self.design, number, size, spec.seed, self.sample.dataset):
-            draws, scale = Draws(counts), self._scale(counts)
+            draws, scale, prior = Draws(counts), self._scale(counts), priors[first : first + len(counts)]
+            first += len(counts)
             for (model, part), chosen, summary in self._summaries(draws):
-                self._add(found, model, part, summary, None if scale is None else scale[chosen])
+                drawn = prior[chosen] if len(priors) else None
+                self._add(found, model, part, summary, None if scale is None else scale[chosen], drawn)
             for drawn in counts if self.studentised else ():
                 for key, square in self._squares(drawn, grouped):
                     found["error", *key].append(np.sqrt(square)[None])
@@ -120,11 +123,19 @@ class _Task:
             for number, chosen, weights in stack.weights(draws, CELLS):
                 yield keys[number], chosen, Summary(self.views[keys[number]].rows, weights)
 
+    def _priors(self, number: int, size: int) -> Floats:
+        """Draw the prevalence of each replicate of a block, [size, K], from what is declared; [0] where it is known."""
+        shape = self.plan.concentration
+        if shape is None or not any(self.plan.entries[i].prior.uncertain for i in self.wanted):
+            return np.empty(0)
+        return stream(self.plan.spec.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
+
     def _add(
-        self, found: dict[Any, list[Floats]], model: str, part: int, summary: Summary, scale: Floats | None
+        self, found: dict[Any, list[Floats]], model: str, part: int, summary: Summary, scale: Floats | None,
+        prior: Floats | None,
     ) -> None:
         for i in self.wanted:
-            found["metric", model, part, i].append(_value(summary, self.plan.entries[i], scale))
+            found["metric", model, part, i].append(_value(summary, self.plan.entries[i], scale, prior))
         if part == 0:
             for name, heights in self._curves(model, summary):
                 found["curve", model, name].append(heights)
@@ -295,9 +306,9 @@ def design(plan: Plan, sample: Sample) -> Design:
     return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)
 
 
-def _value(summary: Summary, entry: MetricPlan, scale: Floats | None) -> Floats:
-    """Return a metric's value [b, ...], times ``scale`` [b] if it grows with the rows."""
-    found = values(summary, entry)
+def _value(summary: Summary, entry: MetricPlan, scale: Floats | None, prior: Floats | None) -> Floats:
+    """Return a metric's value [b, ...], at a drawn ``prior`` [b, K], times ``scale`` [b] if it grows with the rows."""
+    found = values(summary, entry, prior)
     if scale is None or not entry.metric.extensive:
         return found
     return found * scale.reshape(scale.shape + (1,) * (found.ndim - 1))

@@ -40,7 +40,7 @@ class Measured:
             value[number] = float(found if k is None else found[k])
             table = one.replicates.metrics.get((place.model, number, index))
             drawn[number] = table if table is None or k is None else table[:, k]
-        return cls(value, drawn, entry.metric.undefined)
+        return cls(value, drawn, entry.undefined)
 
     def difference(self, first: int, second: int, level: float) -> Gap:
         """Return the first part's value less the second's."""

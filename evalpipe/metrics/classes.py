@@ -43,8 +43,8 @@ def misclassifications(total: Any, agreed: Any) -> Any:
     return total - agreed
 
 
-@metric(needs="labels", linear=True, sees="classes", direction="maximize", range=UNIT, standard=True, every_class=True,
-        aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
+@metric(needs="labels", linear=True, sees="classes", direction="maximize", within=True, range=UNIT, standard=True,
+        every_class=True, aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
         ref="Brodersen et al. (2010)")
 def balanced_accuracy(confusion: Any) -> Any:
     r"""Mean over the classes of the share that was predicted rightly; for two classes, the mean of sensitivity and

@@ -85,6 +85,7 @@ class Metric:
     extensive: bool = False
     every_class: bool = False
     linear: bool = False
+    within: bool = False
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None
     check: Callable[[Any], str | None] | None = None
@@ -148,6 +149,15 @@ class Metric:
         """Whether it is of predicted classes, and so of the rows outside the equivocal zone; not of their share."""
         return self.needs == "labels" and "reportable" not in self.statistics
 
+    @property
+    def reweighed(self) -> bool:
+        """Whether it can be taken at another prevalence by reweighting the classes.
+
+        Not where there are no classes; where the prevalence is an option of its own; and not of a test, whose
+        distribution is that of rows which count once each.
+        """
+        return self.sees != "numbers" and self.interval != "test" and "prevalence" not in self.option_types
+
     def bounds(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """Return the range of the values under some options."""
         return self.range if self.range_of is None else self.range_of(options)
@@ -190,6 +200,20 @@ _AVERAGE_SCHEMA = {
         {"type": "array", "items": {"enum": list(AVERAGES)}, "minItems": 1, "uniqueItems": True},
     ],
 }
+
+_AT = {"anyOf": [
+    {"enum": ["sample", "declared"]},
+    {"type": "number", "minimum": 0, "maximum": 1},
+    {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}, "minProperties": 1},
+]}
+
+PREVALENCE: dict[str, Any] = {
+    "title": "Prevalence",
+    "description": "The prevalence at which the measure is taken, by reweighting the classes: that of the sample by "
+    "default, the declared one, a number, or of more than two levels a mapping of level to number; or a list of these.",
+    "anyOf": [*_AT["anyOf"], {"type": "array", "items": _AT, "minItems": 1}],
+}
+"""The JSON Schema of the prevalence at which an entry asks for its measure."""
 
 
 class Registry:
@@ -253,6 +277,7 @@ class Registry:
                 "metric": {"enum": [entry.name, *entry.aliases]},
                 **{name: part for name, part in options.get("properties", {}).items() if name not in entry.alone},
                 **({"average": _AVERAGE_SCHEMA} if entry.sees == "event" else {}),
+                **({"prevalence": PREVALENCE} if entry.reweighed else {}),
             },
             "required": ["metric", *self._required(entry)],
             "additionalProperties": False,
@@ -279,6 +304,7 @@ def metric(
     extensive: bool = False,
     every_class: bool = False,
     linear: bool = False,
+    within: bool = False,
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None,
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None,
     check: Callable[[Any], str | None] | None = None,
@@ -295,7 +321,8 @@ def metric(
     holds better, on the logit scale, than the bootstrap's quantiles; "test", it tests a hypothesis and has no limits.
     ``standard`` says that the metric belongs to the default set, of all its tasks or of those given; ``extensive`` that
     its value grows with the number of rows; ``every_class`` that it is a mean over classes that should all occur;
-    ``linear`` that its mean over all pairings of truths with predictions is its value at the mean statistics.
+    ``linear`` that its mean over all pairings of truths with predictions is its value at the mean statistics;
+    ``within`` that it sees rates within each class alone, so that for two classes it is the same at any prevalence.
     ``range_of`` gives the range for some options, where it is not ``range``; ``matrix`` names and gives what each pair
     of levels weighs, [K, K], from the options and the number of levels; ``check`` returns what is wrong with options
     that do not fit each other. Raises ValueError when a name is taken.
@@ -308,7 +335,8 @@ def metric(
             name=name, function=function, needs=needs, direction=direction, range=range, undefined=undefined, ref=ref,
             title=title or name.replace("_", " ").capitalize(), sees=sees, tasks=applies, aliases=aliases,
             interval=interval, standard=standard if isinstance(standard, tuple) else applies if standard else (),
-            extensive=extensive, every_class=every_class, linear=linear, range_of=range_of, matrix=matrix, check=check,
+            extensive=extensive, every_class=every_class, linear=linear, within=within, range_of=range_of,
+            matrix=matrix, check=check,
         )
         registry.add(entry)
         return entry

@@ -16,22 +16,23 @@ CORRELATION = (-1.0, 1.0)
 Prevalence = Annotated[float, Field(ge=0, le=1), FromSpec("prevalence")]
 
 
-@metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=True,
-        aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate"), undefined="no events",
-        ref="Yerushalmy (1947)")
+@metric(needs="labels", linear=True, direction="maximize", within=True, range=UNIT, interval="proportion",
+        standard=True, aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate"),
+        undefined="no events", ref="Yerushalmy (1947)")
 def sensitivity(tp: Any, fn: Any) -> Proportion:
     r"""Share of the events that were predicted as events, $\frac{TP}{TP+FN}$."""
     return Proportion(tp, tp + fn)
 
 
-@metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
-        aliases=("tnr", "spec", "true_negative_rate"), undefined="no non-events", ref="Yerushalmy (1947)")
+@metric(needs="labels", linear=True, direction="maximize", within=True, range=UNIT, interval="proportion",
+        standard=("binary",), aliases=("tnr", "spec", "true_negative_rate"), undefined="no non-events",
+        ref="Yerushalmy (1947)")
 def specificity(fp: Any, tn: Any) -> Proportion:
     r"""Share of the non-events that were predicted as non-events, $\frac{TN}{TN+FP}$."""
     return Proportion(tn, tn + fp)
 
 
-@metric(needs="labels", linear=True, direction="minimize", range=UNIT, interval="proportion",
+@metric(needs="labels", linear=True, direction="minimize", within=True, range=UNIT, interval="proportion",
         aliases=("fpr", "fall_out", "type_1_error_rate"),
         undefined="no non-events", ref="Fawcett (2006)")
 def false_positive_rate(fp: Any, tn: Any) -> Proportion:
@@ -39,7 +40,7 @@ def false_positive_rate(fp: Any, tn: Any) -> Proportion:
     return Proportion(fp, fp + tn)
 
 
-@metric(needs="labels", linear=True, direction="minimize", range=UNIT, interval="proportion",
+@metric(needs="labels", linear=True, direction="minimize", within=True, range=UNIT, interval="proportion",
         aliases=("fnr", "miss_rate", "type_2_error_rate"),
         undefined="no events", ref="Fawcett (2006)")
 def false_negative_rate(tp: Any, fn: Any) -> Proportion:
@@ -97,7 +98,7 @@ def f_beta(tp: Any, fp: Any, fn: Any, *, beta: Annotated[float, Field(gt=0, lt=1
     return ratio(found, found + beta**2 * fn + fp)
 
 
-@metric(needs="labels", linear=True, direction="maximize", range=CORRELATION, title="J-index",
+@metric(needs="labels", linear=True, direction="maximize", within=True, range=CORRELATION, title="J-index",
         aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"),
         undefined="no events or no non-events", ref="Youden (1950)")
 def j_index(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -119,7 +120,7 @@ def markedness(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(tp, tp + fp) + ratio(tn, tn + fn) - 1
 
 
-@metric(needs="labels", direction="minimize", range=(0.0, np.sqrt(2)), title="ROC corner distance",
+@metric(needs="labels", direction="minimize", within=True, range=(0.0, np.sqrt(2)), title="ROC corner distance",
         aliases=("roc_dist",), undefined="no events or no non-events", ref="Perkins & Schisterman (2006)")
 def roc_distance(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Distance in the ROC plane from the corner where nothing is wrong,
@@ -136,7 +137,7 @@ def critical_success_index(tp: Any, fp: Any, fn: Any) -> Proportion:
     return Proportion(tp, tp + fn + fp)
 
 
-@metric(needs="labels", direction="maximize", range=(0.0, np.inf), title="Positive likelihood ratio",
+@metric(needs="labels", direction="maximize", within=True, range=(0.0, np.inf), title="Positive likelihood ratio",
         aliases=("lr_plus",), undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
 def positive_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""How many times as often an event is predicted as an event as a non-event is,
@@ -144,7 +145,7 @@ def positive_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(ratio(tp, tp + fn), ratio(fp, fp + tn))
 
 
-@metric(needs="labels", direction="minimize", range=(0.0, np.inf), title="Negative likelihood ratio",
+@metric(needs="labels", direction="minimize", within=True, range=(0.0, np.inf), title="Negative likelihood ratio",
         aliases=("lr_minus",), undefined="no events, no non-events, or no true negatives",
         ref="Altman & Bland (1994)")
 def negative_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -153,7 +154,7 @@ def negative_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(ratio(fn, tp + fn), ratio(tn, fp + tn))
 
 
-@metric(needs="labels", direction="maximize", range=(0.0, np.inf), title="Odds ratio",
+@metric(needs="labels", direction="maximize", within=True, range=(0.0, np.inf), title="Odds ratio",
         aliases=("diagnostic_odds_ratio",), undefined="no false positives or no false negatives",
         ref="Glas et al. (2003)")
 def odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -162,7 +163,7 @@ def odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(tp * tn, fp * fn)
 
 
-@metric(needs="labels", direction="maximize", range=CORRELATION, title="SEDI",
+@metric(needs="labels", direction="maximize", within=True, range=CORRELATION, title="SEDI",
         aliases=("symmetric_extremal_dependence_index",), undefined="no events or no non-events",
         ref="Ferro & Stephenson (2011)")
 def sedi(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
@@ -191,8 +192,8 @@ def equitable_threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     return ratio(beyond, (fp + fn) * (tp + fp + fn + tn) + beyond)
 
 
-@metric(needs="labels", direction="maximize", range=CORRELATION, title="Yule's Q", aliases=("odds_ratio_skill_score",),
-        undefined="truth or predictions are all of one class", ref="Yule (1900)")
+@metric(needs="labels", direction="maximize", within=True, range=CORRELATION, title="Yule's Q",
+        aliases=("odds_ratio_skill_score",), undefined="truth or predictions are all of one class", ref="Yule (1900)")
 def yule_q(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
     r"""Odds ratio brought to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""
     return ratio(tp * tn - fp * fn, tp * tn + fp * fn)

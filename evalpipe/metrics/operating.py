@@ -26,7 +26,7 @@ Rate = Annotated[float, Field(ge=0, le=1)]
 Chance = Annotated[float, Field(gt=0, lt=1)]
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, title="Sensitivity at specificity",
+@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Sensitivity at specificity",
         aliases=("tpr_at_fpr", "recall_at_specificity"), undefined=ONE_CLASS, ref="Pepe (2003)")
 def sensitivity_at_specificity(events_from: Any, others_from: Any, *, at: Rate = 0.9) -> Any:
     r"""Largest sensitivity among the cuts whose specificity is at least the one asked (a),
@@ -35,7 +35,7 @@ def sensitivity_at_specificity(events_from: Any, others_from: Any, *, at: Rate =
     return _best(found, spared, at, above_all=0.0)
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, title="Specificity at sensitivity",
+@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Specificity at sensitivity",
         aliases=("specificity_at_recall",), undefined=ONE_CLASS, ref="Pepe (2003)")
 def specificity_at_sensitivity(events_from: Any, others_from: Any, *, at: Rate = 0.9) -> Any:
     r"""Largest specificity among the cuts whose sensitivity is at least the one asked (a),

@@ -86,7 +86,7 @@ def mcfadden_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) 
     return 1 - ratio(ratio(negative_log, occurring.sum(axis=-1)), _null(occurring))
 
 
-@metric(needs="probabilities", linear=True, direction="maximize", range=(-1.0, 1.0), title="Tjur R2",
+@metric(needs="probabilities", linear=True, direction="maximize", within=True, range=(-1.0, 1.0), title="Tjur R2",
         aliases=("discrimination_slope",), undefined="no events or no non-events", ref="Tjur (2009)")
 def tjur_r2(total: Any, events: Any, probability_total: Any, probability_of_events: Any) -> Any:
     r"""Mean probability among the events less that among the non-events, $\bar p_1-\bar p_0$."""

@@ -30,16 +30,17 @@ def _share_below(events_at: Any, others_at: Any, others_from: Any) -> Any:
     return ratio(_dot(events_at, below), events_at.sum(-1) * others[..., 0])
 
 
-@metric(needs="scores", linear=True, direction="maximize", range=UNIT, standard=True, title="ROC AUC", interval="auc",
-        aliases=("auc", "roc_auc_score", "c_statistic"), undefined=ONE_CLASS, ref="Hanley & McNeil (1982)")
+@metric(needs="scores", linear=True, direction="maximize", within=True, range=UNIT, standard=True, title="ROC AUC",
+        interval="auc", aliases=("auc", "roc_auc_score", "c_statistic"), undefined=ONE_CLASS,
+        ref="Hanley & McNeil (1982)")
 def roc_auc(events_at: Any, others_at: Any, others_from: Any) -> Any:
     r"""Probability that a random event is scored above a random non-event; ties count one half,
     $P(s_1>s_0)+\frac{1}{2}P(s_1=s_0)$."""
     return _share_below(events_at, others_at, others_from)
 
 
-@metric(needs="scores", linear=True, direction="maximize", range=(-1.0, 1.0), title="Gini (accuracy ratio)",
-        aliases=("accuracy_ratio", "somers_d"), undefined=ONE_CLASS, ref="Somers (1962)")
+@metric(needs="scores", linear=True, direction="maximize", within=True, range=(-1.0, 1.0),
+        title="Gini (accuracy ratio)", aliases=("accuracy_ratio", "somers_d"), undefined=ONE_CLASS, ref="Somers (1962)")
 def gini(events_at: Any, others_at: Any, others_from: Any) -> Any:
     r"""Share of the pairs of an event and a non-event ranked rightly less the share ranked wrongly, $2\,AUC-1$."""
     return 2 * _share_below(events_at, others_at, others_from) - 1
@@ -66,15 +67,16 @@ def average_precision(events_at: Any, events_from: Any, others_from: Any) -> Any
     return ratio(_dot(events_at, precision), events_from[..., 0])
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, title="K-S statistic", aliases=("kolmogorov_smirnov",),
-        undefined=ONE_CLASS, ref="Smirnov (1939)")
+@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="K-S statistic",
+        aliases=("kolmogorov_smirnov",), undefined=ONE_CLASS, ref="Smirnov (1939)")
 def ks(events_from: Any, others_from: Any) -> Any:
     r"""Largest distance of the score distributions of events and non-events, $\max_t|F_1(t)-F_0(t)|$."""
     gap = ratio(events_from, events_from[..., :1]) - ratio(others_from, others_from[..., :1])
     return np.abs(gap).max(-1)
 
 
-@metric(needs="scores", direction="maximize", range=(-1.0, 1.0), undefined=ONE_CLASS, ref="Kuhn & Johnson (2013)")
+@metric(needs="scores", direction="maximize", within=True, range=(-1.0, 1.0), undefined=ONE_CLASS,
+        ref="Kuhn & Johnson (2013)")
 def gain_capture(events_from: Any, others_from: Any) -> Any:
     r"""Share captured by the cumulative gain curve of the area between the random and the perfect curve,
     $\frac{A-1/2}{(1-\pi/2)-1/2}$."""

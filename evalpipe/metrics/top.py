@@ -60,8 +60,8 @@ def _band(options: Any) -> str | None:
     return None if options.low < options.high else f"low ({options.low:g}) must be below high ({options.high:g})"
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, title="Partial ROC AUC", aliases=("pauc",), check=_band,
-        undefined="no events or no non-events", ref="McClish (1989)")
+@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Partial ROC AUC", aliases=("pauc",),
+        check=_band, undefined="no events or no non-events", ref="McClish (1989)")
 def partial_roc_auc(
     events_from: Any,
     others_from: Any,

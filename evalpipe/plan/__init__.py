@@ -22,6 +22,7 @@ from evalpipe.plan.desirability import Aim, aims
 from evalpipe.plan.equivocal import Zone, zone, zone_of_probabilities
 from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, cost_matrix, named_costs, searched
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
+from evalpipe.plan.priors import concentration
 from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
@@ -118,6 +119,11 @@ class Plan:
     def enough(self, n: int) -> bool:
         """Tell whether a slice of ``n`` observations is large enough for numbers."""
         return n >= self.spec.slice_rules.min_rows
+
+    @property
+    def concentration(self) -> tuple[float, ...] | None:
+        """The parameters of the distribution of the declared prevalence, by level; None where it is a number."""
+        return concentration(self.spec)
 
     @property
     def cost(self) -> int | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.plan.columns import levels
 from evalpipe.plan.methods import BOOTSTRAP, Method, interval
+from evalpipe.plan.priors import SAMPLE, Prior, prior
 from evalpipe.spec.levels import level_text
 from evalpipe.tasks import MANY
 
@@ -34,6 +36,7 @@ class MetricPlan:
 
     ``average`` is how it is brought together over classes: "macro", "macro_weighted", "micro", "none" (one value a
     class), or None where there is one value to begin with. ``of_class`` holds, for each class, options that differ.
+    ``prior`` is the prevalence at which it is taken.
     """
 
     metric: Metric
@@ -42,6 +45,7 @@ class MetricPlan:
     reason: str
     average: str | None = None
     of_class: tuple[Mapping[str, Any], ...] = ()
+    prior: Prior = SAMPLE
 
     @property
     def drawn(self) -> bool:
@@ -50,8 +54,29 @@ class MetricPlan:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The options that can be printed beside a value."""
-        return {name: value for name, value in self.params.items() if not isinstance(value, tuple)}
+        """The options that can be printed beside a value, and the prevalence where it is not that of the sample."""
+        return self._printed(self.params)
+
+    def shown_of(self, k: int) -> dict[str, Any]:
+        """Return the same of the k-th class."""
+        return self._printed(self.of_class[k])
+
+    def _printed(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        at = {} if self.prior.shown is None else {"prevalence": self.prior.shown}
+        return {name: value for name, value in params.items() if not isinstance(value, tuple)} | at
+
+    @property
+    def undefined(self) -> str:
+        """When there is no value."""
+        lacking = "" if self.prior.shares is None else ", or no row of a level that has a prior"
+        return self.metric.undefined + lacking
+
+    def under(self, shares: Any) -> MetricPlan:
+        """Return it with drawn shares [..., K] of the levels in place of the declared prevalence of its options."""
+        names = [name for name, key in self.metric.from_spec.items() if key == "prevalence"]
+        one = dict.fromkeys(names, shares[..., 0])
+        each = tuple({**of, **dict.fromkeys(names, shares[..., k])} for k, of in enumerate(self.of_class))
+        return replace(self, params={**self.params, **one}, of_class=each)
 
 
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
@@ -105,7 +130,7 @@ def _of_zone(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[MetricChoic
 
 
 def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
-    """Yield what an entry of the spec comes to: one for each average."""
+    """Yield what an entry of the spec comes to: one for each average and prevalence."""
     from evalpipe.metrics import registry
 
     entry = registry[choice.metric]
@@ -115,9 +140,10 @@ def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
     differ = {name for name in filled[0] if any(options[name] != filled[0][name] for options in filled)}
     params = {name: value for name, value in filled[0].items() if name not in differ}
     averages = (choice.averages or ("macro",)) if classes and entry.sees == "event" else (None,)
-    for average in averages:
-        method, reason = interval(spec, entry, average, filled[0])
-        yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else ())
+    for average, at in product(averages, choice.prevalences):
+        found = prior(spec, entry, choice, at)
+        method, reason = interval(spec, entry, average, filled[0], found)
+        yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else (), found)
 
 
 def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
@@ -128,7 +154,7 @@ def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
         if key == "costs" and given is not None:
             found[option] = cost_matrix(spec)
         elif given is not None:
-            found[option] = given.value if level is None else (given.levels or {})[level]
+            found[option] = given.mean if level is None else given.of_level(level)
     return found
 
 
@@ -149,7 +175,7 @@ def behind(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...
 
     asked = spec.slice_rules.disparities or ()
     needed = dict.fromkeys(name for disparity in asked for name in DISPARITIES.get(disparity, ()))
-    known = {entry.metric.name for entry in metrics}
+    known = {entry.metric.name for entry in metrics if entry.prior == SAMPLE}
     return tuple(entry for name in needed if name not in known for entry in entries(spec, MetricChoice(name)))
 
 

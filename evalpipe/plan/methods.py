@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.metrics import Metric
+    from evalpipe.plan.priors import Prior
     from evalpipe.spec.models import Spec
 
 Method = Literal[
@@ -24,6 +25,10 @@ BINOMIAL: dict[Method, str] = {"exact": "Clopper-Pearson", "wilson": "Wilson", "
 
 DEPENDENT = "rows of a cluster are not independent, so whole clusters are resampled"
 
+SPREAD = "each replicate draws its own prevalence from the declared distribution, whose spread no other limits hold"
+
+REWEIGHED = "the classes are reweighted to a prevalence, so no limits in closed form hold"
+
 CLOSED: dict[str, tuple[Method, str]] = {
     "auc": ("delong", "an area under the ROC curve, whose variance DeLong gives"),
     "predictive": ("logit", "from two independent proportions and a fixed prior: the delta method gives its error"),
@@ -35,13 +40,19 @@ SUMMED: dict[str, Any] = {"strategy": "uniform", "norm": "l1"}
 """The options under which a measure of distances is their sum in bins that no replicate moves."""
 
 
-def interval(spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any]) -> tuple[Method, str]:
-    """Choose the interval method of a metric under some options, and say why."""
+def interval(
+    spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: Prior
+) -> tuple[Method, str]:
+    """Choose the interval method of a metric under some options at a prevalence, and say why."""
     if entry.interval == "test":
         return "none", "a test of a hypothesis, of which replicates are no draws: it has no limits"
     general = _for_all(spec)
+    if prior.uncertain and spec.intervals.method != "none":
+        return "percentile", SPREAD
     if entry.interval == "skewed" and (general is None or general[1] == DEPENDENT):
         return "bootstrap_logit", "skewed: the bootstrap's error holds better, on the logit scale, than its quantiles"
+    if general is None and prior.shares is not None:
+        return "percentile", REWEIGHED
     return general or _of_kind(spec, entry, average, params)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
-from evalpipe.results.decisions import Prior, Threshold
+from evalpipe.results.decisions import ObservedShare, Prior, Threshold
 from evalpipe.results.desirability import Desirability, Individual, Overall
 from evalpipe.results.gates import FailOn, Gate, Verdict, holds, worst
 from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
@@ -63,6 +63,7 @@ __all__ = [
     "MetricSummary",
     "ModelSummary",
     "NamedCost",
+    "ObservedShare",
     "Overall",
     "Prior",
     "Profit",
@@ -105,6 +106,8 @@ class Results(Record):
     """The resolved spec: `extends`, environment and `--set` applied, defaults filled in."""
     spec_sha256: str
     prevalence: Prior | None
+    observed: list[ObservedShare] = Field(default_factory=list)
+    """The shares of the levels in each evaluated dataset."""
     weight: dict[str, str] | None
     inputs: list[InputFile]
     datasets: list[DatasetSummary]

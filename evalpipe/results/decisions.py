@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from evalpipe.results.record import Record
 
 
@@ -9,8 +11,33 @@ class Prior(Record):
     """The declared prevalence: of the event, or of each level."""
 
     value: float | None
+    """That of the event of a binary outcome, or its mean."""
     source: str | None
     levels: dict[str, float] | None = None
+    """That of each of several levels, or its mean."""
+    beta: list[float] | None = None
+    """The parameters of its Beta distribution, where it is uncertain."""
+    dirichlet: dict[str, float] | None = None
+    """The parameters of its Dirichlet distribution, where it is uncertain."""
+    level: float | None = None
+    """How much of the distribution lies within ``limits``."""
+    limits: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    """The central part of the distribution, for each level."""
+
+
+class ObservedShare(Record):
+    """The share of the event, or of a level, among the rows of an evaluated dataset."""
+
+    dataset: str
+    level: str
+    value: float
+    lower: float | None
+    upper: float | None
+    confidence: float | None
+    """The confidence level of the limits."""
+    method: str
+    """How they were made: exact, wilson, jeffreys (of effective observations under clusters and importance weights) or
+    none."""
 
 
 class Threshold(Record):

@@ -11,6 +11,7 @@ from evalpipe.spec.check_equivocal import check_equivocal
 from evalpipe.spec.check_gates import check_gates
 from evalpipe.spec.check_metrics import check_metrics
 from evalpipe.spec.check_predictions import check_predictions
+from evalpipe.spec.check_prevalence import check_prior
 from evalpipe.spec.check_profit import check_profit
 from evalpipe.spec.check_recalibrate import check_recalibrate
 from evalpipe.spec.check_slices import check_slices
@@ -33,7 +34,7 @@ def check(tree: Tree) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     return list(chain(
         check_task(tree), _resampling(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
-        _columns(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
+        _columns(tree), check_prior(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
         check_compare(tree), check_recalibrate(tree), check_equivocal(tree), check_profit(tree),
         check_desirability(tree), check_gates(tree),
     ))

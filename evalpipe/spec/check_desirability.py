@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from evalpipe.spec.check_metrics import check_entry, effective
+from evalpipe.spec.check_prevalence import one_prevalence, prevalences
 from evalpipe.spec.describe import closest, listed
 from evalpipe.spec.desirability import KINDS, OWN
 from evalpipe.spec.explain import unknown_key
@@ -54,7 +55,8 @@ def _goal(tree: Tree, loc: Loc, goal: dict[str, Any], seen: dict[tuple[str, ...]
         yield from _repeated(tree, loc, ("characteristic", goal["characteristic"], kinds[0]), seen)
     elif entry is not None:
         yield from _reach(tree, loc, goal, entry, kinds[0])
-        yield from _repeated(tree, loc, (entry.metric.name, effective(tree, entry), kinds[0]), seen)
+        measure = entry.metric.name, effective(tree, entry), *prevalences(tree, entry)
+        yield from _repeated(tree, loc, (*measure, kinds[0]), seen)
 
 
 def _measure(tree: Tree, loc: Loc, goal: dict[str, Any]) -> tuple[Entry | None, list[Problem]]:
@@ -71,6 +73,7 @@ def _measure(tree: Tree, loc: Loc, goal: dict[str, Any]) -> tuple[Entry | None, 
         message = "a goal judges one value of each model, so it needs one average over the classes"
         faults.append(tree.problem("many-averages", message, *loc, "average",
                                    hint="write 'macro', 'macro_weighted' or 'micro'"))
+    faults += one_prevalence(tree, loc, "a goal judges one value of each model") if entry is not None else []
     return (None if faults else entry), faults
 
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from evalpipe.spec.check_gate_scope import check_scope
 from evalpipe.spec.check_metrics import check_entry
+from evalpipe.spec.check_prevalence import one_prevalence
 from evalpipe.spec.describe import closest, listed
 from evalpipe.spec.desirability import Goal, goal_names
 from evalpipe.spec.explain import unknown_key
@@ -125,6 +126,7 @@ def _measured(tree: Tree, loc: Loc, average: Loc, metric: Metric) -> Iterator[Pr
         yield tree.problem("unused-key", message, *loc, "class", key=True, hint=hint)
     elif isinstance(of_class, str | bool | int):
         yield from _class(tree, (*loc, "class"), level_text(of_class))
+    yield from one_prevalence(tree, average[:-1], "a gate judges one value")
     yield from _reach(tree, loc, metric)
 
 

@@ -10,7 +10,9 @@ from pydantic import ValidationError
 
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import AVERAGES
+from evalpipe.spec.check_prevalence import check_prevalence, mean_of, prevalences
 from evalpipe.spec.check_task import KNOWN
+from evalpipe.spec.choices import common_keys
 from evalpipe.spec.describe import Shapes, closest, listed
 from evalpipe.spec.explain import explain, missing_key, unknown_key
 from evalpipe.spec.models import gives
@@ -53,7 +55,8 @@ def check_entry(tree: Tree, loc: Loc, value: object) -> tuple[Entry | None, list
     if not isinstance(entry, Entry):
         return None, [] if entry is None else [entry]
     faults = _task(tree, entry) or [
-        *(_options(tree, entry) or _from_spec(tree, entry)), *_averages(tree, entry), *_served(tree, entry)
+        *(_options(tree, entry) or _from_spec(tree, entry)), *_averages(tree, entry),
+        *check_prevalence(tree, entry), *_served(tree, entry),
     ]
     return (None if faults else entry), faults
 
@@ -73,7 +76,8 @@ def _entry(tree: Tree, loc: Loc, value: object) -> Entry | Problem | None:
     if not isinstance(value["metric"], str):
         wrong = tree.problem("wrong-type", f"expected the name of a metric, got {tree.spell(*named)}", *named)
         return None if tree.hidden(named) else wrong
-    options = {key: item for key, item in value.items() if key not in ("metric", "average")}
+    common = common_keys(value["metric"])
+    options = {key: item for key, item in value.items() if key not in common}
     return _named(tree, loc, named, value["metric"], options)
 
 
@@ -244,10 +248,12 @@ def _has(tree: Tree, model: str, kind: str) -> bool:
 
 def _repeated(tree: Tree, entries: list[Entry]) -> list[Problem]:
     """Report metrics that are asked for twice with the same options."""
-    first: dict[tuple[str, str], Entry] = {}
+    first: dict[tuple[str, str, str], Entry] = {}
     problems = []
     for entry in entries:
-        same = first.setdefault((entry.metric.name, effective(tree, entry)), entry)
+        keys = [(entry.metric.name, effective(tree, entry), at) for at in prevalences(tree, entry)]
+        same = next((first[key] for key in keys if key in first), entry)
+        first = dict.fromkeys(keys, entry) | first
         if same is entry:
             continue
         alike = tree.get(*same.named) == tree.get(*entry.named)
@@ -266,7 +272,7 @@ def effective(tree: Tree, entry: Entry) -> str:
     average = tree.get(*entry.loc, "average")
     for option, key in entry.metric.from_spec.items():
         prior = tree.get(key)
-        filled.setdefault(option, prior.get("value") if isinstance(prior, dict) else prior)
+        filled.setdefault(option, mean_of(prior) if key == "prevalence" else prior)
     try:
         options = entry.metric.options.model_validate(filled).model_dump(mode="json")
     except ValidationError:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.metrics import registry
 from evalpipe.spec.check_metrics import check_entry
+from evalpipe.spec.check_prevalence import one_prevalence
 from evalpipe.spec.describe import closest, listed
 from evalpipe.spec.models import gives
 from evalpipe.spec.slicing import DISPARITIES
@@ -203,3 +204,4 @@ def _worst(tree: Tree) -> Iterator[Problem]:
         message = "the search compares one value of each slice, so it needs one average over the classes"
         yield tree.problem("many-averages", message, *here, "average",
                            hint="write 'macro', 'macro_weighted' or 'micro'")
+    yield from one_prevalence(tree, here, "the search compares one value of each slice")

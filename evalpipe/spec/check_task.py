@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,9 @@ _OF_SPEC: dict[Loc, tuple[str, ...]] = {
     ("threshold",): _BINARY,
     ("prevalence",): CLASSES,
     ("prevalence", "value"): _BINARY,
+    ("prevalence", "beta"): _BINARY,
     ("prevalence", "levels"): MANY,
+    ("prevalence", "dirichlet"): MANY,
     ("costs",): CLASSES,
     ("profit",): _BINARY,
     ("equivocal",): CLASSES,
@@ -53,6 +54,8 @@ _INSTEAD = {
     ("event", MANY): "remove it; every level counts",
     ("value", MANY): "give the prior probability of each level under 'levels'",
     ("levels", _BINARY): "give the prior probability of the event under 'value'",
+    ("beta", MANY): "give the parameter of each level under 'dirichlet'",
+    ("dirichlet", _BINARY): "give the two parameters under 'beta'",
 }
 """The key that was probably meant, by the key that was written and the tasks that do not have it."""
 
@@ -62,8 +65,7 @@ def check_task(tree: Tree) -> list[Problem]:
     task = tree.get("task")
     if task not in KNOWN:
         return []
-    return list(chain(_foreign(tree, task), _needed(tree, task), _prior(tree, task), _costs(tree, task),
-                      _probabilities(tree, task)))
+    return list(chain(_foreign(tree, task), _needed(tree, task), _costs(tree, task), _probabilities(tree, task)))
 
 
 def applies(loc: Loc, task: str) -> bool:
@@ -98,14 +100,10 @@ def _not_for(tree: Tree, task: str, loc: Loc) -> Problem:
 def _needed(tree: Tree, task: str) -> Iterator[Problem]:
     """Find what the task cannot do without."""
     if task in CLASSES:
-        yield from _lacking(tree, "Outcome", "outcome", "event" if task == "binary" else "levels")
-    if tree.get("prevalence") is not None and task in CLASSES:
-        other = ("prevalence", "value" if task in MANY else "levels")
-        if tree.get(*other) is None:  # else it is refused already, with what to write instead
-            yield from _lacking(tree, "Prevalence", "prevalence", "levels" if task in MANY else "value")
+        yield from lacking(tree, "Outcome", "outcome", "event" if task == "binary" else "levels")
 
 
-def _lacking(tree: Tree, model: str, part: str, key: str) -> Iterator[Problem]:
+def lacking(tree: Tree, model: str, part: str, key: str) -> Iterator[Problem]:
     """Report a key that is absent or null, unless one that is written was meant for it."""
     from evalpipe.spec.schema import model_schema
 
@@ -121,32 +119,15 @@ def _lacking(tree: Tree, model: str, part: str, key: str) -> Iterator[Problem]:
         yield missing_key(tree, Shapes(root={}, schemas=(shape,)), (part,), key)
 
 
-def _declared(tree: Tree) -> list[str] | None:
+def declared_levels(tree: Tree) -> list[str] | None:
     """Return the declared levels as texts; None where they cannot be read."""
     levels = tree.get("outcome", "levels")
     good = isinstance(levels, list) and levels and all(isinstance(level, str | bool | int) for level in levels)
     return [level_text(level) for level in levels] if good else None
 
 
-def _prior(tree: Tree, task: str) -> Iterator[Problem]:
-    """Find priors of levels that are not declared, levels without one, and priors that do not sum to 1."""
-    priors, levels = tree.get("prevalence", "levels"), _declared(tree)
-    if task not in MANY or not isinstance(priors, dict) or levels is None:
-        return
-    here = ("prevalence", "levels")
-    strange = [name for name in priors if name not in levels]
-    yield from (_unknown(tree, (*here, name), name, levels, key=True) for name in strange)
-    lacking = [level for level in levels if level not in priors]
-    if lacking:
-        yield tree.problem("missing-level", f"no prior probability for {listed(lacking, 'and')}", *here, key=True,
-                           hint="give one for each level; 0 is one")
-    numbers = [value for value in priors.values() if isinstance(value, int | float) and not isinstance(value, bool)]
-    if len(numbers) == len(priors) and not lacking and not strange and not math.isclose(sum(numbers), 1, abs_tol=1e-9):
-        message = f"the prior probabilities sum to {sum(numbers):.10g}, not to 1"
-        yield tree.problem("prior-sum", message, *here, key=True, hint="divide each by the sum")
-
-
-def _unknown(tree: Tree, loc: Loc, name: str, levels: list[str], *, key: bool = False) -> Problem:
+def unknown_level(tree: Tree, loc: Loc, name: str, levels: list[str], *, key: bool = False) -> Problem:
+    """Report a level that is not declared."""
     guess = closest(name, levels)
     hint = f"did you mean '{guess}'?" if guess else f"the levels are {listed(levels, 'and')}"
     return tree.problem("unknown-level", f"'{name}' is not one of the declared levels", *loc, key=key, hint=hint)
@@ -154,7 +135,7 @@ def _unknown(tree: Tree, loc: Loc, name: str, levels: list[str], *, key: bool = 
 
 def _costs(tree: Tree, task: str) -> Iterator[Problem]:
     """Find costs of levels that are not declared, and pairs of levels that are named twice."""
-    costs, levels = tree.get("costs"), _declared(tree)
+    costs, levels = tree.get("costs"), declared_levels(tree)
     if not isinstance(costs, list) or task not in CLASSES:
         return
     if levels is None:
@@ -169,7 +150,7 @@ def _costs(tree: Tree, task: str) -> Iterator[Problem]:
             continue
         for kind, name in zip(("truth", "predicted"), pair, strict=True):
             if name not in levels:
-                yield _unknown(tree, ("costs", index, kind), name, levels)
+                yield unknown_level(tree, ("costs", index, kind), name, levels)
         if pair in seen:
             yield tree.problem("duplicate-cost", f"the cost of '{pair[0]}' predicted as '{pair[1]}' is given twice",
                                "costs", index, hint="remove one of the two")
@@ -187,14 +168,15 @@ def _pair(entry: Any) -> tuple[str, str] | None:
 
 def _probabilities(tree: Tree, task: str) -> Iterator[Problem]:
     """Find mappings of levels to columns that name other levels than the declared ones."""
-    models, levels = tree.get("models"), _declared(tree)
+    models, levels = tree.get("models"), declared_levels(tree)
     if task not in MANY or not isinstance(models, dict) or levels is None:
         return
     for here in [("models", name, kind) for name in models for kind in ("probabilities", "scores")]:
         columns = tree.get(*here)
         if not isinstance(columns, dict):
             continue
-        yield from (_unknown(tree, (*here, level), level, levels, key=True) for level in columns if level not in levels)
+        strange = [level for level in columns if level not in levels]
+        yield from (unknown_level(tree, (*here, level), level, levels, key=True) for level in strange)
         lacking = [level for level in levels if level not in columns]
         if lacking:
             yield tree.problem("missing-level", f"no column of {here[2]} for {listed(lacking, 'and')}", *here,

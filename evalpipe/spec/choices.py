@@ -26,6 +26,8 @@ class MetricChoice:
     metric: str
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     average: str | tuple[str, ...] | None = None
+    prevalence: Any = None
+    """At which prevalence: "sample", "declared", a number, a mapping of level to number, or a list of these."""
 
     @classmethod
     def read(cls, value: object) -> MetricChoice:
@@ -35,22 +37,32 @@ class MetricChoice:
         if isinstance(value, str):
             return cls(value)
         if isinstance(value, Mapping) and isinstance(value.get("metric"), str):
-            options = {k: v for k, v in value.items() if k not in ("metric", "average")}
-            average = value.get("average")
+            common = common_keys(value["metric"])
+            options = {k: v for k, v in value.items() if k not in common}
+            average, at = (value.get(key) if key in common else None for key in ("average", "prevalence"))
             return cls(
-                value["metric"], MappingProxyType(options), tuple(average) if isinstance(average, list) else average
+                value["metric"], MappingProxyType(options), tuple(average) if isinstance(average, list) else average,
+                tuple(at) if isinstance(at, list) else at,
             )
         raise ValueError("a metric is a name, or a mapping with the key 'metric' and the metric's options")
 
     def written(self) -> str | dict[str, Any]:
         """Return the choice as it stands in a spec."""
-        average = {} if self.average is None else {"average": self.average}
-        return {"metric": self.metric, **self.options, **average} if self.options or average else self.metric
+        common = {"average": self.average, "prevalence": self.prevalence}
+        given = {**self.options, **{key: value for key, value in common.items() if value is not None}}
+        return {"metric": self.metric, **given} if given else self.metric
 
     @property
     def averages(self) -> tuple[str, ...]:
         """The averages asked for, one by one; none where the entry names none."""
         return (self.average,) if isinstance(self.average, str) else self.average or ()
+
+    @property
+    def prevalences(self) -> tuple[Any, ...]:
+        """The prevalences asked for, one by one; that of the sample where the entry names none."""
+        if self.prevalence is None:
+            return ("sample",)
+        return self.prevalence if isinstance(self.prevalence, tuple) else (self.prevalence,)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -65,3 +77,10 @@ class MetricChoice:
     ) -> dict[str, Any]:
         """Describe every registered metric with its options."""
         return declare.registry.json_schema()
+
+
+def common_keys(metric: str) -> tuple[str, ...]:
+    """Return the keys of an entry that are no options of its metric: `ppv` and `npv` have a prevalence of their own."""
+    registry = declare.registry
+    own = metric in registry and "prevalence" in registry[metric].option_types
+    return ("metric", "average") if own else ("metric", "average", "prevalence")

@@ -128,8 +128,10 @@ class Goal(Part):
         if self.metric is None:
             return f"{self.kind} {self.characteristic}"
         entry = registry[self.metric.metric]
-        usual = {name: option.default for name, option in entry.option_types.items()} | {"average": "macro"}
+        usual = {name: option.default for name, option in entry.option_types.items()}
+        usual = {"average": "macro", "prevalence": "sample"} | usual
         given = dict(self.metric.options) | {"average": one for one in self.metric.averages}  # noqa: B035 - one
+        given |= {"prevalence": one for one in self.metric.prevalences if one != "sample"}  # noqa: B035 - one
         said = ", ".join(
             f"{name}={item:g}" if isinstance(item, int | float) and not isinstance(item, bool) else f"{name}={item}"
             for name, item in sorted(given.items()) if item != usual[name]

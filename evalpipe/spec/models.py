@@ -29,6 +29,7 @@ from evalpipe.spec.kinds import (
     Version,
 )
 from evalpipe.spec.origin import Origin
+from evalpipe.spec.prevalence import Prevalence
 from evalpipe.spec.recalibration import Recalibrate
 from evalpipe.spec.slicing import SliceRules, Slicing, WorstSlices
 from evalpipe.tasks import Task
@@ -49,17 +50,6 @@ class Outcome(Part):
     is not listed is an error."""
     unit: StrictStr | None = None
     """The unit of a regression or count outcome, shown with its values."""
-
-
-class Prevalence(Part):
-    """The prior probability of the event, or of each level, where the model will be used."""
-
-    value: Probability | None = None
-    """The prior probability of the event of a binary outcome, 0 to 1."""
-    levels: Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None = None
-    """The prior probability of each level of a multiclass or ordinal outcome; they sum to 1."""
-    source: StrictStr | None = None
-    """Where the prior comes from; printed with every number that uses it."""
 
 
 class Weight(Part):
@@ -232,8 +222,9 @@ class Spec(Part):
     outcome: Outcome
     """The outcome's column, its event or levels, its unit."""
     prevalence: Annotated[Prevalence, Short("value")] | None = None
-    """The prior probability of the event: a number, or a mapping with its source; of more levels, a mapping of level to
-    number under `levels`. `ppv` and `npv` need it."""
+    """The prior probability of the event where the model will be used: a number, or a mapping with its source; of more
+    levels, a mapping of level to number under `levels`; `beta` or `dirichlet` where it is itself uncertain. `ppv` and
+    `npv` need it, and so does every measure that is asked for at `prevalence: declared`."""
     weight: Annotated[Weight, Short("column")] | None = None
     """The column of case weights, or a mapping with their kind."""
     cluster: ColumnName | None = None
@@ -250,7 +241,8 @@ class Spec(Part):
     equivocal: EquivocalZone | None = None
     """The equivocal zone, whose rows have no predicted class: how far it reaches to either side of the threshold, or a
     mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes are
-    then of the other rows, the reportable ones; models whose predicted classes are given have no zone."""
+    then of the other rows, the reportable ones, and a prevalence at which they are taken is that among these; models
+    whose predicted classes are given have no zone."""
     metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
     """The measures: names, or mappings of a name and its options. The task's standard set where absent."""
     intervals: Intervals = Intervals()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe import calibration
 from evalpipe.metrics import registry
+from evalpipe.metrics.declare import PREVALENCE
 from evalpipe.spec.check_task import applies
 from evalpipe.spec.desirability import OWN, file_schema
 from evalpipe.spec.models import Spec
@@ -61,9 +62,10 @@ def json_schema() -> Schema:
     }
     schema["$defs"]["Goal"] = _for_files(file_schema(written["$defs"]["Goal"]))
     entry = _for_files(registry.json_schema())
-    schema = _sharing(schema, entry["anyOf"])
+    at = _for_files(PREVALENCE)
+    schema = _sharing(schema, entry["anyOf"], "metric")
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
-    schema["$defs"] |= {"metric": entry, "reference": _REFERENCE}
+    schema["$defs"] |= {"metric": _sharing(entry, at["anyOf"], "at"), "at": at, "reference": _REFERENCE}
     return {
         **first,
         **{k: v for k, v in schema.items() if k not in first},
@@ -72,15 +74,15 @@ def json_schema() -> Schema:
     }
 
 
-def _sharing(node: Any, forms: list[Any]) -> Any:
-    """Refer to the one definition of a measure wherever its forms stand; they are long."""
+def _sharing(node: Any, forms: list[Any], name: str) -> Any:
+    """Refer to the one definition of a measure, or of a prevalence, wherever its forms stand; they are long."""
     if isinstance(node, list):
-        return [_sharing(item, forms) for item in node]
+        return [_sharing(item, forms, name) for item in node]
     if not isinstance(node, dict):
         return node
     if node.get("anyOf") == forms:
-        return {**{key: value for key, value in node.items() if key != "anyOf"}, "$ref": "#/$defs/metric"}
-    return {key: _sharing(value, forms) for key, value in node.items()}
+        return {**{key: value for key, value in node.items() if key != "anyOf"}, "$ref": f"#/$defs/{name}"}
+    return {key: _sharing(value, forms, name) for key, value in node.items()}
 
 
 def _of_outcome(tasks: list[str], key: str) -> Schema:
@@ -187,8 +189,9 @@ def _canonical(choice: MetricChoice) -> str | dict[str, Any]:
     own = [name for name in entry.option_types if name in given or name not in entry.from_spec]
     probe = {name: ((0.0,),) if name in entry.alone else 0.5 for name in entry.from_spec} | given
     options = entry.options.model_validate(probe).model_dump(mode="json", include=set(own))
-    average = {} if choice.average is None else {"average": choice.written()["average"]}  # type: ignore[index]
-    return {"metric": entry.name, **options, **average} if options or average else entry.name
+    common = {"average": choice.average, "prevalence": choice.prevalence}
+    options |= {key: value for key, value in common.items() if value is not None}
+    return {"metric": entry.name, **options} if options else entry.name
 
 
 def _method(choice: MethodChoice) -> str | dict[str, Any]:

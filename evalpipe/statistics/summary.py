@@ -69,6 +69,26 @@ class Summary:
     rows: Any
     weights: Floats
     _known: dict[tuple[str, tuple[Any, ...]], Floats] = field(default_factory=dict)
+    _at: dict[Any, tuple[Any, Summary]] = field(default_factory=dict, repr=False, compare=False)
+
+    def at(self, shares: Any) -> Summary:
+        """Return the same rows with each class weighed to have its share of the total weight, which stays.
+
+        ``shares`` of the classes are [K], as a tuple, or an array [..., K] with a row for each row of weights; made
+        once for each. A class that is absent stays so; see `lacks`. Saerens, Latinne & Decaestecker (2002), eq. 2.4.
+        """
+        key = shares if isinstance(shares, tuple) else id(shares)
+        if key not in self._at:
+            occurring = self("occurring")
+            each = np.asarray(shares) * occurring.sum(axis=-1, keepdims=True)
+            factors = np.divide(each, occurring, out=np.zeros_like(occurring), where=occurring > 0)
+            weights = self.weights * np.take(factors, self.rows.codes, axis=-1)
+            self._at[key] = shares, Summary(self.rows, weights)  # kept with its key, whose id must stay taken
+        return self._at[key][1]
+
+    def lacks(self, shares: Any) -> Any:
+        """Tell whether a class with a share above 0 is absent, [...]: then nothing is known at these shares."""
+        return ((np.asarray(shares) > 0) & (self("occurring") == 0)).any(axis=-1)
 
     @cached_property
     def by_score(self) -> tuple[Any, Any]:

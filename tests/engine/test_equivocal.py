@@ -227,3 +227,12 @@ def test_a_given_class_that_is_missing_stays_an_error() -> None:
     frame = people(60).with_columns(r=pl.when(pl.col("p") > 0.1).then(pl.col("y")))
     with pytest.raises(DataError, match="r"):
         run(frame, models={"p": {"probability": "p"}, "rule": {"prediction": "r"}}, equivocal=0.1, metrics=["accuracy"])
+
+
+def test_a_prevalence_is_that_among_the_reportable_rows() -> None:
+    metrics = [{"metric": "precision", "prevalence": 0.1}, "ppv", {"metric": "npv_sample", "prevalence": 0.1}, "npv"]
+    results = run(people(400), metrics=metrics, prevalence=0.1, equivocal=0.1, intervals=intervals(200, "percentile"))
+    found = [(row.value, row.lower, row.upper) for row in results.rows if row.metric != "reportable_rate"]
+    # The same numbers by two ways of calculating them: equal but for rounding.
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+    assert found[2] == pytest.approx(found[3], abs=1e-12)

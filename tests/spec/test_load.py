@@ -261,7 +261,8 @@ def test_resolved_is_canonical() -> None:
         "ppv",
         {"metric": "npv", "prevalence": 1.0},
     ]
-    assert resolved(spec)["prevalence"] == {"value": 0.2, "levels": None, "source": None}
+    assert resolved(spec)["prevalence"] == {
+        "value": 0.2, "beta": None, "levels": None, "dirichlet": None, "source": None}
     same = load(
         {
             **SPEC,

@@ -1,0 +1,82 @@
+"""The prevalence that is declared, with its spread, and the one observed in each dataset, with its interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.intervals import LIMITS, kish
+from evalpipe.plan.priors import concentration
+from evalpipe.results import ObservedShare, Prior
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.data.sample import Sample
+    from evalpipe.plan import Plan
+
+
+def declared_prior(plan: Plan, levels: Sequence[str]) -> Prior | None:
+    """Return the declared prevalence, of ``levels`` in their order; None where there is none."""
+    given = plan.spec.prevalence
+    if given is None:
+        return None
+    shape, level = concentration(plan.spec), plan.spec.intervals.level
+    limits = {} if shape is None else {name: _spread(shape, k, level) for k, name in enumerate(levels)}
+    binary = plan.spec.task == "binary"
+    return Prior(
+        value=given.mean if binary else None, source=given.source,
+        levels=None if binary else {name: given.of_level(name) for name in levels},
+        beta=None if given.beta is None else list(given.beta),
+        dirichlet=None if given.dirichlet is None else {name: given.dirichlet[name] for name in levels},
+        level=None if shape is None else level, limits=limits,
+    )
+
+
+def _spread(shape: Sequence[float], k: int, level: float) -> tuple[float, float]:
+    """Return the central quantiles of one share: of a Dirichlet distribution it is Beta(a, the others' sum)."""
+    from scipy.special import betaincinv
+
+    tail, rest = (1 - level) / 2, sum(shape) - shape[k]
+    lower, upper = betaincinv(shape[k], rest, [tail, 1 - tail])
+    return float(lower), float(upper)
+
+
+def observed_shares(plan: Plan, sample: Sample) -> Iterator[ObservedShare]:
+    """Yield the share of the event, or of each level, in an evaluated dataset."""
+    if sample.task in NUMBERS:
+        return
+    spec = plan.spec.intervals
+    method = spec.method if spec.method in LIMITS else "exact"
+    for k, name in enumerate(sample.levels[:1] if sample.task == "binary" else sample.levels):
+        hit = sample.truth if sample.task == "binary" else sample.truth == k
+        share = float((sample.weights * hit).sum() / sample.weights.sum())
+        limits = None
+        if spec.method != "none" and sample.summary.clusters != 1:
+            trials = _trials(sample, hit, share)
+            limits = tuple(float(limit) for limit in LIMITS[method](share * trials, trials, spec.level))
+        yield ObservedShare(
+            dataset=sample.dataset, level=name, value=share, lower=limits[0] if limits else None,
+            upper=limits[1] if limits else None, confidence=spec.level if limits else None,
+            method=method if limits else "none",
+        )
+
+
+def _trials(sample: Sample, hit: Any, share: float) -> float:
+    """Return the observations, or of clusters or importance weights so many of one kind as tell as much.
+
+    p (1 - p) over the variance of the share, which is that of the clusters' totals; Kish's number of them where p is 0
+    or 1. Korn & Graubard (1998).
+    """
+    weights = sample.weights
+    if sample.cluster is None and sample.weight_kind != "importance":
+        return float(weights.sum())
+    units = np.arange(sample.n) if sample.cluster is None else sample.cluster
+    count = int(units.max()) + 1
+    if not 0 < share < 1:
+        return float(kish(np.bincount(units, weights)))
+    squares = float((np.bincount(units, weights * (hit - share)) ** 2).sum())
+    spare = 1.0 if sample.cluster is None else count / (count - 1)
+    return share * (1 - share) * float(weights.sum()) ** 2 / (squares * spare)

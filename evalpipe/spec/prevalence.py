@@ -1,0 +1,45 @@
+"""The prior probability of the event, or of each level, where the model will be used."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StrictFloat, StrictStr
+
+from evalpipe.spec.kinds import Part, Probability
+
+Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
+"""A finite number above 0."""
+
+
+class Prevalence(Part):
+    """The prior probability of the event, or of each level, where the model will be used: known, or itself uncertain.
+
+    Exactly one of `value` and `beta` for a binary outcome, of `levels` and `dirichlet` for more levels.
+    """
+
+    value: Probability | None = None
+    """The prior probability of the event of a binary outcome, 0 to 1."""
+    beta: Annotated[tuple[Positive, ...], Field(json_schema_extra={"minItems": 2, "maxItems": 2})] | None = None
+    """Instead, the two parameters a and b of a Beta distribution: what is believed of it, as if after a events and b
+    non-events. Values are those at its mean, a / (a + b); limits hold its spread too."""
+    levels: Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None = None
+    """The prior probability of each level of a multiclass or ordinal outcome; they sum to 1."""
+    dirichlet: Annotated[dict[StrictStr, Positive], Field(min_length=1)] | None = None
+    """Instead, the parameter of each level in a Dirichlet distribution, as if after so many rows of each. Values are
+    those at its mean, each over their sum; limits hold its spread too."""
+    source: StrictStr | None = None
+    """Where the prior comes from; printed with every number that uses it."""
+
+    @property
+    def mean(self) -> float:
+        """The prior probability of the event, or its mean."""
+        if self.beta is not None:
+            return self.beta[0] / sum(self.beta)
+        return float(self.value if self.value is not None else 0.0)
+
+    def of_level(self, level: str) -> float:
+        """Return the prior probability of a level, or its mean."""
+        if self.dirichlet is not None:
+            return self.dirichlet[level] / sum(self.dirichlet.values())
+        return (self.levels or {})[level]
