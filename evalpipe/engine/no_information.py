@@ -49,10 +49,9 @@ class Independent:
         """The same rows seen once for each level, that level being the event."""
         return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
 
-    def seen_by(self, metric: Metric) -> Independent:
-        """Return the same over the rows that a metric sees."""
-        seen = Summary(self.rows, self.weights).seen_by(metric)
-        return self if seen.rows is self.rows else Independent(seen.rows, seen.weights)
+    def seen_by(self, _: Metric) -> Independent:
+        """Return itself: its rows are those that the metric sees."""
+        return self
 
     def at(self, shares: Any) -> Independent:
         """Return the same with each class weighed to its share."""
@@ -74,12 +73,11 @@ class Independent:
 def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPlan) -> Floats:
     """Return the mean of a measure over pairings of truths with predictions, [], or [K] where each class has its own.
 
-    Of predicted classes, the rows that have one are paired among themselves; at a prevalence the rows count as
-    reweighted. Exact where the measure is linear; else over `PERMUTATIONS` random pairings. NaN where it is undefined
-    in all.
+    ``summary`` is of the rows that the measure sees: of predicted classes, those that have one are paired among
+    themselves; at a prevalence they count as reweighted. Exact where the measure is linear; else over `PERMUTATIONS`
+    random pairings. NaN where it is undefined in all.
     """
     entry = replace(entry, prior=replace(entry.prior, shares=entry.prior.asked))
-    summary = summary.seen_by(entry.metric)
     if entry.metric.linear and entry.average != "micro":
         independent: Any = Independent(summary.rows, summary.weights)
         return values(independent, entry)

@@ -124,6 +124,17 @@ def test_a_frequency_weight_of_three_is_three_rows_and_their_order_changes_no_by
     assert numbers(run(frame, **keys, engine={"workers": 2})) == numbers(run(frame, **keys, engine={"workers": 1}))
 
 
+@pytest.mark.parametrize("keys", [{}, {"recalibrate": {"fit_on": {"folds": 3}, "methods": ["isotonic"]}}])
+def test_units_of_a_grid_are_wholly_in_the_zone_or_outside(keys: dict[str, Any]) -> None:
+    zone = {"below": 0.0777, "above": 0.0333}  # whose ends are not those of cells
+    found = run(people(6000, digits=9), equivocal=zone, metrics=["accuracy", "f1", "brier"],
+                intervals=intervals(100, method="percentile"), engine={"mode": "grid"}, **keys)
+    assert found.intervals.units["d"] <= 3000
+    bounds = {(row.metric, row.variant): row.error_bound for row in found.rows}
+    assert {bound for (metric, _), bound in bounds.items() if metric != "brier"} == {0}
+    assert bounds["brier", "original"] not in (0, None)
+
+
 def test_both_ends_are_inside_as_they_are_written() -> None:
     frame = pl.DataFrame({"y": [1, 0, 1, 0, 1, 0], "p": [0.29, 0.3, 0.4, 0.6, 0.61, 0.7]})
     made = read_sample(frame, threshold=0.4, equivocal={"below": 0.1, "above": 0.2}).models["p"]
