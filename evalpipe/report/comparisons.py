@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe.report import equivocal, numbers, wording
 from evalpipe.report.disparities import signed
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.tables import Number, key_measures, note_of, status_of
@@ -70,6 +70,8 @@ class ComparisonView:
     """How many differences of the key measures in slices there are."""
     margins: bool
     """Whether a margin is declared."""
+    equivocal: str
+    """Which rows measures of predicted classes are of, where there is an equivocal zone."""
 
 
 def comparison_views(results: Results) -> tuple[ComparisonView, ...]:
@@ -107,6 +109,7 @@ def _view(results: Results, group: tuple[bool, str], found: list[Comparison], pl
         sliced=_tables(results, [c for c in within if c.verdict != "undecided"], f"{anchor}-slices"),
         within=numbers.count(len(within)),
         margins=any(c.margin is not None for c in found),
+        equivocal=equivocal.compared(results),
     )
 
 

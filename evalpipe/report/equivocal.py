@@ -51,6 +51,13 @@ def note(results: Results, dataset: str) -> str | None:
     )
 
 
+def compared(results: Results) -> str:
+    """Say which rows differences of measures of predicted classes are of; empty without a zone."""
+    if not any(found.zone for found in results.confusion):
+        return ""
+    return " Measures of predicted classes are compared as they stand, either side on its own reportable rows."
+
+
 def facts(model: ModelSummary) -> tuple[tuple[str, str], ...]:
     """Say where a model's zone lies; nothing of a model without one."""
     if model.equivocal is None:

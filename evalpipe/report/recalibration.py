@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe.report import equivocal, numbers, wording
 from evalpipe.report.comparisons import ComparisonRow, comparison_row, is_recalibrated
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.recalibration_verdict import Verdict, verdict_of
@@ -148,7 +148,7 @@ def _lead(results: Results, dataset: str, records: list[Recalibration]) -> list[
         if any(is_recalibrated(c) and c.lower is not None for c in results.comparisons) else "."
     )
     less = f"Differences are those of a recalibrated variant less the original on the same rows{limits}"
-    return [f"{how} Nothing was fitted and judged on the same rows.", less]
+    return [f"{how} Nothing was fitted and judged on the same rows.", less + equivocal.compared(results)]
 
 
 def _model(results: Results, dataset: str, model: ModelSummary) -> ModelRecalibration:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.runs import intervals, people, run
+from engine.runs import BOTH, intervals, people, run
 from evalpipe.report.equivocal import reach, sentence
 from evalpipe.report.figures import drawings
 from evalpipe.report.html import html_page
@@ -87,6 +87,14 @@ def test_captions_say_that_markers_are_of_other_rows_than_curves(results: Result
     assert {"ROC curve", "Precision-recall curve"} <= marked
     assert not any(told in drawing.caption for drawing in plain)
     assert any("threshold 0.5 among the reportable rows" in drawing.alt for drawing in drawn)
+
+
+def test_differences_say_that_either_side_has_its_own_reportable_rows() -> None:
+    told = "Measures of predicted classes are compared as they stand, either side on its own reportable rows."
+    keys: dict[str, Any] = KEYS | {"slices": None, "models": BOTH, "compare": {"baseline": "q"}, "recalibrate": {
+        "fit_on": {"folds": 3}, "methods": ["logistic"]}}
+    pages = [html_page(run(people(200), **keys, **zone)).decode() for zone in ({"equivocal": 0.1}, {})]
+    assert [page.count(told) for page in pages] == [2, 0]
 
 
 def test_tables_of_slices_count_all_rows(results: Results) -> None:
