@@ -48,6 +48,12 @@ def test_the_laws_of_all_metrics_hold_with_a_zone(law: str, name: str, options: 
     LAWS[law](name, options, TASKS[task])
 
 
+@pytest.mark.parametrize("task", TASKS.values())
+@pytest.mark.parametrize("name", ["reportable", "total", "confusion"])
+def test_statistics_of_rows_with_a_zone_add_up(name: str, task: str) -> None:
+    test_metrics.test_a_statistic_adds(name, task)
+
+
 @every_metric
 def test_a_measure_of_classes_is_of_the_reportable_rows_and_any_other_of_all(
     name: str, options: dict[str, Any], task: str
