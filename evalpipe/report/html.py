@@ -88,8 +88,14 @@ def _figures(results: Results, view: CardView) -> dict[str, list[tuple[Numbered,
 
 
 def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawing, ...]]]:
-    """Draw the figures of datasets, recalibration, comparisons and slices, in the order of the card."""
-    from evalpipe.report.figures import difference_drawings, drawings, recalibration_drawings, slice_drawings
+    """Draw the figures of datasets, recalibration, comparisons, slices and profit, in the order of the card."""
+    from evalpipe.report.figures import (
+        cost_drawings,
+        difference_drawings,
+        drawings,
+        recalibration_drawings,
+        slice_drawings,
+    )
 
     for dataset in view.evaluated:
         yield dataset.anchor, drawings(results, dataset.name)
@@ -102,6 +108,8 @@ def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawin
             yield table.anchor, difference_drawings(results, table.dataset, baseline, place)
     for slices in view.slices:
         yield slices.anchor, slice_drawings(results, slices.dataset)
+    for worth in view.costs.datasets if view.costs else ():
+        yield worth.anchor, cost_drawings(results, worth.dataset)
 
 
 def _formulas(view: CardView) -> dict[str, Any]:

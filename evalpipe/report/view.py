@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.report import equivocal, numbers, wording
 from evalpipe.report.comparisons import ComparisonView, comparison_views
+from evalpipe.report.costs import CostsView, costs_view
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view
 from evalpipe.report.procedures import Procedure, procedures, recalibrators
 from evalpipe.report.recalibration import RecalibrationView, recalibration_views
@@ -102,6 +103,7 @@ class CardView:
     recalibrations: tuple[RecalibrationView, ...]
     comparisons: tuple[ComparisonView, ...]
     slices: tuple[SlicesView, ...]
+    costs: CostsView | None
     level: str
     replicates: str
     seed: str
@@ -145,6 +147,7 @@ def card_view(results: Results) -> CardView:
         recalibrations=recalibration_views(results),
         comparisons=comparison_views(results),
         slices=slices_views(results),
+        costs=costs_view(results),
         level=wording.level(results.intervals.level),
         replicates=numbers.count(results.intervals.replicates),
         seed=str(results.intervals.seed),

@@ -242,7 +242,8 @@ def test_a_given_class_that_is_missing_stays_an_error() -> None:
 
 def test_a_prevalence_is_that_among_the_reportable_rows() -> None:
     metrics = [{"metric": "precision", "prevalence": 0.1}, "ppv", {"metric": "npv_sample", "prevalence": 0.1}, "npv"]
-    results = run(people(400), metrics=metrics, prevalence=0.1, equivocal=0.1, intervals={"replicates": 200, "method": "percentile"})
+    results = run(people(400), metrics=metrics, prevalence=0.1, equivocal=0.1,
+                  intervals={"replicates": 200, "method": "percentile"})
     found = [(row.value, row.lower, row.upper) for row in results.rows if row.metric != "reportable_rate"]
     # The same numbers by two ways of calculating them: equal but for rounding.
     assert found[0] == pytest.approx(found[1], abs=1e-12)

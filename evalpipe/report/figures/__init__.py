@@ -11,7 +11,10 @@ from evalpipe.report.figures.formula import formula_svg
 if TYPE_CHECKING:
     from evalpipe.results import Results
 
-__all__ = ["Drawing", "difference_drawings", "drawings", "formula_svg", "recalibration_drawings", "slice_drawings"]
+__all__ = [
+    "Drawing", "cost_drawings", "difference_drawings", "drawings", "formula_svg", "recalibration_drawings",
+    "slice_drawings",
+]
 
 
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
@@ -26,6 +29,7 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         reliable,
         residuals,
         thresholds,
+        worth,
     )
 
     context = _context(results, dataset)
@@ -36,6 +40,7 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         thresholds.rates(context),
         ranking.gain(context),
         ranking.lift(context),
+        worth.net_benefit(context),
         calibration.reliability(context, "uniform"),
         calibration.reliability(context, "quantile"),
         reliable.windows(context),
@@ -75,6 +80,14 @@ def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     from evalpipe.report.figures.slices import slice_forests
 
     return slice_forests(_context(results, dataset))
+
+
+def cost_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
+    """Draw the profit of contacting the rows of a dataset; nothing where none is declared."""
+    from evalpipe.report.figures.worth import profit
+
+    drawing = profit(_context(results, dataset))
+    return () if drawing is None else (drawing,)
 
 
 def recalibration_drawings(results: Results, dataset: str, model: str) -> tuple[Drawing, ...]:
