@@ -88,9 +88,10 @@ def _figures(results: Results, view: CardView) -> dict[str, list[tuple[Numbered,
 
 
 def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawing, ...]]]:
-    """Draw the figures of datasets, recalibration, comparisons, slices and profit, in the order of the card."""
+    """Draw the figures of every section, in the order of the card."""
     from evalpipe.report.figures import (
         cost_drawings,
+        desirability_drawings,
         difference_drawings,
         drawings,
         recalibration_drawings,
@@ -106,6 +107,8 @@ def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawin
         baseline = (comparison.across, comparison.baseline)
         for table in comparison.tables:
             yield table.anchor, difference_drawings(results, table.dataset, baseline, place)
+    for part in view.desirability.datasets if view.desirability is not None else ():
+        yield part.anchor, desirability_drawings(results, part.dataset)
     for slices in view.slices:
         yield slices.anchor, slice_drawings(results, slices.dataset)
     for worth in view.costs.datasets if view.costs else ():

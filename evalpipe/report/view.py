@@ -9,6 +9,7 @@ from evalpipe.report import equivocal, numbers, wording
 from evalpipe.report.comparisons import ComparisonView, comparison_views
 from evalpipe.report.costs import CostsView, costs_view
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view
+from evalpipe.report.desirability import DesirabilityView, desirability_view
 from evalpipe.report.procedures import Procedure, procedures, recalibrators
 from evalpipe.report.recalibration import RecalibrationView, recalibration_views
 from evalpipe.report.slices import SlicesView, slices_views
@@ -102,6 +103,7 @@ class CardView:
     """How recalibrators were fitted, and the methods used."""
     recalibrations: tuple[RecalibrationView, ...]
     comparisons: tuple[ComparisonView, ...]
+    desirability: DesirabilityView | None
     slices: tuple[SlicesView, ...]
     costs: CostsView | None
     level: str
@@ -146,6 +148,7 @@ def card_view(results: Results) -> CardView:
         recalibrators=tuple(recalibrators(results)),
         recalibrations=recalibration_views(results),
         comparisons=comparison_views(results),
+        desirability=desirability_view(results),
         slices=slices_views(results),
         costs=costs_view(results),
         level=wording.level(results.intervals.level),

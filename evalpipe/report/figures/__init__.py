@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 __all__ = [
-    "Drawing", "cost_drawings", "difference_drawings", "drawings", "formula_svg", "recalibration_drawings",
-    "slice_drawings",
+    "Drawing", "cost_drawings", "desirability_drawings", "difference_drawings", "drawings", "formula_svg",
+    "recalibration_drawings", "slice_drawings",
 ]
 
 
@@ -73,6 +73,13 @@ def difference_drawings(
 
     drawing = difference_forest(_context(results, dataset), baseline, place)
     return () if drawing is None else (drawing,)
+
+
+def desirability_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
+    """Draw the goals of desirability and the models' overall desirability on a dataset."""
+    from evalpipe.report.figures.desirability import desirability_figures
+
+    return desirability_figures(_context(results, dataset))
 
 
 def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:

@@ -1,0 +1,116 @@
+"""What desirability comes to, in plain words: who is first, how sure that is, and what makes a model unacceptable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers, wording
+from evalpipe.report.names import Names, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.results import Results
+    from evalpipe.results.decisions import Goal, Overall
+
+CHANGED = {0.5: "halved", 2.0: "doubled"}
+"""What is done to a weight, by its factor."""
+
+
+def goal_title(names: Names, goal: Goal) -> str:
+    """Name what a goal is of, such as "Brier score" or "Active features"."""
+    if goal.metric is not None:
+        return names.measure(goal.metric, goal.params, goal.average)
+    title = (goal.characteristic or "").replace("_", " ")
+    return title[:1].upper() + title[1:]
+
+
+def _titles(results: Results, names: Names) -> dict[str, str]:
+    """Return what each goal is called in a sentence: what it is of, with its form where that alone is not enough."""
+    goals = results.desirability.goals
+    titles = [goal_title(names, goal) for goal in goals]
+    return {
+        goal.goal: f"{title} ({goal.kind})" if titles.count(title) > 1 else title
+        for goal, title in zip(goals, titles, strict=True)
+    }
+
+
+def verdict(results: Results, dataset: str) -> tuple[str, ...]:
+    """Return the sentences on one dataset."""
+    rows = [row for row in results.desirability.overall if row.dataset == dataset]
+    names = names_of(results)
+    said = [_first(results, names, rows)]
+    if any(row.value for row in rows) and len(rows) > 1:
+        said += _weights(results, names, rows, dataset)
+    return (*said, *_unacceptable(results, names, rows, dataset), *_undefined(names, rows))
+
+
+def joined(items: Sequence[str]) -> str:
+    """Write a list in words: "a, b and c"."""
+    return " and ".join(part for part in (", ".join(items[:-1]), items[-1]) if part)
+
+
+def _first(results: Results, names: Names, rows: list[Overall]) -> str:
+    """Say who is the most desirable, and how sure that is."""
+    defined = [row for row in rows if row.value is not None]
+    first = [row for row in defined if row.rank == 1]
+    if not first:
+        return "No model has an overall desirability."
+    if not first[0].value:
+        return "No model is acceptable: each has a goal whose desirability is 0."
+    labels, one = [names.model(row.model, row.variant) for row in first], first[0]
+    value = f"D = {numbers.fixed(one.value or 0.0, 3)}"
+    if one.lower is not None and one.upper is not None:
+        level = wording.level(results.intervals.level)
+        value += f" ({level} interval {numbers.fixed(one.lower, 3)} to {numbers.fixed(one.upper, 3)})"
+    if len(rows) == 1:
+        return f"{labels[0]} has an overall desirability of {value}."
+    said = f"{joined(labels)} {'is' if len(first) == 1 else 'are equally'} the most desirable, with {value}"
+    chance = one.probability_best
+    if len(first) > 1 or chance is None:
+        return f"{said}."
+    settled = "so that the rows settle which is best" if chance >= results.intervals.level else (
+        "so that the rows do not settle which is best")
+    return f"{said}; it is the best in {numbers.percent(chance, 1)} of the replicates, {settled}."
+
+
+def _weights(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
+    """Say whether the first place hangs on a weight."""
+    first = {(row.model, row.variant) for row in rows if row.rank == 1}
+    changes = [c for c in results.desirability.sensitivity if c.dataset == dataset]
+    lost: dict[str, list[str]] = {}
+    titles = _titles(results, names)
+    for goal, title in titles.items():
+        for factor, done in CHANGED.items():
+            then = [c for c in changes if (c.goal, c.factor) == (goal, factor) and c.first]
+            if then and not first & {(c.model, c.variant) for c in then}:
+                when = lost.setdefault(joined([names.model(c.model, c.variant) for c in then]), [])
+                when.append(f"{'that' if when else 'the weight'} of {title} {'' if when else 'were '}{done}")
+    if len(titles) == 1:
+        return
+    if not lost:
+        yield "The first place stays the same when the weight of any one goal is halved or doubled."
+    for other, when in lost.items():
+        yield f"The first place hangs on the weights: {other} would be first if {' or '.join(when)}."
+
+
+def _unacceptable(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
+    """Say which goals make models unacceptable, models of the same goals together."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    titles = _titles(results, names)
+    for row in rows:
+        zero = tuple(
+            titles[one.goal] for one in results.desirability.individual
+            if (one.dataset, one.model, one.variant, one.desirability) == (dataset, row.model, row.variant, 0)
+        )
+        if zero and row.value == 0:
+            groups.setdefault(zero, []).append(names.model(row.model, row.variant))
+    for goals, labels in groups.items():
+        who = joined(labels) if len(labels) <= 5 else f"{joined(labels[:4])} and {len(labels) - 4} others"
+        yield f"{who} {'is' if len(labels) == 1 else 'are'} unacceptable, with desirability 0 for {joined(goals)}."
+
+
+def _undefined(names: Names, rows: list[Overall]) -> Iterator[str]:
+    for row in rows:
+        if row.value is None:
+            yield f"{names.model(row.model, row.variant)} has no overall desirability: {row.reason}."

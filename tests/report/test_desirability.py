@@ -1,0 +1,200 @@
+"""The section of desirability: words, tables and figures, from results made by hand on small runs."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from engine.runs import people, run
+from evalpipe.report.desirability import desirability_view, form, ranked
+from evalpipe.report.desirability_verdict import joined, verdict
+from evalpipe.report.figures import desirability_drawings
+from evalpipe.report.html import html_page
+from evalpipe.results import Results
+from evalpipe.results.decisions import Goal
+
+GOALS: list[dict[str, Any]] = [
+    {"metric": "brier", "minimize": {"low": 0.1, "high": 0.25, "scale": 2}},
+    {"metric": "sensitivity", "maximize": {"low": 0.2, "high": 0.9}, "weight": 3},
+    {"characteristic": "in_use", "category": {"true": 1.0, "false": 0.4}, "missing": 0.5},
+    {"metric": "roc_auc", "custom": {"values": [0.5, 1], "desirability": [0, 1]}},
+    {"metric": "specificity", "box": {"low": 0.7, "high": 1}},
+    {"characteristic": "active_features", "target": {"low": 0, "target": 10, "high": 20, "scale_high": 3}},
+]
+
+
+def models(count: int) -> dict[str, Any]:
+    return {
+        f"m{i}": {"probability": "q" if i else "p", "label": f"Model <{i}>",
+                  "characteristics": {"in_use": i % 2 == 0, "active_features": 9 + i}}
+        for i in range(count)
+    }
+
+
+@cache
+def whole(count: int = 2, method: str = "auto") -> Results:
+    intervals = {"replicates": 100, "bands": False} if method == "auto" else {"method": method}
+    return run(people(300), models=models(count), metrics=["accuracy"], desirability=GOALS, intervals=intervals)
+
+
+def changed(results: Results, **rows: list[dict[str, Any]]) -> Results:
+    """Return results in which rows of the tables of desirability have other values."""
+    tables = {
+        name: [row.model_copy(update=update) for row, update in zip(
+            getattr(results.desirability, name), each, strict=True)]
+        for name, each in rows.items()
+    }
+    return results.model_copy(update={"desirability": results.desirability.model_copy(update=tables)})
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        (0, "minimize: 1 up to 0.1, 0 from 0.25, scale 2"),
+        (1, "maximize: 0 up to 0.2, 1 from 0.9"),
+        (2, "category: true 1, false 0.4"),
+        (3, "custom: 0 at 0.5, 1 at 1; level beyond"),
+        (4, "box: 1 from 0.7 to 1, 0 outside"),
+        (5, "target: 1 at 10, 0 at 0 and 20, scale high 3"),
+    ],
+)
+def test_each_form_is_said_in_words(place: int, expected: str) -> None:
+    assert form(whole().desirability.goals[place]) == expected
+
+
+def test_points_say_what_lies_beyond_them() -> None:
+    said = [
+        form(Goal(goal="g", kind="custom", shape={"values": [0, 1], "desirability": [1, 0], "extrapolate": beyond},
+                  weight=1)).split("; ")[1]
+        for beyond in ("clamp", "zero", "error")
+    ]
+
+    assert said == ["level beyond", "0 beyond", "nothing may lie beyond"]
+
+
+def test_the_tables_hold_the_numbers_of_the_results() -> None:
+    view, found = desirability_view(whole()), whole().desirability
+    assert view is not None
+    (part,) = view.datasets
+    rows = ranked(whole(), "d")
+
+    assert [goal.title for goal in view.goals] == [
+        "Brier score", "Sensitivity", "In use", "ROC AUC", "Specificity", "Active features"]
+    assert [(goal.weight, goal.missing) for goal in view.goals[1:3]] == [("3", "–"), ("1", "0.5")]
+    assert [row.model for row in part.overall] == [f"Model <{row.model[1]}>" for row in rows]
+    assert [float(row.value.exact or "nan") for row in part.overall] == [row.value for row in rows]
+    for line, row in zip(part.overall, rows, strict=True):
+        assert line.value.interval == f"{row.lower:.3f} to {row.upper:.3f}"
+        assert line.best == f"{100 * (row.probability_best or 0):.1f}%"
+        firsts = [c.first for c in found.sensitivity if c.model == row.model]
+        assert line.held == f"{sum(firsts)} of 12"
+        assert line.pareto == {True: "yes", False: "no"}[bool(row.pareto)]
+    assert [len(table.heads) for table in part.individual] == [3, 3]
+    assert part.individual[0].rows[0][1][2][1] == ("at yes" if rows[0].model == "m0" else "at no")
+
+
+def test_without_replicates_nothing_is_said_of_them() -> None:
+    page = html_page(whole(method="none")).decode()
+    view = desirability_view(whole(method="none"))
+
+    assert view is not None
+    assert not view.drawn
+    assert "Best in replicates" not in page
+    assert "replicates" not in " ".join(view.datasets[0].sentences)
+
+
+def test_a_card_without_goals_has_no_section() -> None:
+    page = html_page(run(people(50), metrics=["accuracy"], intervals={"method": "none"})).decode()
+
+    assert 'id="desirability"' not in page
+    assert "#desirability" not in page
+
+
+def test_the_section_is_in_the_contents_and_names_are_escaped() -> None:
+    page = html_page(whole()).decode()
+
+    assert page.count('href="#desirability"') == 1
+    assert "Model <0>" not in page
+    assert "Model &lt;0&gt;" in page
+    assert "First by changed weights" in page
+
+
+def test_the_verdict_names_the_first_how_sure_it_is_and_the_weights_it_hangs_on() -> None:
+    base = whole()
+    first = {"value": 0.7, "lower": 0.6, "upper": 0.8, "rank": 1, "probability_best": 0.75}
+    second = {"value": 0.6, "lower": 0.5, "upper": 0.7, "rank": 2, "probability_best": 0.25}
+    places = [(c.goal, c.factor, c.model) for c in base.desirability.sensitivity]
+    lost = {("minimize brier", 0.5), ("category in_use", 2.0)}
+    changes = [{"first": (model == "m1") == ((goal, factor) in lost)} for goal, factor, model in places]
+    sure = [{**first, "probability_best": 0.96}, {**second, "probability_best": 0.04}]
+    held = [{"first": model == "m0"} for _, _, model in places]
+
+    assert verdict(changed(base, overall=[first, second], sensitivity=changes), "d") == (
+        ("Model <0> is the most desirable, with D = 0.700 (95% interval 0.600 to 0.800); it is the best in 75.0% of the "
+        "replicates, so that the rows do not settle which is best."),
+        ("The first place hangs on the weights: Model <1> would be first if the weight of Brier score were halved or "
+        "that of In use doubled."),
+    )
+    assert verdict(changed(base, overall=sure, sensitivity=held), "d") == (
+        ("Model <0> is the most desirable, with D = 0.700 (95% interval 0.600 to 0.800); it is the best in 96.0% of the "
+        "replicates, so that the rows settle which is best."),
+        "The first place stays the same when the weight of any one goal is halved or doubled.",
+    )
+
+
+def test_the_verdict_names_ties_what_is_unacceptable_and_what_is_undefined() -> None:
+    base = whole(3)
+    tie = {"value": 0.7, "lower": None, "upper": None, "rank": 1, "probability_best": 0.5}
+    gone = {"value": None, "rank": None, "status": "undefined", "reason": "no desirability in: box specificity"}
+    zero = {"value": 0.0, "lower": None, "upper": None, "rank": 1, "probability_best": 1 / 3}
+    held = [{"first": c.model != "m2"} for c in base.desirability.sensitivity]
+    bad = [{"desirability": 0.0 if row.goal == "box specificity" else 0.5} for row in base.desirability.individual]
+    fine = [{"desirability": 0.5} for _ in bad]
+
+    assert verdict(changed(base, overall=[tie, tie, gone], sensitivity=held, individual=fine), "d") == (
+        "Model <0> and Model <1> are equally the most desirable, with D = 0.700.",
+        "The first place stays the same when the weight of any one goal is halved or doubled.",
+        "Model <2> has no overall desirability: no desirability in: box specificity.",
+    )
+    assert verdict(changed(base, overall=[zero] * 3, individual=bad), "d") == (
+        "No model is acceptable: each has a goal whose desirability is 0.",
+        "Model <0>, Model <1> and Model <2> are unacceptable, with desirability 0 for Specificity.",
+    )
+    assert verdict(changed(base, overall=[gone] * 3, individual=fine), "d")[0] == (
+        "No model has an overall desirability.")
+
+
+def test_a_single_model_is_not_ranked() -> None:
+    view = desirability_view(whole(1))
+    assert view is not None
+
+    assert not view.several
+    assert view.datasets[0].sentences[0].startswith("Model <0> has an overall desirability of D = 0.")
+    assert [drawing.title for drawing in desirability_drawings(whole(1), "d")] == ["Goals"]
+
+
+def test_figures_say_every_desirability_and_are_the_same_bytes_again() -> None:
+    goals, overall = desirability_drawings(whole(), "d")
+    found = whole().desirability
+
+    for row in found.individual:
+        assert f"{row.desirability:.3f}" in goals.alt
+    for row in found.overall:
+        assert f"{row.value:.3f} ({row.lower:.3f} to {row.upper:.3f})" in overall.alt
+    assert [drawing.svg for drawing in desirability_drawings(whole(), "d")] == [goals.svg, overall.svg]
+
+
+def test_many_models_are_all_drawn_and_the_most_desirable_told_apart() -> None:
+    goals, overall = desirability_drawings(whole(20), "d")
+
+    assert "13 less desirable" in goals.svg
+    for i in range(20):
+        assert f"Model &lt;{i}&gt;" in overall.svg
+    keyed = [i for i in range(20) if f"Model &lt;{i}&gt;" in goals.svg.split("</desc>")[1]]
+    assert sorted(keyed) == sorted(int(row.model[1:]) for row in ranked(whole(20), "d")[:7])
+
+
+def test_lists_are_written_in_words() -> None:
+    assert [joined(list("abc"[:n])) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
