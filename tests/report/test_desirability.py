@@ -132,14 +132,14 @@ def test_the_verdict_names_the_first_how_sure_it_is_and_the_weights_it_hangs_on(
     held = [{"first": model == "m0"} for _, _, model in places]
 
     assert verdict(changed(base, overall=[first, second], sensitivity=changes), "d") == (
-        ("Model <0> is the most desirable, with D = 0.700 (95% interval 0.600 to 0.800); it is the best in 75.0% of the "
-        "replicates, so that the rows do not settle which is best."),
+        ("Model <0> is the most desirable, with D = 0.700 (95% interval 0.600 to 0.800); it is the best in 75.0% of "
+        "the replicates, so that the rows do not settle which is best."),
         ("The first place hangs on the weights: Model <1> would be first if the weight of Brier score were halved or "
         "that of In use doubled."),
     )
     assert verdict(changed(base, overall=sure, sensitivity=held), "d") == (
-        ("Model <0> is the most desirable, with D = 0.700 (95% interval 0.600 to 0.800); it is the best in 96.0% of the "
-        "replicates, so that the rows settle which is best."),
+        ("Model <0> is the most desirable, with D = 0.700 (95% interval 0.600 to 0.800); it is the best in 96.0% of "
+        "the replicates, so that the rows settle which is best."),
         "The first place stays the same when the weight of any one goal is halved or doubled.",
     )
 
