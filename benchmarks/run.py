@@ -16,6 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 import bootstrap
+import desirability
 import peers
 import recalibration
 import slices
@@ -55,6 +56,15 @@ def steps() -> list[str]:
     return ["## Recalibration", "", job, "", *recalibration.HEADER, peers.fresh(recalibration.compare)]
 
 
+def goals() -> list[str]:
+    """Return the section on what desirability costs, in Markdown."""
+    job = (
+        "A whole run of 20 models under eight measures against five goals, against the same run without goals; the "
+        "measures of goals that have intervals in closed form are drawn for the goals alone."
+    )
+    return ["## Desirability", "", job, "", *desirability.HEADER, peers.fresh(desirability.compare)]
+
+
 def machine() -> list[str]:
     """Return what the figures depend on: the processor, its cores, the memory, Python and the libraries."""
     described = Path("/proc/cpuinfo")
@@ -87,6 +97,7 @@ def sections() -> Iterator[list[str]]:
     yield loop()
     yield parts()
     yield steps()
+    yield goals()
     for name in peers.PEERS:
         yield peers.table(name)
 
