@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.results import Results
-    from evalpipe.results.decisions import Goal, Individual, Overall
+    from evalpipe.results.desirability import Goal, Individual, Overall
 
 GOALS_ABREAST = 5
 """Goals side by side in one table; more are shared out evenly among further tables."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Results
-    from evalpipe.results.decisions import Goal, Overall
+    from evalpipe.results.desirability import Goal, Overall
 
 CHANGED = {0.5: "halved", 2.0: "doubled"}
 """What is done to a weight, by its factor."""

@@ -31,10 +31,10 @@ SAID = {
 """Each verdict in words."""
 
 FOLDED = 12
-"""Verdicts up to which the card lists all; beyond, those that are held are counted."""
+"""Verdicts up to which the card lists all; of more, those that failed and the next worst up to this number."""
 
-MOST = 40
-"""Verdicts that the card lists at most."""
+MOST = 30
+"""Failed verdicts that the card lists at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,10 @@ class GatesView:
     sign: str
     headline: str
     rows: tuple[GateRow, ...]
-    held: tuple[str, ...]
-    """Of gates with verdicts that are not listed: the gate and how many of its verdicts are held."""
-    left_out: int
-    """Verdicts that are neither listed nor counted by gate, of the worse kinds."""
-    level: str
+    whole: str
+    """How many verdicts there are."""
+    counted: tuple[str, ...]
+    """Of gates with verdicts that are not listed: the gate, and how many of its verdicts are what."""
 
 
 def gates_view(results: Results) -> GatesView | None:
@@ -75,13 +74,13 @@ def gates_view(results: Results) -> GatesView | None:
     if not gates:
         return None
     ordered = sorted(gates, key=lambda gate: list(SIGNS).index(kind_of(gate)))
-    listed = ordered if len(gates) <= FOLDED else [gate for gate in ordered if kind_of(gate) != "pass"]
+    failed = sum(kind_of(gate) in ("fail", "warn") for gate in gates)
+    listed = ordered[: min(max(failed, FOLDED), MOST)]
+    counted = {gate.gate for gate in ordered[len(listed):]}
     worst = results.verdict
     return GatesView(
-        kind=worst, sign=SIGNS[worst], headline=headline(gates),
-        rows=tuple(_row(names, gate) for gate in listed[:MOST]),
-        held=() if len(gates) <= FOLDED else _held(names, gates), left_out=max(len(listed) - MOST, 0),
-        level=f"{100 * results.intervals.level:.10g}%",
+        kind=worst, sign=SIGNS[worst], headline=headline(gates), rows=tuple(_row(names, gate) for gate in listed),
+        whole=numbers.count(len(gates)), counted=_counted(names, [gate for gate in gates if gate.gate in counted]),
     )
 
 
@@ -90,28 +89,37 @@ def kind_of(gate: Gate) -> str:
     return "skipped" if gate.verdict == "skipped" else gate.outcome
 
 
+BE = {
+    "fail": ("failed", "failed"), "warn": ("failed with severity warn", "failed with severity warn"),
+    "indeterminate": ("is undecided", "are undecided"), "skipped": ("was skipped", "were skipped"),
+}
+"""What is said of one gate and of several, by what became of them."""
+
+
 def headline(gates: Sequence[Gate]) -> str:
-    """Say in a sentence what became of the gates."""
-    found = Counter(map(kind_of, gates))
-    whole, held = len(gates), found["pass"]
-    if held == whole:
-        return "The gate held" if whole == 1 else f"Every gate held: {whole} of {whole} checks"
-    words = {"fail": "failed", "warn": "failed as a warning", "indeterminate": "undecided", "skipped": "skipped"}
-    parts = [f"{found[kind]} {word}" for kind, word in words.items() if found[kind]]
-    return f"Of {whole} gate checks, {', '.join([*parts, f'{held} held'])}"
+    """Say in a sentence what became of the gates: "2 of 9 gate checks failed, 1 is undecided"."""
+    found, whole = Counter(map(kind_of, gates)), len(gates)
+    parts = [(found[kind], words[found[kind] > 1]) for kind, words in BE.items() if found[kind]]
+    if whole == 1:
+        return f"The gate {parts[0][1] if parts else 'held'}"
+    if not parts:
+        return f"Every gate held: {whole} checks"
+    said = [f"{count} {word}" for count, word in parts]
+    if set(found) <= {"pass", "skipped"} and found["pass"]:
+        return f"Every gate held: {found['pass']} checks, {said[0]}"
+    return ", ".join([f"{parts[0][0]} of {whole} gate checks {parts[0][1]}", *said[1:]])
 
 
-def _held(names: Names, gates: Iterable[Gate]) -> tuple[str, ...]:
-    """Count the verdicts of each gate that is held at least once."""
+def _counted(names: Names, gates: Iterable[Gate]) -> tuple[str, ...]:
+    """Count the verdicts of each gate."""
     groups: dict[int, list[Gate]] = {}
     for gate in gates:
         groups.setdefault(gate.gate, []).append(gate)
     found = []
     for same in groups.values():
-        held = sum(kind_of(gate) == "pass" for gate in same)
-        if held:
-            count = "held" if len(same) == 1 else f"{held} of {len(same)} held"
-            found.append(f"{gate_title(names, same[0], whole=True)}: {count}")
+        kinds = Counter(map(kind_of, same))
+        said = [f"{kinds[kind]} {SAID[kind]}" for kind in SAID if kinds[kind]]
+        found.append(f"{gate_title(names, same[0], whole=True)}: {', '.join(said)}")
     return tuple(found)
 
 

@@ -10,6 +10,7 @@ from evalpipe.report.comparisons import ComparisonView, comparison_views
 from evalpipe.report.costs import CostsView, costs_view
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view
 from evalpipe.report.desirability import DesirabilityView, desirability_view
+from evalpipe.report.gates import GatesView, gates_view
 from evalpipe.report.procedures import Procedure, procedures, recalibrators
 from evalpipe.report.recalibration import RecalibrationView, recalibration_views
 from evalpipe.report.slices import SlicesView, slices_views
@@ -92,6 +93,7 @@ class CardView:
     """Whether a formula names the cells of the confusion matrix."""
     facts: Facts
     warnings: tuple[tuple[str, str], ...]
+    gates: GatesView | None
     datasets: tuple[DatasetView, ...]
     files: tuple[FileView, ...]
     models: tuple[ModelView, ...]
@@ -138,6 +140,7 @@ def card_view(results: Results) -> CardView:
         pairings=numbers.count(results.intervals.pairings),
         cells=any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics),
         facts=_facts(results),
+        gates=gates_view(results),
         warnings=tuple((warning.code, warning.message) for warning in results.warnings),
         datasets=tuple(dataset_view(results, dataset, place) for place, dataset in enumerate(results.datasets, 1)),
         files=tuple(_file(entry) for entry in results.inputs),
@@ -284,6 +287,7 @@ def _measure(results: Results, metric: MetricSummary) -> MeasureView:
 def _intervals(results: Results) -> tuple[MethodView, ...]:
     bins = {str(curve.notes["method"]) for curve in results.curves if "method" in curve.notes}
     used = {estimate.method for estimate in results.rows if estimate.value is not None} | bins
+    used |= {gate.method for gate in results.gates if gate.lower is not None}
     used |= {comparison.method for comparison in results.comparisons if comparison.lower is not None}
     return tuple(
         MethodView(_capital(wording.METHODS[name]), wording.METHOD_TEXTS[name], wording.METHOD_REFERENCES.get(name))

@@ -23,6 +23,7 @@ METHODS = {
     "bootstrap_logit": "bootstrap error on the logit",
     "folded": "inversion of folded normals",
     "percentile": "percentile bootstrap",
+    "recovered": "recovery of variances",
     "none": "no interval",
 }
 """The names of interval methods in `Estimate.method`."""
@@ -55,10 +56,15 @@ METHOD_TEXTS = {
     "would lie too high.",
     "percentile": "Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
     "dataset sees the same replicates.",
+    "recovered": "Of a difference between two runs, taken as independent samples: the distances of the two values from "
+    "their own limits, put together as the sides of a right angle. Where the runs share rows it is wider than it need "
+    "be.",
     "none": "The value is given without limits.",
 }
 
 METHOD_REFERENCES = {
+    "recovered": "Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: a general "
+    "approach. Statistics in Medicine 27(10), 1693–1702.",
     "exact": "Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case "
     "of the binomial. Biometrika 26(4), 404–413.",
     "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "

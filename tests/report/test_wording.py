@@ -9,6 +9,6 @@ from evalpipe.report import wording
 
 
 def test_every_method_has_words() -> None:
-    methods = set(get_args(Method))
+    methods = {*get_args(Method), "recovered"}  # the last one is of differences from an earlier run
     assert set(wording.METHODS) == set(wording.SHORT_METHODS) == set(wording.METHOD_TEXTS) == methods
     assert set(wording.METHOD_REFERENCES) == methods - {"none"}

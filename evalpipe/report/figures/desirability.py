@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from evalpipe.report.figures.context import Context
     from evalpipe.results import Scalar
-    from evalpipe.results.decisions import Goal, Individual, Overall
+    from evalpipe.results.desirability import Goal, Individual, Overall
 
 HEIGHT, GAP = 1.25, 0.62
 """Inches: a panel, and the room between two for the axis of the upper one."""

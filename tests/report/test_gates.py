@@ -1,0 +1,115 @@
+"""The verdict at the head of the card."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from evalpipe.report.gates import FOLDED, MOST, gates_view, headline
+from evalpipe.report.html import html_page
+from evalpipe.results import Gate, Results
+
+VERDICTS = {
+    "fail": {"verdict": "fail", "severity": "fail"}, "warn": {"verdict": "fail", "severity": "warn"},
+    "indeterminate": {"verdict": "indeterminate", "severity": "fail"},
+    "skipped": {"verdict": "skipped", "severity": "fail", "observed": None, "lower": None, "upper": None},
+    "pass": {"verdict": "pass", "severity": "fail"},
+}
+
+
+def gate(kind: str, number: int = 1, **keys: object) -> Gate:
+    base: dict[str, object] = {
+        "metric": "brier", "dataset": "validation", "model": "model_0", "gate": number, "on": "interval",
+        "limit": {"max": 0.2}, "observed": 0.1, "lower": 0.05, "upper": 0.15, "level": 0.95, "method": "percentile",
+        "reason": f"the reason of {kind} <b>&",
+    }
+    return Gate(**base | VERDICTS[kind] | keys)  # type: ignore[arg-type]
+
+
+def box(results: Results, *gates: Gate) -> str:
+    """Return the text of the box, without markup."""
+    page = html_page(results.model_copy(update={"gates": list(gates)})).decode()
+    found = re.search(r'<section id="verdict".*?</section>', page, re.DOTALL)
+    assert found is not None
+    assert page.index("</h1>") < found.start() < page.index('<section id="summary">')
+    return " ".join(re.sub(r"<[^>]*>", " ", found[0]).split())
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        (["pass"], "The gate held"),
+        (["fail"], "The gate failed"),
+        (["indeterminate"], "The gate is undecided"),
+        (["skipped"], "The gate was skipped"),
+        (["pass"] * 3, "Every gate held: 3 checks"),
+        (["pass", "pass", "skipped"], "Every gate held: 2 checks, 1 was skipped"),
+        (["skipped", "skipped"], "2 of 2 gate checks were skipped"),
+        (["fail", "fail", *["pass"] * 6, "indeterminate"], "2 of 9 gate checks failed, 1 is undecided"),
+        (["warn", "indeterminate", "indeterminate", "skipped"],
+         "1 of 4 gate checks failed with severity warn, 2 are undecided, 1 was skipped"),
+    ],
+)
+def test_the_headline_counts(kinds: list[str], said: str) -> None:
+    assert headline([gate(kind) for kind in kinds]) == said
+
+
+def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:
+    text = box(results, *(gate(kind) for kind in reversed(VERDICTS)))
+    assert text.startswith(
+        "✗ 1 of 5 gate checks failed, 1 failed with severity warn, 1 is undecided, 1 was skipped "
+        "Gates, with 95% intervals Verdict Gate Observed Reason ✗ failed Brier score at most 0.2 "
+        "Naive Bayes on validation 0.100 (0.050 to 0.150) the reason of fail &lt;b&gt;&amp; ▲ failed"
+    )
+    places = [text.index(f"the reason of {kind} &lt;b&gt;&amp;") for kind in VERDICTS]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(("worst", "sign"), [("fail", "✗"), ("warn", "▲"), ("indeterminate", "?"), ("pass", "✓")])
+def test_the_whole_has_the_sign_of_the_worst(results: Results, worst: str, sign: str) -> None:
+    found = gates_view(results.model_copy(update={"gates": [gate("pass"), gate(worst), gate("skipped")]}))
+    assert found is not None
+    assert (found.kind, found.sign) == (worst, sign)
+
+
+def test_a_row_tells_slice_class_limit_and_what_is_judged(results: Results) -> None:
+    text = box(
+        results,
+        gate("fail", slice={"season": "a"}, on="lower", limit={"min": 0.5, "max": 0.9}, variant="isotonic"),
+        gate("warn", name="Held by contract", metric="sensitivity", average="none", class_="edible"),
+        gate("pass", against="model_0", model="model_1", limit={"max_increase": 0.01}, observed=0.004, lower=-0.001,
+             upper=0.009),
+        gate("pass", against="../nightly", limit={"max_decrease": 0.01}, lower=None, upper=None),
+        gate("pass", metric=None, desirability="overall", limit={"min": 0.1}),
+    )
+    assert "at least 0.5 and at most 0.9 by its lower limit Naive Bayes (isotonic) on validation, season = a" in text
+    assert "Held by contract at most 0.2 Naive Bayes on validation, edible, severity warn" in text
+    assert "Brier score rises by at most 0.01 against Naive Bayes Gradient boosting" in text
+    assert "+0.004 (−0.001 to +0.009)" in text
+    assert "Brier score falls by at most 0.01 against ../nightly Naive Bayes on validation +0.100 the" in text
+    assert "Overall desirability at least 0.1" in text
+
+
+def test_many_are_counted_by_gate(results: Results) -> None:
+    many = [gate("pass", 1) for _ in range(40)] + [gate("indeterminate", 1) for _ in range(20)] + [gate("fail", 2)]
+    view = gates_view(results.model_copy(update={"gates": many}))
+    assert view is not None
+    assert [row.kind for row in view.rows] == ["fail", *["indeterminate"] * (FOLDED - 1)]
+    assert view.counted == ("Brier score at most 0.2: 20 undecided, 40 held",)
+    text = box(results, *many)
+    assert "These are the worst 12 of 61 checks; all are in results.json" in text
+    failing = gates_view(results.model_copy(update={"gates": [gate("fail") for _ in range(100)]}))
+    assert failing is not None
+    assert (len(failing.rows), failing.counted) == (MOST, ("Brier score at most 0.2: 100 failed",))
+
+
+def test_a_card_without_gates_has_no_box(results: Results) -> None:
+    assert 'id="verdict"' not in html_page(results).decode()
+
+
+def test_the_method_of_the_limits_is_explained(results: Results) -> None:
+    page = html_page(results.model_copy(update={"gates": [gate("pass", method="recovered")]})).decode()
+    assert "Recovery of variances" in page
+    assert "Zou, G. Y. &amp; Donner, A. (2008)" in page
+    assert "Recovery of variances" not in html_page(results).decode()
