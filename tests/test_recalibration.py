@@ -19,7 +19,7 @@ from evalpipe.results import Results
 METHODS = [
     "logistic", "logistic_probability", "logistic_spline", "platt", "isotonic",
     {"method": "isotonic", "interpolate": "linear", "name": "isotonic_line"}, {"method": "isotonic_bagged", "bags": 20},
-    "beta", "temperature", "histogram", "venn_abers",
+    "beta", "temperature", "histogram", "venn_abers", {"method": "prior_shift", "to": 0.2},
 ]
 NAMES = [one if isinstance(one, str) else one.get("name", one["method"]) for one in METHODS]  # type: ignore[attr-defined]
 

@@ -1,9 +1,9 @@
 """Recalibrators: maps from predictions to predictions, learnt from rows. Importing this package registers them all."""
 
-from evalpipe.calibration import isotonic, levels, linear, logistic, spline, temperature, venn_abers
+from evalpipe.calibration import isotonic, levels, linear, logistic, prior_shift, spline, temperature, venn_abers
 from evalpipe.calibration.declare import Fitted, Recalibrator, Training, Unfit, fitted_from, recalibrator, registry
 
 __all__ = [
     "Fitted", "Recalibrator", "Training", "Unfit", "fitted_from", "isotonic", "levels", "linear", "logistic",
-    "recalibrator", "registry", "spline", "temperature", "venn_abers",
+    "prior_shift", "recalibrator", "registry", "spline", "temperature", "venn_abers",
 ]

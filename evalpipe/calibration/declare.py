@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
+import keyword
 import math
 import re
 import typing
@@ -96,7 +97,8 @@ class Recalibrator:
         hints = typing.get_type_hints(self.method.fit, include_extras=True)
         parameters = inspect.signature(self.method.fit).parameters.values()
         fields: dict[str, Any] = {
-            p.name: (hints[p.name], p.default) for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
+            _option(p.name): (hints[p.name], p.default)
+            for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
         }
         config = ConfigDict(extra="forbid", frozen=True, strict=True)
         return create_model(f"{self.name}_options", __config__=config, **fields)
@@ -104,7 +106,7 @@ class Recalibrator:
     def fit(self, training: Training, **options: Any) -> Fitted:
         """Fit to the rows; raises `Unfit` where that is impossible, ValueError where an option is wrong."""
         chosen = self._chosen(options)
-        parameters = {name: _plain(value) for name, value in self.method.fit(training, **chosen).items()}
+        parameters = {name: _plain(value) for name, value in self._learnt(training, chosen).items()}
         return Fitted(self.name, chosen, parameters, self.clips(parameters, np.asarray(training.prediction, float)))
 
     def clips(self, parameters: Parameters, prediction: Array) -> int:
@@ -118,6 +120,10 @@ class Recalibrator:
         check = getattr(self.method, "check", None)
         return found or (None if check is None else typing.cast("str | None", check(parameters)))
 
+    def _learnt(self, training: Training, chosen: Mapping[str, Any]) -> Parameters:
+        named = {f"{name}_" if keyword.iskeyword(name) else name: value for name, value in chosen.items()}
+        return typing.cast("Parameters", self.method.fit(training, **named))
+
     def _chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return self.options(**options).model_dump()
@@ -125,6 +131,11 @@ class Recalibrator:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ValueError(f"{self.name}: option {place}: {first['msg']}") from error
+
+
+def _option(parameter: str) -> str:
+    """Return the option that a parameter is: what Python keeps for itself, such as ``from``, has a "_" at its end."""
+    return parameter.removesuffix("_")
 
 
 _declared: dict[str, Recalibrator] = {}

@@ -229,7 +229,8 @@ def _record(
     on: Sample, name: str, choice: MethodChoice, fitted: Fitted, folds: int | None, applied: list[Applied]
 ) -> Recalibration:
     return Recalibration(
-        model=name, variant=choice.name, method=fitted.method, options=fitted.options, fitted_on=on.dataset,
-        folds=folds, n=on.summary.n, events=on.summary.events, clipped=fitted.clipped, applied=applied,
+        model=name, variant=choice.name, method=fitted.method, fitted_on=on.dataset, folds=folds,
+        options={option: value for option, value in fitted.options.items() if value is not None},
+        n=on.summary.n, events=on.summary.events, clipped=fitted.clipped, applied=applied,
         parameters=fitted.parameters,
     )

@@ -22,7 +22,7 @@ from evalpipe.plan.desirability import Aim, aims
 from evalpipe.plan.equivocal import Zone, zone, zone_of_probabilities
 from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, cost_matrix, named_costs, searched
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
-from evalpipe.plan.priors import concentration
+from evalpipe.plan.priors import concentration, shifted
 from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ class Plan:
 
     @property
     def recalibrators(self) -> tuple[MethodChoice, ...]:
-        """The recalibrators that make variants of every model."""
-        return () if self.spec.recalibrate is None else self.spec.recalibrate.methods
+        """The recalibrators that make variants of every model; one that shifts to a prevalence knows the declared."""
+        return () if self.spec.recalibrate is None else shifted(self.spec, self.spec.recalibrate.methods)
 
     @property
     def folds(self) -> int | None:

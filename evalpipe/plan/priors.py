@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.plan.columns import levels
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Spec
+    from evalpipe.spec.recalibration import MethodChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,19 @@ def concentration(spec: Spec) -> tuple[float, ...] | None:
     if given.dirichlet is not None:
         return tuple(given.dirichlet[level] for level in levels(spec))
     return given.beta
+
+
+def shifted(spec: Spec, methods: tuple[MethodChoice, ...]) -> tuple[MethodChoice, ...]:
+    """Give the declared prevalence, or its mean, to recalibrators that shift to one and name none."""
+    from evalpipe.calibration import registry
+
+    def filled(choice: MethodChoice) -> MethodChoice:
+        if "to" not in registry[choice.method].options.model_fields or choice.options.get("to") is not None:
+            return choice
+        shares = declared_shares(spec)
+        return replace(choice, options={**choice.options, "to": shares[0] if spec.task == "binary" else list(shares)})
+
+    return tuple(filled(choice) for choice in methods)
 
 
 def _shares(spec: Spec, asked: Any) -> tuple[float, ...]:

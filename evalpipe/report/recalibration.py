@@ -219,7 +219,8 @@ def _group(head: tuple[str, str], rows: list[tuple[Comparison, ComparisonRow]]) 
 
 def _fitted(record: Recalibration, applied: Applied) -> FittedRow:
     title = wording.RECALIBRATORS[record.method].title if record.method in wording.RECALIBRATORS else record.method
-    options = wording.options(record.options)
+    plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
+    options = wording.options(plain) if record.method != "prior_shift" else ""  # whose parameters say it all
     return FittedRow(
         variant=record.variant,
         method=f"{title} ({options})" if options else title,
@@ -235,6 +236,10 @@ def fitted_words(record: Recalibration) -> str:
     plain = {name: value for name, value in found.items() if isinstance(value, int | float)}
     if record.method == "one_vs_rest":
         return "one function for each level"
+    if record.method == "prior_shift":
+        shares = (", ".join(map(numbers.number, found[key][:1] if len(found[key]) == 2 else found[key]))
+                  for key in ("from", "to"))
+        return "prevalence {} → {}".format(*shares)
     if "edf" in found:
         return f"{numbers.fixed(found['edf'], 1)} effective degrees of freedom"
     if plain and len(plain) <= MOST_PARAMETERS:

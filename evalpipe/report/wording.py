@@ -178,6 +178,9 @@ RECALIBRATORS = {
         "Logistic spline", "A logistic regression on a natural cubic spline of the prediction, as smooth as the data "
         "allow; its effective degrees of freedom say how bent it is, 2 being a line.",
         "Wood (2017, sections 5.3 and 6.2)"),
+    "prior_shift": RecalibratorWords(
+        "Prior shift", "Probabilities made at one prevalence turned into those at another: the odds times the ratio of "
+        "the two odds. Nothing else is learnt.", "Saerens, Latinne & Decaestecker (2002)"),
     "temperature": RecalibratorWords(
         "Temperature scaling", "Log probabilities divided by one temperature, by maximum likelihood; above 1 it makes "
         "predictions more cautious.", "Guo et al. (2017)"),

@@ -340,7 +340,7 @@ class Recalibration(Record):
     model: str
     variant: str
     method: str
-    options: dict[str, Scalar]
+    options: dict[str, Scalar | list[float]]
     fitted_on: str
     """The dataset that it was fitted on. Cross-fitted, the parameters are of a fit on all its rows, for later use; the
     variant's predictions are those of the folds."""

@@ -191,3 +191,27 @@ def _mean(given: Any) -> Any:
         return given if math.isclose(whole, 1, abs_tol=1e-9) else {key: part / whole for key, part in given.items()}
     except (AttributeError, TypeError, IndexError, ZeroDivisionError):
         return given
+
+
+def check_shift(tree: Tree, loc: Loc, named: Loc) -> Iterator[Problem]:
+    """Check the prevalences that a recalibrator shifts from and to; ``named`` is where its name stands."""
+    levels, many = declared_levels(tree), tree.get("task") in MANY
+    if tree.get(*loc, "to") is None and tree.get(*HERE) is None:
+        name, form = tree.get(*named), "[…]" if many else "…"
+        yield tree.problem("missing-option", f"{name} needs a prevalence to shift to", *named,
+                           hint=f"add 'prevalence: …' to the spec, or write {{method: {name}, to: {form}}}")
+    for key in ("from", "to"):
+        here, given = (*loc, key), tree.get(*loc, key)
+        if given is None:
+            continue
+        if many and levels is not None and (not isinstance(given, list) or len(given) != len(levels)):
+            message = f"expected the shares of {listed(levels, 'and')}, got {tree.spell(*here)}"
+            if isinstance(given, list):
+                message = f"expected {len(levels)} shares, of {listed(levels, 'and')}, got {len(given)}"
+            yield tree.problem("wrong-type", message, *here, hint="list one for each level, in their order")
+        elif many and isinstance(given, list) and not math.isclose(sum(given), 1, abs_tol=1e-6):
+            message = f"the shares sum to {sum(given):.10g}, not to 1"
+            yield tree.problem("prior-sum", message, *here, key=True, hint="divide each by the sum")
+        elif not many and isinstance(given, list):
+            message = f"expected a number from 0 to 1, got {tree.spell(*here)}"
+            yield tree.problem("wrong-type", message, *here, hint="give that of the event")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from evalpipe.calibration import registry
+from evalpipe.spec.check_prevalence import check_shift
 from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.describe import Shapes, closest, listed
 from evalpipe.spec.explain import explain, missing_key, unknown_key
@@ -114,8 +115,10 @@ def _method(tree: Tree, loc: Loc, value: object) -> Iterator[Problem]:
             f"{name} does not recalibrate an {task} outcome")
         yield tree.problem("not-for-task", message, *named, hint=f"use {listed(possible)}")
         return
-    if isinstance(value, dict):
-        yield from _options(tree, loc, registry[name], value)
+    faults = list(_options(tree, loc, registry[name], value)) if isinstance(value, dict) else []
+    yield from faults
+    if "to" in registry[name].options.model_fields and not faults:
+        yield from check_shift(tree, loc, named)
 
 
 def _options(tree: Tree, loc: Loc, entry: Recalibrator, value: dict[str, Any]) -> Iterator[Problem]:

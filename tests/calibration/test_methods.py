@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibration.trainings import NEW, sample, training
-from evalpipe.calibration import Fitted, registry
+from evalpipe.calibration import Fitted, Unfit, registry
 from evalpipe.calibration.spline import _pieces
 
 
@@ -365,3 +365,48 @@ def test_multinomial_is_fitted_where_a_level_has_one_probability_in_all_rows() -
     prediction = np.column_stack([rows.prediction[:, 0] / 2 + 0.2, 0.6 - rows.prediction[:, 0] / 2, np.full(300, 0.2)])
 
     assert np.isfinite(fit("multinomial", rows.truth, prediction, rows.weight)(prediction)).all()
+
+
+def test_a_prior_shift_is_bayes_rule_at_the_other_prevalence() -> None:
+    """Against scores drawn from two normal distributions, whose probability at any prevalence is known; to 1e-12."""
+    from scipy.stats import norm
+
+    score = np.linspace(-3, 4, 50)
+
+    def chance(prior: float) -> Any:
+        event, other = prior * norm.pdf(score, 1), (1 - prior) * norm.pdf(score, 0)
+        return event / (event + other)
+
+    truth = np.r_[np.ones(15, bool), np.zeros(35, bool)]
+    np.testing.assert_allclose(fit("prior_shift", truth, chance(0.3), to=0.02)(chance(0.3)), chance(0.02), rtol=1e-12)
+    named = fit("prior_shift", truth, chance(0.4), to=0.8, **{"from": 0.4})
+    np.testing.assert_allclose(named(chance(0.4)), chance(0.8), rtol=1e-12)
+    assert named.parameters == {"from": [0.4, 0.6], "to": pytest.approx([0.8, 0.2])}
+
+
+def test_a_prior_shift_of_levels_is_bayes_rule_row_by_row() -> None:
+    rows = sample("multiclass", 60)
+    fitted = registry["prior_shift"].fit(rows, to=[0.2, 0.5, 0.3])
+    share = [float(rows.weight[rows.truth == k].sum() / rows.weight.sum()) for k in range(3)]
+    for row, found in zip(rows.prediction, fitted(rows.prediction), strict=True):
+        moved = [p * to / from_ for p, to, from_ in zip(row, (0.2, 0.5, 0.3), share, strict=True)]
+        assert found.tolist() == pytest.approx([part / sum(moved) for part in moved], rel=1e-12)
+
+
+def test_a_prior_shift_and_back_is_nothing() -> None:
+    truth, prediction = drawn(500, 1.0)
+    there = fit("prior_shift", truth, prediction, to=0.9, **{"from": 0.2})(prediction)
+    back = fit("prior_shift", truth, there, to=0.2, **{"from": 0.9})(there)
+    np.testing.assert_allclose(back, prediction, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("options", "reason"), [
+    ({}, "no prevalence to shift to is given"),
+    ({"to": [0.2, 0.3, 0.5]}, "'to' has 3 shares, and there are 2 levels"),
+    ({"to": 0.2, "from": [0.2, 0.3]}, "the shares of 'from' are not above 0 with a sum of 1"),
+])
+def test_a_prior_shift_without_prevalences_is_refused(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Unfit, match=f"^{reason}$"):
+        registry["prior_shift"].fit(sample("binary", 50), **options)
+    with pytest.raises(Unfit, match="a level does not occur, so its share is unknown"):
+        fit("prior_shift", [True, True], [0.2, 0.3], to=0.5)

@@ -266,3 +266,17 @@ def test_the_worst_slices_are_those_of_the_models_themselves(mode: str) -> None:
     plain = run(given["d"], **asked)
     assert {found.variant for found in results.worst_slices} == {"original"}
     assert results.worst_slices == plain.worst_slices
+
+
+@pytest.mark.parametrize("prior", [0.1, {"beta": [2.0, 18.0]}])
+def test_a_prior_shift_goes_to_the_declared_prevalence(prior: Any) -> None:
+    given = frames()
+    found = recalibrated(given, ["prior_shift", {"method": "prior_shift", "to": 0.6, "name": "more"}], prevalence=prior)
+    expected = by_hand("prior_shift", given["cal"], to=0.1)(given["d"]["p"].to_numpy())
+    assert value(found, "brier", "prior_shift") == pytest.approx(
+        brier_score_loss(given["d"]["y"].to_numpy(), expected), rel=1e-9)
+    assert [record.options for record in found.recalibration[:2]] == [{"to": pytest.approx(0.1)}, {"to": 0.6}]
+    share = given["cal"]["y"].mean()
+    assert found.recalibration[0].parameters["from"] == pytest.approx([share, 1 - share], rel=1e-12)  # type: ignore[operator]
+    assert value(found, "roc_auc", "more") == pytest.approx(value(found, "roc_auc", "original"), rel=1e-12)
+    assert Results.from_json(found.to_json()) == found

@@ -1,0 +1,83 @@
+"""Probabilities under another prevalence than the one they were made for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.levels import demand_levels
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+Shares = Share | list[Share]
+
+
+@recalibrator(title="Prior shift", tasks=("binary", "multiclass", "ordinal"),
+              ref="Saerens, Latinne & Decaestecker (2002)", parameters={"from": "k", "to": "k"})
+class PriorShift:
+    """Probabilities made at one prevalence turned into those at another, the odds times the ratio of the two odds.
+
+    It holds where only the mix of the levels differs, and how each looks is the same. Right probabilities at the
+    prevalence that they come from are right at the other; wrong ones stay wrong, for nothing is learnt from the rows
+    but how often each level occurs.
+    """
+
+    @staticmethod
+    def fit(
+        training: Training, *,
+        to: Annotated[Shares | None, Field(description="The prevalence where the probabilities will be used: of the "
+                      "event, or of each level in order. The declared one where absent.")] = None,
+        from_: Annotated[Shares | None, Field(description="The prevalence that the probabilities were made for, where "
+                         "it is known. That of the rows fitted on where absent.")] = None,
+    ) -> Parameters:
+        """Take the two prevalences."""
+        levels = np.shape(training.prediction)[1] if np.ndim(training.prediction) > 1 else 2
+        if to is None:
+            raise Unfit("no prevalence to shift to is given")
+        return {"from": _observed(training, levels) if from_ is None else _given(from_, "from", levels),
+                "to": _given(to, "to", levels)}
+
+    @staticmethod
+    def apply(parameters: Parameters, prediction: Array) -> Array:
+        """Map probabilities of the event [n], or of all levels [n, K]; 0 and 1 stay."""
+        times = np.asarray(parameters["to"], float) / np.asarray(parameters["from"], float)
+        demand_levels(len(times), prediction if prediction.ndim > 1 else np.empty((1, 2)))
+        if prediction.ndim > 1:
+            moved = prediction * times
+            return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+        event, other = prediction * times[0], (1 - prediction) * times[1]
+        return np.asarray(event / (event + other))
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:
+        """Say what is wrong with prevalences that were read."""
+        for name in ("from", "to"):
+            if min(parameters[name]) <= 0 or abs(sum(parameters[name]) - 1) > SLACK:
+                return f"{name} holds no shares above 0 that sum to 1"
+        return None
+
+
+SLACK = 1e-6
+"""How far from 1 the sum of shares may be."""
+
+
+def _given(shares: Any, name: str, levels: int) -> Array:
+    """Return the share of each level, of two the event first."""
+    found = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
+    if len(found) != levels:
+        raise Unfit(f"'{name}' has {len(found)} shares, and there are {levels} levels")
+    if abs(found.sum() - 1) > SLACK or found.min() <= 0:
+        raise Unfit(f"the shares of '{name}' are not above 0 with a sum of 1")
+    return np.asarray(found / found.sum())
+
+
+def _observed(training: Training, levels: int) -> Array:
+    """Return the weighted share of each level among the rows; the order of the rows changes nothing."""
+    truth = np.asarray(training.truth)
+    codes = np.where(truth, 0, 1) if np.ndim(training.prediction) == 1 else truth
+    totals = np.array([np.sort(training.weight[codes == k]).sum() for k in range(levels)])
+    if not totals.all():
+        raise Unfit("a level does not occur, so its share is unknown")
+    return np.asarray(totals / totals.sum())
