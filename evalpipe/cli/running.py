@@ -162,7 +162,8 @@ def _caption(results: Results) -> str | None:
 def _name(results: Results, row: Estimate) -> str:
     title = next(metric.title for metric in results.metrics if metric.name == row.metric)
     params = {key: value for key, value in row.params.items() if (key, value) not in USUAL and key != "epsilon"}
-    said = [f"{key} {value}" if isinstance(value, str) else f"{key} {value:g}" for key, value in params.items()]
+    params = {"at prevalence" if key == "prevalence" else key: value for key, value in params.items()}
+    said = [f"{key} {value}" if isinstance(value, str) else f"{key} {value:.4g}" for key, value in params.items()]
     said = [*said, (row.average or "").replace("_", " ")]
     return f"{title} ({', '.join(filter(None, said))})" if any(said) else title
 

@@ -16,6 +16,7 @@ from evalpipe.engine.decision_curve import decision_curve
 from evalpipe.engine.groups import gain_table
 from evalpipe.engine.number_curves import number_curves
 from evalpipe.engine.points import Notes, Points, listed
+from evalpipe.engine.predictive import predictive_curves
 from evalpipe.intervals import LIMITS, pointwise_band, simultaneous_band
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
@@ -66,6 +67,8 @@ def model_curves(
 def _event_curves(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[tuple[None, str, Points, Notes]]:
+    for found in predictive_curves(plan, sample, summary):
+        yield None, *found
     if not summary.rows.ranked:
         return
     strategies = STRATEGIES if summary.rows.probability is not None else ()

@@ -54,7 +54,8 @@ def notes(
         yield from _clipped(where, summary, epsilon, ", ".join(dict.fromkeys(metrics)))
     binary = sample.task == "binary"
     for row in (row for row in estimates if row.slice is None):
-        if row.metric == "roc_auc" and row.class_ is None and row.value is not None and row.value < 0.5 and binary:
+        plain = row.metric == "roc_auc" and row.class_ is None and "prevalence" not in row.params
+        if plain and row.value is not None and row.value < 0.5 and binary:
             yield Warned(
                 code="worse-than-chance",
                 message=f"{where}: the ROC AUC is {row.value:.4g}, below one half; is '{sample.levels[0]}' the right "

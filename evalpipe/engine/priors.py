@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.engine.predictive import predictive_lines
 from evalpipe.intervals import LIMITS, kish
 from evalpipe.plan.priors import concentration
 from evalpipe.results import ObservedShare, Prior
@@ -31,7 +32,7 @@ def declared_prior(plan: Plan, levels: Sequence[str]) -> Prior | None:
         levels=None if binary else {name: given.of_level(name) for name in levels},
         beta=None if given.beta is None else list(given.beta),
         dirichlet=None if given.dirichlet is None else {name: given.dirichlet[name] for name in levels},
-        level=None if shape is None else level, limits=limits,
+        level=None if shape is None else level, limits=limits, lines=predictive_lines(plan),
     )
 
 

@@ -68,10 +68,8 @@ def concentration(spec: Spec) -> tuple[float, ...] | None:
 
 def shifted(spec: Spec, methods: tuple[MethodChoice, ...]) -> tuple[MethodChoice, ...]:
     """Give the declared prevalence, or its mean, to recalibrators that shift to one and name none."""
-    from evalpipe.calibration import registry
-
     def filled(choice: MethodChoice) -> MethodChoice:
-        if "to" not in registry[choice.method].options.model_fields or choice.options.get("to") is not None:
+        if not choice.shifts or choice.options.get("to") is not None:
             return choice
         shares = declared_shares(spec)
         return replace(choice, options={**choice.options, "to": shares[0] if spec.task == "binary" else list(shares)})

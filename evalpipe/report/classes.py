@@ -36,7 +36,7 @@ def _tables(results: Results, name: str, label: str, estimates: list[Estimate]) 
     named: dict[tuple[object, ...], dict[str, Estimate]] = {}
     for e in estimates:
         if e.model == name and e.class_ is not None:
-            own = {key: value for key, value in e.params.items() if key != "prevalence"}
+            own = {key: value for key, value in e.params.items() if key != "prevalence" or isinstance(value, str)}
             named.setdefault((wording.measure(titles[e.metric], own),), {})[e.class_] = e
     heads = list(named)
     for start in range(0, len(heads), MEASURES_ABREAST):

@@ -94,12 +94,15 @@ def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawin
         desirability_drawings,
         difference_drawings,
         drawings,
+        prevalence_drawings,
         recalibration_drawings,
         slice_drawings,
     )
 
     for dataset in view.evaluated:
         yield dataset.anchor, drawings(results, dataset.name)
+    for place, part in enumerate(view.prevalence.datasets if view.prevalence else ()):
+        yield part.anchor, prevalence_drawings(results, part.name, first=place == 0)
     for section in view.recalibrations:
         drawn = (recalibration_drawings(results, section.dataset, model.name) for model in section.models)
         yield section.anchor, tuple(drawing for each in drawn for drawing in each)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Names:
     """The names of a run: ``titles`` of metrics, ``labels`` of models, and the slices that are ``conditions``.
 
-    ``single`` are the metrics that occur with one choice of options, which then go without saying.
+    ``single`` are the metrics that occur with one choice of options, which goes without saying but for a prevalence.
     """
 
     titles: Mapping[str, str]
@@ -28,7 +28,7 @@ class Names:
         self, metric: str, params: Mapping[str, Scalar], average: str | None = None, class_: str | None = None
     ) -> str:
         """Name a measure, with the class it is of where there is one."""
-        said = {} if metric in self.single else params
+        said = params if metric not in self.single else {k: v for k, v in params.items() if k == "prevalence"}
         name = wording.measure(self.titles.get(metric, metric), said, average)
         return name if class_ is None else f"{name}, {class_}"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.report import equivocal, numbers, wording
 from evalpipe.report.comparisons import ComparisonRow, comparison_row, is_recalibrated
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.recalibration_verdict import Verdict, verdict_of
+from evalpipe.report.recalibration_verdict import SHIFTED, Verdict, verdict_of
 from evalpipe.report.slices import MEASURES_ABREAST, Measure
 from evalpipe.report.tables import Number, is_whole, key_measures, shown
 
@@ -148,7 +148,9 @@ def _lead(results: Results, dataset: str, records: list[Recalibration]) -> list[
         if any(is_recalibrated(c) and c.lower is not None for c in results.comparisons) else "."
     )
     less = f"Differences are those of a recalibrated variant less the original on the same rows{limits}"
-    return [f"{how} Nothing was fitted and judged on the same rows.", less + equivocal.compared(results)]
+    shift = any(record.method == "prior_shift" for record in records)
+    said = [f"{SHIFTED}: measures at that prevalence judge it, those of the sample do not."] if shift else []
+    return [f"{how} Nothing was fitted and judged on the same rows.", less + equivocal.compared(results), *said]
 
 
 def _model(results: Results, dataset: str, model: ModelSummary) -> ModelRecalibration:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Comparison, Estimate, Results
 
+SHIFTED = "A prior shift is for rows of another prevalence than these"
+"""Why such a variant has no verdict."""
+
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -39,9 +42,11 @@ def verdict_of(results: Results, dataset: str, model: str) -> Verdict:
 
 def _losses(results: Results, dataset: str, model: str, names: Names) -> dict[str, list[Comparison]]:
     """Return the differences over all rows of each proper loss, by its name, in the order of the table of losses."""
+    shifted = {record.variant for record in results.recalibration if record.method == "prior_shift"}
     rows = [
         c for c in results.comparisons
         if is_recalibrated(c) and (c.dataset, c.model, c.slice, c.average, c.class_) == (dataset, model, *[None] * 3)
+        and "prevalence" not in c.params and c.variant not in shifted
     ]
     known = {c.metric for c in rows}
     kept = next((chosen for losses in wording.PROPER_LOSSES if (chosen := [x for x in losses if x in known])), [])
@@ -54,7 +59,9 @@ def _losses(results: Results, dataset: str, model: str, names: Names) -> dict[st
 
 
 def _none(results: Results) -> Verdict:
-    """Say that nothing was asked for by which recalibration could be judged."""
+    """Say that there is nothing by which recalibration could be judged."""
+    if results.recalibration and all(record.method == "prior_shift" for record in results.recalibration):
+        return Verdict("no verdict.", (f"{SHIFTED}, so the measures of these rows do not judge it.",))
     kind, example = ("proper score", "the Brier score or the log loss") if results.levels else (
         "proper loss of a mean", "RMSE or MSE")
     text = f"No {kind}, such as {example}, was asked for, and so there is no verdict."
@@ -152,7 +159,7 @@ def _before(results: Results, dataset: str, model: str) -> list[str]:
     said = []
     for e in overall(results, dataset):
         told = wording.CALIBRATION.get(e.metric)
-        plain = e.model == model and e.average is None and e.class_ is None
+        plain = e.model == model and e.average is None and e.class_ is None and "prevalence" not in e.params
         if plain and told is not None and e.value is not None:
             said.append(_judged(e, told))
     return [f"Without it, {'; '.join(said)}."] if said else []

@@ -11,6 +11,7 @@ from evalpipe.report.costs import CostsView, costs_view
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view
 from evalpipe.report.desirability import DesirabilityView, desirability_view
 from evalpipe.report.gates import GatesView, gates_view
+from evalpipe.report.prevalence import PrevalenceView, prevalence_view, said
 from evalpipe.report.procedures import Procedure, procedures, recalibrators
 from evalpipe.report.recalibration import RecalibrationView, recalibration_views
 from evalpipe.report.slices import SlicesView, slices_views
@@ -103,6 +104,7 @@ class CardView:
     """How bands, tests, adjustments and searches of the card were made."""
     recalibrators: tuple[Procedure, ...]
     """How recalibrators were fitted, and the methods used."""
+    prevalence: PrevalenceView | None
     recalibrations: tuple[RecalibrationView, ...]
     comparisons: tuple[ComparisonView, ...]
     desirability: DesirabilityView | None
@@ -149,6 +151,7 @@ def card_view(results: Results) -> CardView:
         intervals=_intervals(results),
         procedures=tuple(procedures(results)),
         recalibrators=tuple(recalibrators(results)),
+        prevalence=prevalence_view(results),
         recalibrations=recalibration_views(results),
         comparisons=comparison_views(results),
         desirability=desirability_view(results),
@@ -190,9 +193,9 @@ def _outcome(results: Results) -> Facts:
     if prior is not None:
         source = f"source: {prior.source}" if prior.source else "source not stated"
         whole = prior.levels or {}
-        said = numbers.exact(prior.value) if prior.value is not None else ", ".join(
+        told = said(prior) if prior.value is not None else ", ".join(
             f"{level}: {numbers.exact(whole[level])}" for level in results.levels)
-        declared = f"{said} ({source})"
+        declared = f"{told} ({source})"
     if results.event is None:
         order = " in ascending order" if results.task == "ordinal" else ""
         return ((f"Levels{order}", ", ".join(results.levels)), ("Declared prevalence", declared))

@@ -226,9 +226,14 @@ AVERAGES = {
 """What each average over classes is called."""
 
 
+def at(prevalence: Scalar) -> str:
+    """Write the prevalence that a measure is taken at, a number or a text of shares; of numbers four digits will do."""
+    return f"at prevalence {prevalence if isinstance(prevalence, str) else f'{prevalence:.4g}'}"
+
+
 def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
     """List a metric's options and its average, such as ``beta = 2``."""
-    said = [f"{name} = {scalar(value)}" for name, value in params.items()]
+    said = [at(value) if name == "prevalence" else f"{name} = {scalar(value)}" for name, value in params.items()]
     return ", ".join([*said, *([AVERAGES[average]] if average in AVERAGES else [])])
 
 

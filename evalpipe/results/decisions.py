@@ -7,6 +7,19 @@ from pydantic import Field
 from evalpipe.results.record import Record
 
 
+class PredictiveLine(Record):
+    """Predictive values of any model at the declared prevalence, along one of its rates."""
+
+    by: str
+    """The rate along the line: sensitivity or specificity."""
+    other: str
+    """The other rate."""
+    at: float
+    """What the other rate is held at."""
+    points: dict[str, list[float | None]]
+    """rate, ppv, npv."""
+
+
 class Prior(Record):
     """The declared prevalence: of the event, or of each level."""
 
@@ -23,6 +36,8 @@ class Prior(Record):
     """How much of the distribution lies within ``limits``."""
     limits: dict[str, tuple[float, float]] = Field(default_factory=dict)
     """The central part of the distribution, for each level."""
+    lines: list[PredictiveLine] = Field(default_factory=list)
+    """What ppv and npv of an event are at this prevalence for any sensitivity and specificity."""
 
 
 class ObservedShare(Record):

@@ -275,7 +275,8 @@ class Confusion(Record):
 class Curve(Record):
     """The points of one curve: one list per named coordinate, all of one length.
 
-    roc: threshold, false_positive_rate, sensitivity. pr: threshold, recall, precision. thresholds: threshold,
+    predictive_values: prevalence, ppv, ppv_lower, ppv_upper, npv, npv_lower, npv_upper. roc: threshold,
+    false_positive_rate, sensitivity. pr: threshold, recall, precision. thresholds: threshold,
     sensitivity, specificity, precision, tested (share predicted as events). gain: tested, found. lift: tested, lift.
     calibration_uniform and calibration_quantile (cumulative_…: of the levels above a cut; top_label_…: of the predicted
     level, whether it is the true one): mean_probability,
@@ -308,7 +309,9 @@ class Curve(Record):
     curve: str
     points: dict[str, list[float | None]]
     notes: dict[str, Scalar] = Field(default_factory=dict)
-    """Facts about the curve: bins_requested, bins_used, method and mean_gap (mean absolute distance of event rate and
+    """Facts about the curve: sensitivity, specificity, observed and declared (prevalences), ppv_observed, npv_observed,
+    ppv_declared, npv_declared and level of predictive_values; bins_requested,
+    bins_used, method and mean_gap (mean absolute distance of event rate and
     probability, weighted) of a reliability diagram; width, step and method of calibration_window; level, method and
     clipped (weight of the rows moved off 0 or 1) of calibration_logistic, with intercept and slope, and of
     calibration_spline, with edf and criterion; method, blocks, miscalibration, discrimination and uncertainty (first -

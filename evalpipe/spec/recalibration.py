@@ -43,6 +43,11 @@ class MethodChoice:
             return cls(value["method"], str(value.get("name", value["method"])), MappingProxyType(options))
         raise ValueError("a recalibrator is a method, or a mapping with the key 'method' and the method's options")
 
+    @property
+    def shifts(self) -> bool:
+        """Whether it turns probabilities to another prevalence, which its option ``to`` names."""
+        return "to" in calibration.registry[self.method].options.model_fields
+
     def written(self) -> str | dict[str, Any]:
         """Return the choice as it stands in a spec."""
         name = {} if self.name == self.method else {"name": self.name}

@@ -299,3 +299,41 @@ def test_the_limits_of_observed_shares_hold_clusters_and_weights(keys: dict[str,
     assert observed.upper is not None
     assert observed.upper - observed.lower == pytest.approx(upper - lower, rel=0.1)
     assert observed.value == pytest.approx((w * y).sum() / w.sum(), rel=1e-12)
+
+
+def test_predictive_values_at_every_prevalence_are_those_of_ppv_and_npv() -> None:
+    """Value and logit limits of the measures at 0.05, 0.3 and 0.9, each from a run of its own; to 1e-9."""
+    frame = people(300)
+    curve = next(c for c in run(frame, metrics=["brier"], intervals=intervals(100)).curves
+                 if c.curve == "predictive_values")
+    assert (curve.points["prevalence"][0], curve.points["prevalence"][-1], len(curve.points["ppv"])) == (0.0, 1.0, 101)
+    for place in (5, 30, 90):
+        found = run(frame, prevalence=place / 100, metrics=["ppv", "npv"], intervals=intervals(100))
+        for name in ("ppv", "npv"):
+            row = only(found, name, place / 100)
+            drawn = [curve.points[f"{name}{end}"][place] for end in ("", "_lower", "_upper")]
+            assert drawn == pytest.approx([row.value, row.lower, row.upper], rel=1e-9)
+    assert [curve.points[name][0] for name in ("ppv", "npv")] == [0.0, 1.0]
+    assert [curve.points[name][-1] for name in ("ppv", "npv")] == [1.0, 0.0]
+
+
+def test_predictive_values_have_no_limits_where_rows_are_not_alike() -> None:
+    for keys in ({"cluster": "who"}, {"weight": "heavy"}, {"intervals": {"method": "none"}}):
+        found: dict[str, Any] = {"metrics": ["brier"], "intervals": intervals(100), "prevalence": 0.2} | keys
+        curve = next(c for c in run(people(300), **found).curves if c.curve == "predictive_values")
+        assert set(curve.points["ppv_lower"]) == {None}
+        assert "level" not in curve.notes
+        assert curve.notes["declared"] == 0.2
+
+
+def test_lines_of_predictive_values_are_bayes_rule() -> None:
+    found = run(people(100), prevalence=0.1, metrics=["brier"], intervals={"method": "none"}).prevalence
+    assert found is not None
+    assert len(found.lines) == 10
+    for line in found.lines:
+        for rate, ppv, npv in zip(*(line.points[name] for name in ("rate", "ppv", "npv")), strict=True):
+            assert rate is not None
+            se, sp = (rate, line.at) if line.by == "sensitivity" else (line.at, rate)
+            flagged, cleared = se * 0.1 + (1 - sp) * 0.9, sp * 0.9 + (1 - se) * 0.1
+            assert ppv == (None if flagged == 0 else pytest.approx(se * 0.1 / flagged, rel=1e-12))
+            assert npv == (None if cleared == 0 else pytest.approx(sp * 0.9 / cleared, rel=1e-12))

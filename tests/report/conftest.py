@@ -17,12 +17,12 @@ from evalpipe.results import (
     Method,
     MetricSummary,
     ModelSummary,
-    Prior,
     Results,
     Threshold,
     Warned,
 )
 from report import groups
+from report.prevalences import predictive, prior
 
 EVENT, OTHER = "poisonous", "edible <b>&"
 HASH = "3f2a9c" + "0123456789abcdef" * 3 + "0123456789"
@@ -222,7 +222,7 @@ def make(datasets: int = 2, models: int = 2, weight: str | None = None) -> Resul
             q = q * 0.45 if place and i == 0 else q
             tp, fn, fp, tn = cells(y, q, t)
             tables["estimates"] += estimates(name, model, y, q, t)
-            tables["curves"] += curves(name, model, y, q)
+            tables["curves"] += [*curves(name, model, y, q), predictive(name, model, tp, fn, fp, tn)]
             tables["thresholds"].append(Threshold(dataset=name, model=model, value=t, rule="fixed"))
             tables["confusion"].append(Confusion(
                 dataset=name, model=model, levels=[EVENT, OTHER], counts=[[tp, fn], [fp, tn]], threshold=t,
@@ -232,7 +232,7 @@ def make(datasets: int = 2, models: int = 2, weight: str | None = None) -> Resul
     return Results(
         evalpipe_version="0.1.0", name="mushrooms", title="Naive Bayes on secondary mushrooms & <i>friends</i>",
         task="binary", event=EVENT, other=OTHER, levels=[EVENT, OTHER], spec_sha256=HASH,
-        prevalence=Prior(value=0.555, source="training set"),
+        prevalence=prior(),
         spec={"evalpipe": 1, "name": "mushrooms", "task": "binary", "outcome": {"column": "class", "event": EVENT},
               "datasets": {name: {"path": f"data/{name}.parquet"} for name in truth}, "note": "</pre><b>ü ≥</b>"},
         weight={"column": "case_weight", "kind": weight} if weight else None,

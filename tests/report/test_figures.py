@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evalpipe.report.figures import drawings, formula_svg
+from evalpipe.report.figures import drawings, formula_svg, prevalence_drawings
 from evalpipe.results import Curve, Results
 
 if TYPE_CHECKING:
@@ -15,20 +15,26 @@ if TYPE_CHECKING:
 TITLES = [
     "Estimates with intervals", "ROC curve", "Precision-recall curve", "Cumulative gain", "Lift",
     "Reliability, bins of equal width", "Reliability, bins of equal count", "Reliability, moving windows",
-    "Reliability, smooth curves", "Predicted probabilities by level", "K-S chart", "Observed and declared prevalence",
+    "Reliability, smooth curves", "Predicted probabilities by level", "K-S chart",
+]
+PREVALENCE = [
+    "Observed and declared prevalence", "Predictive values by prevalence",
+    "Predictive values by sensitivity at the declared prevalence",
+    "Predictive values by specificity at the declared prevalence",
 ]
 
 
 @pytest.fixture(scope="module")
 def drawn(results: Results) -> dict[str, Drawing]:
-    return {drawing.title: drawing for drawing in drawings(results, "validation")}
+    found = (*drawings(results, "validation"), *prevalence_drawings(results, "validation"))
+    return {drawing.title: drawing for drawing in found}
 
 
 def test_every_figure_is_drawn(drawn: dict[str, Drawing]) -> None:
-    assert list(drawn) == TITLES
+    assert list(drawn) == [*TITLES, *PREVALENCE]
 
 
-@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("title", [*TITLES, *PREVALENCE])
 def test_a_figure_is_well_formed_and_says_what_it_shows(drawn: dict[str, Drawing], title: str) -> None:
     drawing = drawn[title]
     root = ET.fromstring(drawing.svg)  # noqa: S314 - our own text
@@ -41,13 +47,14 @@ def test_a_figure_is_well_formed_and_says_what_it_shows(drawn: dict[str, Drawing
     assert drawing.alt.endswith(".")
 
 
-@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("title", [*TITLES, *PREVALENCE])
 def test_a_figure_carries_no_style_script_date_or_foreign_address(drawn: dict[str, Drawing], title: str) -> None:
     assert not re.search(r"<style|style=|<script|<metadata|https?:|<!--|matplotlib", drawn[title].svg, re.IGNORECASE)
 
 
 def test_ids_are_unique_in_the_page(results: Results) -> None:
-    svgs = [d.svg for name in ("validation", "rare-season") for d in drawings(results, name)]
+    names = ("validation", "rare-season")
+    svgs = [d.svg for name in names for d in (*drawings(results, name), *prevalence_drawings(results, name))]
     ids = re.findall(r' id="([^"]+)"', "".join(svgs))
     assert len(ids) == len(set(ids)) > 0
     used = re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(svgs))
@@ -79,7 +86,9 @@ def test_the_reliability_text_counts_bins_that_miss_the_diagonal(results: Result
 
 def test_without_curves_only_the_estimates_are_drawn(results: Results) -> None:
     bare = results.model_copy(update={"curves": [], "confusion": []})
-    assert [d.title for d in drawings(bare, "validation")] == [TITLES[0], TITLES[-1]]
+    assert [d.title for d in drawings(bare, "validation")] == TITLES[:1]
+    assert [d.title for d in prevalence_drawings(bare, "validation")] == PREVALENCE[:1]
+    assert prevalence_drawings(bare, "validation", first=False) == ()
 
 
 def test_the_ks_text_has_the_distance(drawn: dict[str, Drawing], results: Results) -> None:
@@ -90,16 +99,23 @@ def test_the_ks_text_has_the_distance(drawn: dict[str, Drawing], results: Result
 def test_the_prevalences_are_told(drawn: dict[str, Drawing], results: Results) -> None:
     observed = next(d.prevalence for d in results.datasets if d.name == "validation")
     assert results.prevalence is not None
-    alt = drawn["Observed and declared prevalence"].alt
+    alt = drawn[PREVALENCE[0]].alt
     assert f"validation, observed: {observed:.3f}." in alt
     assert f"declared: {results.prevalence.value:.3f}." in alt
+
+
+def test_predictive_values_are_told_at_both_prevalences(drawn: dict[str, Drawing], results: Results) -> None:
+    notes = next(c.notes for c in results.curves if (c.dataset, c.curve) == ("validation", "predictive_values"))
+    alt = drawn[PREVALENCE[1]].alt
+    assert f"declared prevalence 0.555 PPV {notes['ppv_declared']:.3f} and NPV {notes['npv_declared']:.3f}." in alt
+    assert f"Naive Bayes: sensitivity {notes['sensitivity']:.3f}, specificity" in drawn[PREVALENCE[2]].alt
 
 
 def test_the_users_matplotlib_settings_change_nothing_and_are_kept(results: Results, drawn: dict[str, Drawing]) -> None:
     import matplotlib as mpl
 
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.hashsalt": "other"}):
-        again = drawings(results, "validation")
+        again = (*drawings(results, "validation"), *prevalence_drawings(results, "validation"))
         assert mpl.rcParams["font.size"] == 30
     assert [d.svg for d in again] == [d.svg for d in drawn.values()]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Drawing", "cost_drawings", "desirability_drawings", "difference_drawings", "drawings", "formula_svg",
-    "recalibration_drawings", "slice_drawings",
+    "prevalence_drawings", "recalibration_drawings", "slice_drawings",
 ]
 
 
@@ -50,7 +50,6 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
         distribution.kolmogorov_smirnov(context),
         *classes.class_figures(context),
         calibration.top_label(context),
-        prior.prevalences(context),
         prior.levels(context),
         numbers.observed_predicted(context),
         numbers.residual_predicted(context),
@@ -95,6 +94,19 @@ def cost_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
 
     drawing = profit(_context(results, dataset))
     return () if drawing is None else (drawing,)
+
+
+def prevalence_drawings(results: Results, dataset: str, *, first: bool = True) -> tuple[Drawing, ...]:
+    """Draw predictive values by prevalence, and before them, the ``first`` time, the prevalence of every dataset."""
+    from evalpipe.report.figures import prior
+    from evalpipe.report.figures.predictive import by_prevalence, by_rate
+
+    context = _context(results, dataset)
+    found = (
+        prior.prevalences(context) if first else None, by_prevalence(context), by_rate(context, "sensitivity"),
+        by_rate(context, "specificity"),
+    )
+    return tuple(drawing for drawing in found if drawing is not None)
 
 
 def recalibration_drawings(results: Results, dataset: str, model: str) -> tuple[Drawing, ...]:

@@ -76,7 +76,7 @@ class Context:
         """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""
         titles = {m.name: m for m in self.results.metrics}
         for e in overall(self.results, self.dataset.name):
-            if (e.model, e.metric, e.class_) == (model, metric, level):
+            if (e.model, e.metric, e.class_) == (model, metric, level) and "prevalence" not in e.params:
                 return shown(e, whole=is_whole(titles[metric])).text
         return None
 

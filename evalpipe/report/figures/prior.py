@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers
-from evalpipe.report.figures.canvas import COLOURS, MUTED, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
+from evalpipe.report.figures.canvas import COLOURS, INK, MUTED, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
 
 if TYPE_CHECKING:
     from evalpipe.report.figures.context import Context
@@ -22,9 +22,11 @@ def prevalences(context: Context) -> Drawing | None:
         return None
     key = f"d{context.place}-prevalence"
     bars = [*((f"{name}, observed", value) for name, value in known), ("declared", prior.value)]
+    limits = {f"{share.dataset}, observed": (share.lower, share.upper) for share in context.results.observed}
+    limits["declared"] = next(iter(prior.limits.values()), (None, None))
     caption = (
         f"Share of {context.results.event} in each dataset, against the prevalence declared for where the model will "
-        "be used. Measures under the declared prevalence, such as PPV, answer for the latter."
+        "be used, with limits. Measures under the declared prevalence, such as PPV, answer for the latter."
     )
     alt = "Prevalence of the event. " + " ".join(f"{name}: {numbers.number(value)}." for name, value in bars)
     left = 1.55
@@ -33,7 +35,10 @@ def prevalences(context: Context) -> Drawing | None:
         for row, (name, value) in enumerate(bars):
             fill = MUTED if name == "declared" else EVENTS
             axes.barh(row, value, height=0.6, color=fill, hatch="////" if name == "declared" else None, edgecolor="w")
-            axes.text(value + 0.015, row, numbers.number(value), va="center_baseline", fontsize=8.5)
+            low, high = limits.get(name, (None, None))
+            if low is not None and high is not None:
+                axes.plot((low, high), (row, row), color=INK, linewidth=1.1)
+            axes.text(max(value, high or 0) + 0.015, row, numbers.number(value), va="center_baseline", fontsize=8.5)
             axes.text(-0.04, row, clip(name, 26), ha="right", va="center_baseline")
         axes.set(xlim=(0, 1.08), ylim=(len(bars) - 0.5, -0.5), yticks=(), xticks=TICKS, xlabel="Share of events")
         return Drawing(key, "Observed and declared prevalence", caption, alt, to_svg(figure, key, alt, caption))
