@@ -214,7 +214,8 @@ def keys(model: type[BaseModel], depth: int) -> Iterator[str]:
     schema = model.model_json_schema()
     for own, field in model.model_fields.items():
         name, (models, named) = field.alias or own, held(field)
-        measure = {"metrics": "list of metrics", "metric": "metric"}.get(name)
+        one = dict.fromkeys(("metric", "maximize", "minimize"), "metric")
+        measure = {"metrics": "list of metrics", **one}.get(name)
         words = measure or kind(schema["properties"][name], schema.get("$defs", {}))
         meaning = " ".join((field.description or "").split())
         yield f"{'  ' * depth}- `{name}` ({words}; {default(field)}): {meaning}"

@@ -95,6 +95,9 @@ def _spec(results: Results, record: Recalibration, path: str | os.PathLike[str] 
 
     model = {**results.spec["models"][record.model], "predictions": None, "prediction": _number_only(results, record)}
     source = {key: results.spec[key] for key in KEPT if key in results.spec}
+    for part in (model, source):
+        if isinstance(part.get("threshold"), dict):  # a rule that chose among other rows
+            del part["threshold"]
     datasets = {"data": {"path": "memory" if path is None else os.fspath(path)}}
     given = {key: value for key, value in model.items() if value is not None}
     return load(source | {"datasets": datasets, "models": {record.model: given}, "metrics": None})

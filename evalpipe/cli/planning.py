@@ -118,6 +118,8 @@ def _text(plan: Plan) -> str:
 
 def _asked(plan: Plan) -> list[str]:
     """Say what is measured besides: slices, the search for the worst, recalibrated variants, comparisons."""
+    from evalpipe.plan import in_words
+
     spec, lines = plan.spec, [""]
     if spec.slices is not None:
         lines.append(f"in slices by {', '.join(slicing.title for slicing in spec.slices)}")
@@ -126,9 +128,11 @@ def _asked(plan: Plan) -> list[str]:
         lines.append(f"the {worst.top} slices of worst {worst.metric.metric}, of up to {worst.depth} columns combined")
     if plan.recalibrators:
         fitted = f"cross-fitted in {plan.folds} folds" if plan.folds is not None else (
-            f"fitted on {next(dataset.name for dataset in plan.datasets if dataset.role == 'calibrate')}")
+            f"fitted on {plan.recalibrated_on}")
         names = ", ".join(choice.name for choice in plan.recalibrators)
         lines.append(f"every model recalibrated by {names}, {fitted}, less the original on the same rows")
+    chosen = {name: in_words(spec, name) for name in spec.models}
+    lines += [f"threshold of {name}: {said}" for name, said in chosen.items() if said is not None]
     if spec.compare is not None and spec.compare.baseline is not None:
         lines.append(f"every model less {spec.compare.baseline}, on the same rows")
     if spec.compare is not None and spec.compare.baseline_dataset is not None:

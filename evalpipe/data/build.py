@@ -154,7 +154,7 @@ def _predictions(frame: pl.DataFrame, number: int, spec: Spec, model: Model, lev
         return Predictions(probability=chances, predicted=predicted, tied=tied, reportable=reported, zone=asked)
     score = held("score")
     chance = score if "probabilities" in gives(dict(model)) else None
-    reported = None if asked is None else _frozen(asked.reportable(score, cut))
+    reported = None if asked is None or cut is None else _frozen(asked.reportable(score, cut))
     return Predictions(
         score, chance, predicted, cut, left_out=held("left out"), reportable=reported, zone=asked
     )

@@ -59,8 +59,8 @@ def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
     columns.warnings.append(Warned(
         code="alike-rows",
         message=f"{count:,} {'row' if count == 1 else 'rows'} of dataset '{columns.rows.name}' "
-        f"{'looks' if count == 1 else 'look'} like rows of dataset '{other.rows.name}', on which recalibrators are "
-        "fitted, in all columns that are read; declare 'id' to tell whether they are the same",
+        f"{'looks' if count == 1 else 'look'} like rows of dataset '{other.rows.name}', on which {_use(other)}, in all "
+        "columns that are read; declare 'id' to tell whether they are the same",
     ))
 
 
@@ -127,7 +127,7 @@ def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[st
         rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{file or f' of {there.place}'}"))
     count = both.height
     calibrating = there.plan.role == "calibrate"
-    named = f"dataset '{there.name}', on which recalibrators are fitted" if calibrating else (
+    named = f"dataset '{there.name}', on which {_use(other)}" if calibrating else (
         f"the reference dataset '{there.name}'")
     message = (f"{count:,} {'row' if count == 1 else 'rows'} of dataset '{columns.rows.name}'"
                f" {'is' if count == 1 else 'are'} also in {named}")
@@ -143,7 +143,16 @@ def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[st
     return Problem("shared-rows", message, columns.rows.place, hint, tuple(rows), notes)
 
 
+def _use(other: Columns) -> str:
+    """Say what a dataset to calibrate on is for."""
+    asked = other.rows.spec.recalibrate
+    fitted = asked is not None and asked.fit_on == other.rows.name
+    return "recalibrators are fitted" if fitted else "thresholds are chosen"
+
+
 def _way_out(columns: Columns, other: Columns) -> str:
+    if other.rows.plan.role == "calibrate" and _use(other).startswith("thresholds"):
+        return "choose on other rows, or cross-fit with on: {folds: 10}: no threshold is judged on rows that chose it"
     if other.rows.plan.role == "calibrate":
         return "fit on other rows, or cross-fit with fit_on: {folds: 10}: nothing may be fitted and judged on one row"
     if columns.rows.plan.role == "calibrate":

@@ -36,7 +36,8 @@ class Predictions:
     ``predicted`` and ``left_out``, the prediction of a model that had not seen the row, shape [n].
 
     Of a variant, ``source`` is the name of the model that was recalibrated, ``variant`` what the variant is called, and
-    ``folds`` the number of each row's fold, shape [n], where it was cross-fitted.
+    ``folds`` the number of each row's fold, shape [n], where it was cross-fitted. ``cuts`` are the thresholds that made
+    ``predicted``, shape [n], where the threshold was cross-fitted; ``threshold`` is then for later use.
     """
 
     score: Floats | None = None
@@ -50,6 +51,7 @@ class Predictions:
     folds: Whole | None = None
     reportable: Flags | None = None
     zone: Zone | None = None
+    cuts: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)

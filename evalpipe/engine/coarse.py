@@ -112,7 +112,7 @@ def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
             chance = None if model.probability is None else means(model.probability, units, each)
         classes = None if model.predicted is None else model.predicted[first]
         models[name] = replace(
-            model, score=score, probability=chance, predicted=classes, folds=folds,
+            model, score=score, probability=chance, predicted=classes, folds=folds, cuts=None,
             reportable=taken(model.reportable, first),
         )
     slicings, searched = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.engine.averages import values
 from evalpipe.engine.bands import AXES, band, curve_heights
 from evalpipe.engine.bins import BINS, STRATEGIES, bin_edges, totals
 from evalpipe.engine.calibration_curves import calibration_curves
@@ -20,8 +21,9 @@ from evalpipe.engine.predictive import predictive_curves
 from evalpipe.intervals import LIMITS, pointwise_band, simultaneous_band
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
+from evalpipe.plan import called
 from evalpipe.results import Curve
-from evalpipe.statistics import Summary
+from evalpipe.statistics import Summary, sweep
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
@@ -75,6 +77,7 @@ def _event_curves(
     drawn = {name: values for (of, name), values in replicates.curves.items() if of == model}
     for curve in (
         *threshold_curves(summary),
+        *sweep_curve(plan, summary),
         *(reliability(plan, sample, summary, how, drawn.get(f"calibration_{how}")) for how in strategies),
         *(calibration_curves(plan, sample, summary, drawn) if strategies else ()),
         *([_refinement(summary)] if strategies else []),
@@ -158,6 +161,19 @@ def threshold_curves(summary: Summary, vertices: int = VERTICES) -> Iterator[tup
         yield "gain", kept(threshold=threshold, tested=tested, found=found), notes | early | half
         lift: Notes = {"lift_in_first_10_percent": float(np.interp(0.1, tested, found)) / 0.1}
         yield "lift", kept(1, threshold=threshold, tested=tested, lift=ratio(found, tested)), notes | lift
+
+
+def sweep_curve(plan: Plan, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:
+    """Yield every measure of predicted classes that the plan has, over descending thresholds."""
+    hard = [entry for entry in plan.metrics if entry.metric.of_reportable]
+    if not hard:
+        return
+    m = len(summary.rows.distinct) + 1
+    keep = shown(m)
+    swept = sweep(summary, m - 1 - keep)
+    threshold = np.r_[np.inf, summary.rows.distinct[::-1]][keep]
+    measures = {called(entry, hard): values(swept, entry) for entry in hard}
+    yield "sweep", listed(threshold=threshold, **measures), {} if len(keep) == m else {"points_of": m}
 
 
 def shown(m: int, vertices: int = VERTICES) -> np.ndarray[Any, np.dtype[np.intp]]:

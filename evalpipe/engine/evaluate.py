@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evalpipe.engine.compare import comparisons
+from evalpipe.engine.confusion import confusion
 from evalpipe.engine.costs import cost_references
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.desirability import against_direction, desirability
 from evalpipe.engine.disparities import disparities
-from evalpipe.engine.equivocal import without_class, zone_record
 from evalpipe.engine.estimates import Place, insufficient
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
@@ -20,6 +20,7 @@ from evalpipe.engine.profit import profits
 from evalpipe.engine.recalibrate import with_variants
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.slices import slice_differences
+from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.engine.worst import cut_short, worst_slices
 from evalpipe.results import (
     BestProfit,
@@ -38,7 +39,6 @@ from evalpipe.results import (
     Warned,
     WorstSlice,
 )
-from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -94,8 +94,9 @@ def evaluate(
     found = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
     done = []
     made = with_variants(plan, samples)
-    found.recalibration = made.fitted
-    for sample in (sample for sample in made.samples if sample.role == "evaluate"):
+    chosen = with_thresholds(plan, made)
+    found.recalibration, found.thresholds = made.fitted, chosen.rows
+    for sample in (sample for sample in chosen.samples if sample.role == "evaluate"):
         one = _evaluated(plan, sample, advance)
         done.append(one)
         if one.replicates.units is not None:
@@ -123,7 +124,7 @@ def _evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None]) -> Ev
 
 def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
     """Add the tables of one model on one dataset."""
-    plan, sample, model = one.plan, one.sample, one.sample.models[name]
+    plan, sample = one.plan, one.sample
     rows: list[Estimate] = []
     for number, part in enumerate(one.parts):
         if part.beside is not None:
@@ -136,28 +137,9 @@ def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
             else:
                 rows += estimates_of(Place(plan, sample, name, number, part, summary), entry, one.replicates)
     found.estimates += rows
-    found.confusion += [table for place in one.places(name) for table in _confusion(place)]
+    found.confusion += [table for place in one.places(name) for table in confusion(place)]
     found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)
     found.warnings += notes(plan, sample, name, one.summaries[name, 0], rows)
     each, best = profits(plan, sample, name, one.summaries[name, 0], one.replicates)
     found.profit += each
     found.best_profit += best
-    if model.threshold is not None:
-        found.thresholds.append(Threshold(
-            dataset=sample.dataset, **sample.named(name), value=model.threshold, rule="fixed"))
-
-
-def _confusion(place: Place) -> Iterator[Confusion]:
-    sample, part = place.sample, place.part
-    model = sample.models[place.model]
-    if model.predicted is None or sample.task in NUMBERS:
-        return
-    at_threshold = 0
-    if model.score is not None and model.threshold is not None and model.reportable is None:
-        at_threshold = int((part.of(model.score) == model.threshold).sum())
-    yield Confusion(
-        dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
-        levels=list(sample.levels), counts=place.summary.reportable("confusion").tolist(), threshold=model.threshold,
-        at_threshold=at_threshold, tied=model.tied if part.slice is None else 0,
-        equivocal=without_class(place.summary), zone=zone_record(model.zone, model.threshold),
-    )

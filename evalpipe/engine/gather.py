@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.engine.equivocal import zone_record
 from evalpipe.engine.no_information import PERMUTATIONS
 from evalpipe.engine.priors import declared_prior
-from evalpipe.plan import levels, model_columns, named_costs, threshold, zone
+from evalpipe.plan import in_words, levels, model_columns, named_costs, threshold, zone
 from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Results
 from evalpipe.version import VERSION
 
@@ -74,6 +74,7 @@ def _models(plan: Plan) -> list[ModelSummary]:
             scale=model.scale,
             threshold=threshold(plan.spec, model),
             equivocal=zone_record(zone(plan.spec, model), threshold(plan.spec, model)),
+            threshold_rule=in_words(plan.spec, name),
             characteristics=dict(model.characteristics),
         )
         for name, model in plan.spec.models.items()

@@ -12,7 +12,7 @@ from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.engine.replicates import design
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals import replicate_weights, stream
-from evalpipe.plan import zone_of_probabilities
+from evalpipe.plan import number, rule, zone_of_probabilities
 from evalpipe.results import Applied, Recalibration
 from evalpipe.tasks import NUMBERS
 
@@ -27,14 +27,20 @@ Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 @dataclass(slots=True)
 class Variants:
-    """The samples with the variants of their models, and the record of every recalibrator that was fitted."""
+    """The samples with the variants of their models, and the record of every recalibrator that was fitted.
+
+    ``parts`` are, by dataset and variant, the recalibrators of each fold of those that were cross-fitted.
+    """
 
     samples: tuple[Sample, ...]
     fitted: list[Recalibration] = field(default_factory=list)
+    parts: dict[tuple[str, str], tuple[Fitted, ...]] = field(default_factory=dict)
 
 
 def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
     """Fit every recalibrator and add what it makes of each model to the evaluated samples.
+
+    Samples on which thresholds of variants are chosen get them too.
 
     Raises DataError with every recalibrator that the rows do not allow.
     """
@@ -42,6 +48,7 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
     problems: list[Problem] = []
     added: dict[str, dict[str, Predictions]] = {sample.dataset: {} for sample in samples}
     fitted: list[Recalibration] = []
+    parts: dict[tuple[str, str], tuple[Fitted, ...]] = {}
     for name in plan.spec.models:
         for choice in plan.recalibrators:
             try:
@@ -52,9 +59,10 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
             for dataset, predictions in made.predictions.items():
                 added[dataset][f"{name}+{choice.name}"] = predictions
             fitted += made.fitted
+            parts |= {(dataset, f"{name}+{choice.name}"): each for dataset, each in made.parts.items()}
     if problems:
         raise DataError(*problems)
-    return Variants(tuple(_joined(sample, added[sample.dataset]) for sample in samples), fitted)
+    return Variants(tuple(_joined(sample, added[sample.dataset]) for sample in samples), fitted, parts)
 
 
 def _joined(sample: Sample, added: dict[str, Predictions]) -> Sample:
@@ -72,6 +80,7 @@ def _joined(sample: Sample, added: dict[str, Predictions]) -> Sample:
 class _Made:
     predictions: dict[str, Predictions]
     fitted: list[Recalibration]
+    parts: dict[str, tuple[Fitted, ...]] = field(default_factory=dict)
 
 
 class _UnfitError(Exception):
@@ -94,42 +103,56 @@ class _UnfitError(Exception):
 
 def _held_out(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodChoice) -> _Made:
     """Fit on the dataset that the spec names; apply to every evaluated one."""
-    on = next(sample for sample in samples if sample.role == "calibrate")
+    on = next(sample for sample in samples if sample.dataset == plan.recalibrated_on)
     fitted = _fit(plan, on, name, choice, None)
-    evaluated = [sample for sample in samples if sample.role == "evaluate"]
     predictions = {sample.dataset: _variant(plan, sample, name, choice, _applied(sample, name, fitted))
-                   for sample in evaluated}
-    applied = [_change(sample, name, predictions[sample.dataset], fitted) for sample in evaluated]
+                   for sample in samples if _wanted(plan, sample, name)}
+    applied = [_change(sample, name, predictions[sample.dataset], fitted)
+               for sample in samples if sample.role == "evaluate"]
     return _Made(predictions, [_record(on, name, choice, fitted, None, applied)])
 
 
+def _wanted(plan: Plan, sample: Sample, name: str) -> bool:
+    """Tell whether variants of a model are made of a sample: to be evaluated, or to choose their thresholds."""
+    chosen = rule(plan.spec, name, variant=True) if sample.role == "calibrate" else None
+    return sample.role == "evaluate" or (chosen is not None and chosen.dataset == sample.dataset)
+
+
 def _crossed(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodChoice) -> _Made:
-    """Fit on the other folds of each evaluated dataset; what is kept for later use is fitted on all its rows."""
+    """Fit on the other folds of each evaluated dataset; what is kept for later use is fitted on all its rows.
+
+    Rows that choose thresholds are shared in folds of their own, so that no recalibrator has seen an evaluated row.
+    """
     count = plan.folds or 0
-    predictions, records = {}, []
-    for sample in (sample for sample in samples if sample.role == "evaluate"):
+    predictions, records, held = {}, [], {}
+    for sample in (sample for sample in samples if _wanted(plan, sample, name)):
         folds = fold_of(plan, sample, count)
         parts = [_fit(plan, sample, name, choice, folds, fold) for fold in range(count)]
         made = _crossed_values(sample, name, parts, folds)
         predictions[sample.dataset] = _variant(plan, sample, name, choice, made, folds)
+        if sample.role != "evaluate":
+            continue
+        held[sample.dataset] = tuple(parts)
         whole = _fit(plan, sample, name, choice, None)
         applied = [_change(sample, name, predictions[sample.dataset], whole)]
         records.append(_record(sample, name, choice, whole, count, applied))
-    return _Made(predictions, records)
+    return _Made(predictions, records, held)
 
 
-def fold_of(plan: Plan, sample: Sample, count: int) -> Whole:
+FOLDED = ("recalibrate", "fit_on", "folds")
+
+
+def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED) -> Whole:
     """Return the fold of each row, shape [n]: as many units to each as can be, at random; clusters stay whole.
 
-    Raises DataError where there are fewer units than folds.
+    Raises DataError where there are fewer units than folds; ``at`` is where the spec asks for them.
     """
     units = np.arange(sample.n) if sample.cluster is None else sample.cluster
     total = int(units.max()) + 1
     if total < count:
         what = "rows" if sample.cluster is None else "clusters"
         message = f"dataset '{sample.dataset}' has {total:,} {what}, which cannot be shared among {count:,} folds"
-        place = plan.spec.origin.place("recalibrate", "fit_on", "folds")
-        raise DataError(Problem("too-many-folds", message, place, "ask for fewer folds"))
+        raise DataError(Problem("too-many-folds", message, plan.spec.origin.place(*at), "ask for fewer folds"))
     order = stream(plan.spec.seed, "recalibration folds", sample.dataset).permutation(total)
     return np.asarray((order % count)[units])
 
@@ -193,11 +216,11 @@ def _variant(
         return replace(
             model, probability=values, predicted=values.argmax(axis=1), tied=tied, reportable=reportable
         )
-    cut = plan.spec.models[name].threshold
-    cut = float(plan.spec.threshold if cut is None else cut)
-    reportable = None if zone is None else zone.reportable(values, cut)
+    cut = number(plan.spec, plan.spec.models[name])
+    classes = None if cut is None else values >= cut
+    reportable = None if zone is None or cut is None else zone.reportable(values, cut)
     return replace(
-        model, score=values, probability=values, predicted=values >= cut, threshold=cut, reportable=reportable
+        model, score=values, probability=values, predicted=classes, threshold=cut, reportable=reportable
     )
 
 

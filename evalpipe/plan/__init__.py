@@ -16,13 +16,13 @@ from evalpipe.plan.columns import (
     needed,
     predictions_named,
     slice_parts,
-    threshold,
 )
 from evalpipe.plan.desirability import Aim, aims
 from evalpipe.plan.equivocal import Zone, zone, zone_of_probabilities
 from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, cost_matrix, named_costs, searched
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.plan.priors import concentration, shifted
+from evalpipe.plan.thresholds import RulePlan, by_bayes, called, in_words, number, rule, threshold
 from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from evalpipe.spec.recalibration import MethodChoice as MethodChoice
 
 __all__ = [
-    "BOOTSTRAP", "DISPARITIES", "Aim", "DatasetPlan", "MetricPlan", "Plan", "Zone", "cost_matrix", "level_columns",
-    "levels", "missing", "model_columns", "named_costs", "plan", "predictions_named", "searched", "slice_parts",
-    "threshold", "zone", "zone_of_probabilities",
+    "BOOTSTRAP", "DISPARITIES", "Aim", "DatasetPlan", "MetricPlan", "Plan", "RulePlan", "Zone", "by_bayes", "called",
+    "cost_matrix", "in_words", "level_columns", "levels", "missing", "model_columns", "named_costs", "number", "plan",
+    "predictions_named", "rule", "searched", "slice_parts", "threshold", "zone", "zone_of_probabilities",
 ]
 
 
@@ -109,6 +109,12 @@ class Plan:
     def recalibrators(self) -> tuple[MethodChoice, ...]:
         """The recalibrators that make variants of every model; one that shifts to a prevalence knows the declared."""
         return () if self.spec.recalibrate is None else shifted(self.spec, self.spec.recalibrate.methods)
+
+    @property
+    def recalibrated_on(self) -> str | None:
+        """The dataset that recalibrators are fitted on; None where they are cross-fitted, or there are none."""
+        asked = self.spec.recalibrate
+        return asked.fit_on if asked is not None and isinstance(asked.fit_on, str) else None
 
     @property
     def folds(self) -> int | None:

@@ -92,15 +92,6 @@ def levels(spec: Spec) -> list[str]:
     return [event, *(level for level in declared if level != event)]
 
 
-def threshold(spec: Spec, model: Model) -> float | None:
-    """Return the threshold that makes a model's classes; None where the data give them, or nothing does."""
-    if model.prediction is not None or spec.task != "binary":
-        return None
-    if model.threshold is not None:
-        return float(model.threshold)
-    return None if model.score is not None and model.scale is None else float(spec.threshold)
-
-
 def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: Table) -> dict[str, Loc]:
     """Return the columns to read: of evaluated rows all, of rows to calibrate on all but those of slices.
 

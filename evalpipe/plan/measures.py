@@ -85,7 +85,7 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import gives
 
-    served = frozenset.intersection(*(gives(dict(model)) for model in spec.models.values()))
+    served = frozenset.intersection(*(gives(dict(model), spec.threshold) for model in spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry

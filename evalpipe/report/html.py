@@ -101,8 +101,8 @@ def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawin
 
     for dataset in view.evaluated:
         yield dataset.anchor, drawings(results, dataset.name)
-    for place, part in enumerate(view.prevalence.datasets if view.prevalence else ()):
-        yield part.anchor, prevalence_drawings(results, part.name, first=place == 0)
+    for place, dataset_at in enumerate(view.prevalence.datasets if view.prevalence else ()):
+        yield dataset_at.anchor, prevalence_drawings(results, dataset_at.name, first=place == 0)
     for section in view.recalibrations:
         drawn = (recalibration_drawings(results, section.dataset, model.name) for model in section.models)
         yield section.anchor, tuple(drawing for each in drawn for drawing in each)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
-from evalpipe.results.decisions import ObservedShare, PredictiveLine, Prior, Threshold
+from evalpipe.results.decisions import Constraint, ObservedShare, PredictiveLine, Prior, Threshold
 from evalpipe.results.desirability import Desirability, Individual, Overall
 from evalpipe.results.gates import FailOn, Gate, Verdict, holds, worst
 from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
@@ -48,6 +48,7 @@ __all__ = [
     "BestProfit",
     "Comparison",
     "Confusion",
+    "Constraint",
     "CostReference",
     "Curve",
     "DatasetSummary",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from evalpipe.results.record import Record
+from evalpipe.results.record import Record, Scalar, Status
 
 
 class PredictiveLine(Record):
@@ -55,6 +55,19 @@ class ObservedShare(Record):
     none."""
 
 
+class Constraint(Record):
+    """A measure that a threshold's rule bounds."""
+
+    metric: str
+    params: dict[str, Scalar]
+    min: float | None
+    max: float | None
+    apparent: float | None
+    """Its value at the threshold on the rows that chose it."""
+    corrected: float | None = None
+    """The same less its optimism."""
+
+
 class Threshold(Record):
     """A threshold and where it comes from."""
 
@@ -62,7 +75,34 @@ class Threshold(Record):
     model: str
     variant: str = "original"
     value: float
+    """The threshold: rows scored at or above it are predicted as events. Cross-fitted, that which all rows choose, for
+    later use; the evaluated rows are classified by ``cuts``."""
     lower: float | None = None
     upper: float | None = None
     rule: str
+    """fixed, bayes, or what is to be best and under which bounds: "maximize sensitivity subject to specificity >= 0.9".
+    """
     chosen_on: str | None = None
+    """The dataset whose rows chose it; cross-fitted, the evaluated one."""
+    folds: int | None = None
+    """In how many folds it was cross-fitted on the evaluated rows."""
+    cuts: list[float] = Field(default_factory=list)
+    """Cross-fitted: the threshold of each fold's rows, chosen by the rows of the others."""
+    level: float | None = None
+    metric: str | None = None
+    params: dict[str, Scalar] = Field(default_factory=dict)
+    constraints: list[Constraint] = Field(default_factory=list)
+    apparent: float | None = None
+    """The measure at the threshold on the very rows that chose it: too good."""
+    optimism: float | None = None
+    """By how much it is too good, by the bootstrap: the mean of the measure in a replicate at the replicate's threshold
+    less that on all rows at that threshold. Harrell, Lee & Mark (1996)."""
+    corrected: float | None = None
+    """The apparent value less its optimism, kept within the range of the measure."""
+    n: int | None = None
+    """Observations that chose."""
+    events: int | None = None
+    status: Status = "ok"
+    reason: str | None = None
+    undefined_replicates: int = 0
+    """Replicates in which no threshold had a value and kept to the bounds."""

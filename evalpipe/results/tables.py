@@ -73,6 +73,8 @@ class ModelSummary(Record):
     threshold: float | None
     equivocal: Zone | None = None
     """The equivocal zone of its own classes; null where none is declared."""
+    threshold_rule: str | None = None
+    """How the threshold is chosen, in words, where it is no number of the spec."""
     characteristics: dict[str, Scalar]
 
 
@@ -261,9 +263,11 @@ class Confusion(Record):
     levels: list[str]
     counts: list[list[float]]
     threshold: float | None
+    cuts: list[float] = Field(default_factory=list)
+    """The distinct thresholds of the folds, where the threshold was cross-fitted; ``threshold`` is null then."""
     at_threshold: int
-    """Rows whose probability equals the threshold; they are predicted as events. None in an equivocal zone, which holds
-    the threshold."""
+    """Rows whose probability equals their threshold; they are predicted as events. None in an equivocal zone, which
+    holds the threshold."""
     tied: int = 0
     """Rows whose highest probability several levels share; the first of them is predicted."""
     equivocal: float = 0.0
@@ -277,7 +281,9 @@ class Curve(Record):
 
     predictive_values: prevalence, ppv, ppv_lower, ppv_upper, npv, npv_lower, npv_upper. roc: threshold,
     false_positive_rate, sensitivity. pr: threshold, recall, precision. thresholds: threshold,
-    sensitivity, specificity, precision, tested (share predicted as events). gain: tested, found. lift: tested, lift.
+    sensitivity, specificity, precision, tested (share predicted as events). sweep: threshold (null: above all scores),
+    and each measure of predicted classes by its name, with the options that are not its defaults, as in f_beta(beta=2).
+    gain: tested, found. lift: tested, lift.
     calibration_uniform and calibration_quantile (cumulative_…: of the levels above a cut; top_label_…: of the predicted
     level, whether it is the true one): mean_probability,
     event_rate, lower, upper, weight, rows. calibration_window: centre, mean_probability, event_rate, lower, upper,

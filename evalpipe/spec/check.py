@@ -16,6 +16,7 @@ from evalpipe.spec.check_profit import check_profit
 from evalpipe.spec.check_recalibrate import check_recalibrate
 from evalpipe.spec.check_slices import check_slices
 from evalpipe.spec.check_task import check_task
+from evalpipe.spec.check_thresholds import check_thresholds
 from evalpipe.spec.describe import closest, listed
 from evalpipe.spec.levels import level_text
 from evalpipe.spec.models import gives
@@ -36,7 +37,7 @@ def check(tree: Tree) -> list[Problem]:
         check_task(tree), _resampling(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
         _columns(tree), check_prior(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
         check_compare(tree), check_recalibrate(tree), check_equivocal(tree), check_profit(tree),
-        check_desirability(tree), check_gates(tree),
+        check_desirability(tree), check_gates(tree), check_thresholds(tree),
     ))
 
 

@@ -49,14 +49,19 @@ def check_metrics(tree: Tree) -> list[Problem]:
     return problems + _repeated(tree, known)
 
 
-def check_entry(tree: Tree, loc: Loc, value: object) -> tuple[Entry | None, list[Problem]]:
-    """Check one measure that the spec asks for at ``loc``; the entry is None where something is wrong with it."""
+def check_entry(
+    tree: Tree, loc: Loc, value: object, *, of_models: bool = True
+) -> tuple[Entry | None, list[Problem]]:
+    """Check one measure that the spec asks for at ``loc``; the entry is None where something is wrong with it.
+
+    ``of_models`` says that all models must serve it.
+    """
     entry = _entry(tree, loc, value)
     if not isinstance(entry, Entry):
         return None, [] if entry is None else [entry]
     faults = _task(tree, entry) or [
         *(_options(tree, entry) or _from_spec(tree, entry)), *_averages(tree, entry),
-        *check_prevalence(tree, entry), *_served(tree, entry),
+        *check_prevalence(tree, entry), *(_served(tree, entry) if of_models else ()),
     ]
     return (None if faults else entry), faults
 
@@ -228,7 +233,7 @@ def _served(tree: Tree, entry: Entry) -> list[Problem]:
     """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
     models = tree.get("models")
     named = models.items() if isinstance(models, dict) else ()
-    given = {name: gives(model) for name, model in named if isinstance(model, dict)}
+    given = {name: gives(model, tree.get("threshold")) for name, model in named if isinstance(model, dict)}
     lacking = [name for name, needs in given.items() if len(needs) > 1 and entry.metric.needs not in needs]
     if not lacking:
         return []

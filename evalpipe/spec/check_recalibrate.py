@@ -15,6 +15,7 @@ from evalpipe.spec.explain import explain, missing_key, unknown_key
 from evalpipe.spec.kinds import KEY
 from evalpipe.spec.models import gives
 from evalpipe.spec.recalibration import OWN
+from evalpipe.spec.thresholds import tuned_on
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _calibrating(tree: Tree) -> list[str]:
 def _idle(tree: Tree, fitted: str | None) -> Iterator[Problem]:
     """Report datasets to calibrate on of which nothing is made."""
     for name in _calibrating(tree):
-        if name != fitted:
+        if name != fitted and name not in tuned_on(tree):
             message = f"nothing is fitted on dataset '{name}', which has the role 'calibrate'"
             hint = f"add recalibrate: {{fit_on: {name}, methods: [isotonic]}}, or remove the dataset"
             if tree.get(*HERE) is not None:

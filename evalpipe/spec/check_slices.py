@@ -162,7 +162,7 @@ def _named(tree: Tree, loc: Loc, name: str) -> Iterator[Problem]:
         yield tree.problem("not-for-task", message, *loc, hint="name a measure of this evaluation instead")
         return
     for model, keys in models.items() if isinstance(models, dict) else ():
-        served = gives(keys) if isinstance(keys, dict) else frozenset({"labels"})
+        served = gives(keys, tree.get("threshold")) if isinstance(keys, dict) else frozenset({"labels"})
         if "scores" in served and "labels" not in served:
             message = f"{name} needs predicted classes, but the model '{model}' gives only 'score'"
             hint = "remove it, or give the model a 'scale', a 'threshold' or a 'prediction'"

@@ -38,7 +38,8 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
     """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
 
     What is wrong with entries of ``metrics`` and with the measures of ``worst_slices``, goals and gates is left to
-    `evalpipe.spec.check_metrics`, and with the methods of ``recalibrate`` to `evalpipe.spec.check_recalibrate`.
+    `evalpipe.spec.check_metrics`, with the methods of ``recalibrate`` to `evalpipe.spec.check_recalibrate`, and with
+    the measure of a threshold's rule to `evalpipe.spec.check_thresholds`.
     """
     explainer = _Explainer(tree, Shapes.of(schema), prefix)
     problems: dict[tuple[Loc, str], Problem] = {}
@@ -62,6 +63,9 @@ def _of_metric(loc: Loc) -> bool:
         return len(loc) > 2
     if loc[:1] in (("desirability",), ("gates",)):
         return loc[2:3] == ("metric",)
+    ruled = loc[2:] if loc[:1] == ("models",) else loc
+    if len(ruled) > 1 and ruled[0] == "threshold" and ruled[1] in ("maximize", "minimize"):
+        return True
     return (loc[:1] == ("metrics",) and len(loc) > 1) or loc[:2] == ("worst_slices", "metric")
 
 

@@ -23,7 +23,6 @@ from evalpipe.spec.kinds import (
     Name,
     Number,
     Part,
-    Probability,
     ProbabilityColumns,
     Short,
     Version,
@@ -32,6 +31,7 @@ from evalpipe.spec.origin import Origin
 from evalpipe.spec.prevalence import Prevalence
 from evalpipe.spec.recalibration import Recalibrate
 from evalpipe.spec.slicing import SliceRules, Slicing, WorstSlices
+from evalpipe.spec.thresholds import OfModel, OfSpec, tunes
 from evalpipe.tasks import Task
 
 if TYPE_CHECKING:
@@ -93,8 +93,9 @@ class Dataset(Part):
     """A file, a folder or a glob, relative to the file it is written in: csv, csv.gz, tsv, parquet, ipc/feather,
     ndjson."""
     role: Literal["evaluate", "calibrate", "reference"] = "evaluate"
-    """`evaluate`: measures are computed on these rows. `calibrate`: recalibrators are fitted on these rows, which no
-    evaluated dataset may contain. `reference`: rows that neither may contain, such as the training data."""
+    """`evaluate`: measures are computed on these rows. `calibrate`: recalibrators are fitted and thresholds chosen on
+    these rows, which no evaluated dataset may contain. `reference`: rows that neither may contain, such as the training
+    data."""
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
     """A condition in SQL; only rows that meet it are used."""
 
@@ -127,18 +128,19 @@ class Model(Part):
     """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
     relative to the file it is written in. Its rows are matched to the dataset's by `id`; without one they must be as
     many and are matched row by row."""
-    threshold: Number | None = None
-    """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone."""
     equivocal: EquivocalZone | None = None
     """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
+    threshold: OfModel | None = None
+    """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone; or a
+    rule that chooses it."""
     label: StrictStr | None = None
     """The name shown on the card."""
     characteristics: dict[StrictStr, StrictStr | StrictBool | Number] = Field(default_factory=dict)
     """Facts about the model that are not measured here, such as its number of features; shown on the card."""
 
 
-def gives(model: Mapping[str, object]) -> frozenset[str]:
-    """Return which needs of metrics a model can serve, from the keys that it has."""
+def gives(model: Mapping[str, object], threshold: object = None) -> frozenset[str]:
+    """Return which needs of metrics a model can serve, from the keys that it has and the spec's ``threshold``."""
     has = {key for key, value in model.items() if value is not None}
     served: set[str] = {"truth"} | ({"labels", "values"} if "prediction" in has else set())
     if "loo_prediction" in has:
@@ -146,7 +148,7 @@ def gives(model: Mapping[str, object]) -> frozenset[str]:
     if has & {"probability", "probabilities", "scores"} or {"score", "scale"} <= has:
         served |= {"labels", "probabilities", "scores"}
     elif "score" in has:
-        served |= {"scores"} | ({"labels"} if "threshold" in has else set())
+        served |= {"scores"} | ({"labels"} if "threshold" in has or tunes(threshold) else set())
     return frozenset(served)
 
 
@@ -236,13 +238,15 @@ class Spec(Part):
     """The datasets, by name."""
     models: Annotated[dict[Key, Model], Field(min_length=1)]
     """The models, by name."""
-    threshold: Probability = 0.5
-    """Rows of a binary outcome with probability >= threshold are predicted as events."""
     equivocal: EquivocalZone | None = None
     """The equivocal zone, whose rows have no predicted class: how far it reaches to either side of the threshold, or a
     mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes are
     then of the other rows, the reportable ones, and a prevalence at which they are taken is that among these; models
     whose predicted classes are given have no zone."""
+    threshold: OfSpec = 0.5
+    """Rows of a binary outcome with probability >= threshold are predicted as events. A number, or a rule that chooses
+    it for every model that gives scores: `{maximize: j_index, on: calibration}`, `{minimize: cost, on: {folds: 10}}`,
+    `{maximize: sensitivity, subject_to: {specificity: {min: 0.9}}, on: calibration}` or `{bayes: costs}`."""
     metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
     """The measures: names, or mappings of a name and its options. The task's standard set where absent."""
     intervals: Intervals = Intervals()

@@ -13,6 +13,7 @@ from evalpipe.metrics.declare import PREVALENCE
 from evalpipe.spec.check_task import applies
 from evalpipe.spec.desirability import OWN, file_schema
 from evalpipe.spec.models import Spec
+from evalpipe.spec.thresholds import ThresholdRule
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
@@ -80,8 +81,11 @@ def _sharing(node: Any, forms: list[Any], name: str) -> Any:
         return [_sharing(item, forms, name) for item in node]
     if not isinstance(node, dict):
         return node
-    if node.get("anyOf") == forms:
+    given = node.get("anyOf")
+    if given == forms:
         return {**{key: value for key, value in node.items() if key != "anyOf"}, "$ref": f"#/$defs/{name}"}
+    if isinstance(given, list) and given[: len(forms)] == forms:
+        return {**node, "anyOf": [{"$ref": f"#/$defs/{name}"}, *given[len(forms) :]]}
     return {key: _sharing(value, forms, name) for key, value in node.items()}
 
 
@@ -153,6 +157,7 @@ def resolved(spec: Spec) -> dict[str, Any]:
     _resolve_goals(spec, document)
     for gate, written in zip(spec.gates or (), document["gates"] or (), strict=True):
         written["metric"] = None if gate.metric is None else _canonical(gate.metric)
+    _resolve_thresholds(spec, document)
     if spec.recalibrate is not None:
         document["recalibrate"]["methods"] = [_method(choice) for choice in spec.recalibrate.methods]
     foreign += ["slice_rules"] if spec.slices is None and spec.worst_slices is None else []
@@ -160,6 +165,18 @@ def resolved(spec: Spec) -> dict[str, Any]:
         (name, metrics if name == "metrics" else document[name]) for name in Spec.model_fields if name not in foreign
     )
     return copy.deepcopy(dict(fields))
+
+
+def _resolve_thresholds(spec: Spec, document: dict[str, Any]) -> None:
+    """Write the measures of rules under their canonical names, and no key that was not written."""
+    holders: list[tuple[Any, dict[str, Any]]] = [(spec.threshold, document)]
+    holders += [(model.threshold, document["models"][name]) for name, model in spec.models.items()]
+    for rule, part in holders:
+        if isinstance(rule, ThresholdRule):
+            written = rule.model_dump(mode="json", exclude_none=True)
+            goals = {key: _canonical(choice) for key in ("maximize", "minimize") if (choice := getattr(rule, key))}
+            bounds = {registry[name].name: bound for name, bound in written.get("subject_to", {}).items()}
+            part["threshold"] = written | goals | ({"subject_to": bounds} if bounds else {})
 
 
 def _resolve_slices(spec: Spec, document: dict[str, Any]) -> None:

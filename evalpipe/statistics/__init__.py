@@ -5,9 +5,10 @@ from evalpipe.statistics.class_rows import ClassRows
 from evalpipe.statistics.number_rows import NumberRows
 from evalpipe.statistics.rows import Rows
 from evalpipe.statistics.summary import Summary, statistics
+from evalpipe.statistics.sweep import cut_values, sweep
 from evalpipe.statistics.view import Draws, Stack, View, view
 
 __all__ = [
-    "ClassRows", "Draws", "NumberRows", "Rows", "Stack", "Summary", "View", "cells", "losses", "ordered", "residuals",
-    "scores", "statistics", "tables", "view",
+    "ClassRows", "Draws", "NumberRows", "Rows", "Stack", "Summary", "View", "cells", "cut_values", "losses", "ordered",
+    "residuals", "scores", "statistics", "sweep", "tables", "view",
 ]

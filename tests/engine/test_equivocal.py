@@ -248,3 +248,18 @@ def test_a_prevalence_is_that_among_the_reportable_rows() -> None:
     # The same numbers by two ways of calculating them: equal but for rounding.
     assert found[0] == pytest.approx(found[1], abs=1e-12)
     assert found[2] == pytest.approx(found[3], abs=1e-12)
+
+
+@pytest.mark.parametrize("on", ["c", {"folds": 4}])
+def test_the_zone_is_about_the_threshold_that_a_rule_chooses(on: object) -> None:
+    frames = {"d": people(400), "c": people(300, 1)}
+    rule = {"maximize": {"metric": "accuracy", "prevalence": 0.3}, "on": on}
+    datasets = {"d": {"path": "d"}, **({"c": {"path": "c", "role": "calibrate"}} if on == "c" else {})}
+    results = run({name: frames[name] for name in datasets}, datasets=datasets, threshold=rule, equivocal=0.1,
+                  metrics=["accuracy"], intervals={"method": "none"})
+    (chosen,), (table,) = results.thresholds, results.confusion
+    p = frames["d"]["p"].to_numpy()
+    if on == "c":
+        assert table.threshold == chosen.value
+        assert table.equivocal == ((p >= chosen.value - 0.1) & (p <= chosen.value + 0.1)).sum()
+    assert 0 < table.equivocal == 400 - np.sum(table.counts)

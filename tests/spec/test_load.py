@@ -242,7 +242,8 @@ def test_an_empty_variable_counts_as_unset_where_there_is_a_default(folder: Path
 def test_quotes_keep_a_variable_a_text(folder: Path) -> None:
     (folder / "a.yaml").write_text(TEXT + 'threshold: "${env:T}"\n')
     assert error("a.yaml", T="0.123") == (
-        "error[wrong-type]: expected a number from 0 to 1, got a text from ${env:T}\n"
+        "error[wrong-type]: expected a number from 0 to 1 or a mapping with 'maximize', 'minimize', 'subject_to', 'on' "
+        "and 'bayes', got a text from ${env:T}\n"
         ' --> a.yaml:7:12\n  |\n7 | threshold: "${env:T}"\n  |            ^^^^^^^^^^'
     )
 

@@ -1,0 +1,216 @@
+"""Thresholds chosen by a rule, on rows other than those that they make classes of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.engine.cuts import NOWHERE, Best, best, kept, resampled
+from evalpipe.engine.estimates import ONE_CLUSTER, TOLERATED
+from evalpipe.engine.recalibrate import fold_of
+from evalpipe.engine.rows import rows_of
+from evalpipe.errors import DataError, Problem
+from evalpipe.intervals import percentile_limits
+from evalpipe.plan import RulePlan, by_bayes, called, rule
+from evalpipe.results import Constraint, Threshold
+from evalpipe.statistics import Rows, Summary, cut_values, sweep
+from evalpipe.statistics.rows import present
+
+if TYPE_CHECKING:
+    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.engine.recalibrate import Variants
+    from evalpipe.plan import Plan
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(slots=True)
+class Thresholds:
+    """The samples with classes made by the chosen thresholds, and the record of every threshold."""
+
+    samples: tuple[Sample, ...]
+    rows: list[Threshold] = field(default_factory=list)
+
+
+class _NoCutError(Exception):
+    """No cut has a value and keeps to the bounds, for this reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What a rule chose: the threshold, its record without a dataset, and what goal and bounds are there."""
+
+    cut: float
+    known: dict[str, Any]
+
+
+def with_thresholds(plan: Plan, made: Variants) -> Thresholds:
+    """Choose every threshold that a rule asks for, and make the classes of the evaluated rows by them.
+
+    Raises DataError with every rule that no threshold can keep to.
+    """
+    problems: list[Problem] = []
+    records: list[Threshold] = []
+    seen: dict[str, _Chosen] = {}
+    samples = []
+    for sample in made.samples:
+        models: dict[str, Predictions] = {}
+        for name, model in sample.models.items() if sample.role == "evaluate" else ():
+            asked = rule(plan.spec, model.source or name, variant=model.source is not None)
+            try:
+                models[name], row = _ruled(plan, made, sample, name, asked, seen)
+            except _NoCutError as fault:
+                problems.append(_problem(plan, name, asked, str(fault)))
+                continue
+            records += [] if row is None else [row]
+        samples.append(replace(sample, models=MappingProxyType(models)) if sample.role == "evaluate" else sample)
+    if problems:
+        raise DataError(*dict.fromkeys(problems))
+    return Thresholds(tuple(samples), records)
+
+
+def _problem(plan: Plan, name: str, asked: RulePlan | None, reason: str) -> Problem:
+    place = () if asked is None else asked.place
+    message = f"no threshold of model '{name}' can be chosen {reason}"
+    return Problem("no-threshold", message, plan.spec.origin.place(*place), "relax a bound, or choose by other rows")
+
+
+def _ruled(
+    plan: Plan, made: Variants, sample: Sample, name: str, asked: RulePlan | None, seen: dict[str, _Chosen]
+) -> tuple[Predictions, Threshold | None]:
+    """Return a model's predictions with classes, and the record of its threshold, if it has one."""
+    model = sample.models[name]
+    if asked is None:
+        if model.threshold is None:
+            return model, None
+        kind = "bayes" if by_bayes(plan.spec, plan.spec.models[model.source or name]) else "fixed"
+        return model, Threshold(dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind)
+    if asked.folds is None:
+        if name not in seen:
+            on = next(one for one in made.samples if one.dataset == asked.dataset)
+            seen[name] = _on_all(plan, on, name, asked)
+        chosen, cuts, folds = seen[name], None, None
+        model = replace(_classified(model, chosen.cut), threshold=chosen.cut)
+    else:
+        chosen, folds = _on_all(plan, sample, name, asked), asked.folds
+        numbers, each = _crossed(plan, made, sample, name, asked)
+        cuts = [float(cut) for cut in each]
+        rowwise = each[numbers]
+        model = replace(_classified(model, rowwise), threshold=chosen.cut, cuts=rowwise)
+    row = Threshold(
+        dataset=sample.dataset, **sample.named(name), value=chosen.cut, rule=asked.text, folds=folds, cuts=cuts or [],
+        **chosen.known,
+    )
+    return model, row
+
+
+def _classified(model: Predictions, cuts: Any) -> Predictions:
+    """Return the predictions with the classes of a cut, or of one cut a row; none in the equivocal zone about it."""
+    score = present(model.score, "scores")
+    reportable = None if model.zone is None else model.zone.reportable(score, cuts)
+    return replace(model, predicted=score >= cuts, reportable=reportable)
+
+
+def _on_all(plan: Plan, on: Sample, name: str, asked: RulePlan) -> _Chosen:
+    """Choose by all rows of a sample; with limits and optimism from the bootstrap, unless the spec wants none."""
+    model = on.models[name]
+    rows = rows_of(on, model)
+    found, place = _best(asked, Summary(rows, on.weights), f"on dataset '{on.dataset}'")
+    cut = float(cut_values(rows.distinct)[place])
+    values = found.at(np.array(place))
+    known = {
+        "chosen_on": on.dataset, "metric": asked.goal.metric.name, "params": asked.goal.shown,
+        "apparent": float(values[0]), "n": on.summary.n, "events": on.summary.events,
+        "constraints": _constraints(asked, values, np.full(len(values), np.nan)),
+    }
+    if plan.spec.intervals.method == "none":
+        return _Chosen(cut, known)
+    if on.summary.clusters == 1:
+        return _Chosen(cut, known | {"status": "degenerate", "reason": ONE_CLUSTER})
+    return _Chosen(cut, known | _limits(plan, on, model, asked, values))
+
+
+def _limits(plan: Plan, on: Sample, model: Predictions, asked: RulePlan, values: Floats) -> dict[str, Any]:
+    """Return the percentile limits of a chosen threshold, and how much too good the measures at it are."""
+    drawn = resampled(plan, on, model, asked)
+    level, gaps = plan.spec.intervals.level, int(np.isnan(drawn.cuts).sum())
+    limits, optimism = percentile_limits(drawn.cuts, level), drawn.optimism
+    known: dict[str, Any] = {"undefined_replicates": gaps, "constraints": _constraints(asked, values, optimism)}
+    if gaps > TOLERATED * len(drawn.cuts):
+        why = f"no threshold can be chosen in {gaps} of {len(drawn.cuts)} replicates"
+        known |= {"status": "degenerate", "reason": why}
+    if limits is not None:
+        known |= {"lower": limits[0], "upper": limits[1], "level": level}
+    if not math.isnan(optimism[0]):
+        least, most = asked.goal.metric.bounds(asked.goal.params)
+        corrected = float(np.clip(values[0] - optimism[0], least, most))
+        known |= {"optimism": float(optimism[0]), "corrected": corrected}
+    return known
+
+
+def _constraints(asked: RulePlan, values: Floats, optimism: Floats) -> list[Constraint]:
+    """Return the bounds of a rule with what the bounded measures are at the threshold."""
+    found = []
+    for (entry, low, high), value, excess in zip(asked.bounds, values[1:], optimism[1:], strict=True):
+        corrected = float(np.clip(value - excess, *entry.metric.bounds(entry.params)))
+        found.append(Constraint(
+            metric=entry.metric.name, params=entry.shown, min=low if math.isfinite(low) else None,
+            max=high if math.isfinite(high) else None, apparent=float(value),
+            corrected=None if math.isnan(corrected) else corrected,
+        ))
+    return found
+
+
+def _crossed(
+    plan: Plan, made: Variants, sample: Sample, name: str, asked: RulePlan
+) -> tuple[np.ndarray[Any, np.dtype[np.intp]], Floats]:
+    """Return the fold of each row, and the threshold of each fold, chosen by the rows of the others.
+
+    Of a variant that is cross-fitted itself, a fold's threshold is chosen on what that fold's own recalibrator makes of
+    the other rows: neither has seen the fold.
+    """
+    model, count = sample.models[name], asked.folds or 0
+    numbers = fold_of(plan, sample, count, (*asked.place, "on", "folds"))
+    whole, parts, cuts = rows_of(sample, model), made.parts.get((sample.dataset, name)), []
+    for fold in range(count):
+        others = np.flatnonzero(numbers != fold)
+        rows = whole
+        if parts is not None:
+            again = parts[fold](present(sample.models[model.source or name].probability, "probabilities"))
+            rows = Rows(sample.truth, None, again, again)
+        rows = rows.taken(others)
+        where = f"on the rows of dataset '{sample.dataset}' outside fold {fold + 1}"
+        _, place = _best(asked, Summary(rows, sample.weights[others]), where)
+        cuts.append(cut_values(rows.distinct)[place])
+    return numbers, np.array(cuts)
+
+
+def _best(asked: RulePlan, summary: Summary, where: str) -> tuple[Best, int]:
+    """Return the best cut of some rows; raises where there is none, with the best that could be reached."""
+    found = best(asked, sweep(summary))
+    if found.place != NOWHERE:
+        return found, int(found.place)
+    goal = called(asked.goal)
+    if np.isnan(found.values[0]).all():
+        raise _NoCutError(f"{where}: {goal} has no value at any ({asked.goal.metric.undefined})")
+    raise _NoCutError(f"{where}: none has {asked.conditions}; {_reached(asked, found.values)}")
+
+
+def _reached(asked: RulePlan, values: tuple[Floats, ...]) -> str:
+    """Say how far each bounded measure goes where the others are kept; where they cannot be, how far it goes at all."""
+    said: list[str] = []
+    alone: list[str] = []
+    for i, (entry, low, high) in enumerate(asked.bounds):
+        others = replace(asked, bounds=tuple(one for k, one in enumerate(asked.bounds) if k != i))
+        inside = values[i + 1][kept(asked, values, but=i)]
+        for found, where, told in ((inside, others.conditions, said), (values[i + 1], "", alone)):
+            free = found[~np.isnan(found)]
+            sides = [f"at most {free.max():.4g}"] if len(free) and math.isfinite(low) else []
+            sides += [f"at least {free.min():.4g}"] if len(free) and math.isfinite(high) else []
+            if sides:
+                told.append(f"{called(entry)} is {' and '.join(sides)}{' where ' if where else ''}{where}")
+    return ", ".join(said or alone) or f"where {called(asked.goal)} has a value, none of them has"

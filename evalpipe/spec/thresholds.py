@@ -1,0 +1,86 @@
+"""Thresholds that a rule chooses: what is to be best, under which conditions, and on which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, Discriminator, Field, StrictInt, StrictStr, Tag
+
+from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.kinds import AnyOf, Key, Number, Part, Probability
+
+if TYPE_CHECKING:
+    from evalpipe.spec.tree import Tree
+
+
+class Bounds(Part):
+    """What a measure must keep to."""
+
+    min: Number | None = None
+    """The least that it may be."""
+    max: Number | None = None
+    """The most that it may be."""
+
+
+class CutFolds(Part):
+    """Cross-fitting on the evaluated rows."""
+
+    folds: Annotated[StrictInt, Field(ge=2, le=1000)]
+    """The number of folds. The rows of each are classified by the threshold that the others choose; rows of one cluster
+    share a fold."""
+
+
+ChosenOn = Annotated[
+    Annotated[Key, Tag("a dataset")] | Annotated[CutFolds, Tag("folds")],
+    Discriminator(lambda value: "folds" if isinstance(value, Mapping | CutFolds) else "a dataset"),
+    AnyOf(),
+]
+"""A dataset with the role `calibrate`, or `{folds: k}`."""
+
+
+class ThresholdRule(Part):
+    """A rule that chooses the threshold: `maximize` or `minimize` with `on`, or `bayes`."""
+
+    maximize: MetricChoice | None = None
+    """The measure of predicted classes that is to be as high as can be: a name, or a mapping of a name and its options.
+    Of equally good thresholds the middle one is taken."""
+    minimize: MetricChoice | None = None
+    """The measure that is to be as low as can be instead, such as `cost`."""
+    subject_to: Annotated[dict[StrictStr, Bounds], Field(min_length=1)] | None = None
+    """By measure of predicted classes, the least (`min`) or the most (`max`) that it may be on the rows that choose."""
+    on: ChosenOn | None = None
+    """The dataset whose rows choose, which has the role `calibrate`, or `{folds: 10}` for cross-fitting on the
+    evaluated rows. No row is ever judged by a threshold that it chose."""
+    bayes: Literal["costs"] | None = None
+    """`costs`: the threshold of least expected cost where probabilities are calibrated, from the spec's costs alone."""
+
+
+def _form(value: object) -> str:
+    return "a rule" if isinstance(value, Mapping | BaseModel) else "a number"
+
+
+OfSpec = Annotated[
+    Annotated[Probability, Tag("a number")] | Annotated[ThresholdRule, Tag("a rule")], Discriminator(_form), AnyOf()
+]
+"""A probability, or a rule."""
+
+OfModel = Annotated[
+    Annotated[Number, Tag("a number")] | Annotated[ThresholdRule, Tag("a rule")], Discriminator(_form), AnyOf()
+]
+"""A probability or a score, or a rule."""
+
+
+def tunes(threshold: object) -> bool:
+    """Tell whether a threshold, written or read, is a rule that needs rows."""
+    if isinstance(threshold, ThresholdRule):
+        return threshold.bayes is None
+    return isinstance(threshold, Mapping) and threshold.get("bayes") is None
+
+
+def tuned_on(tree: Tree) -> frozenset[str]:
+    """Return the datasets that rules of a spec as it was written choose thresholds on."""
+    models = tree.get("models")
+    places = [("threshold",), *(("models", name, "threshold") for name in models or () if isinstance(models, dict))]
+    found = (tree.get(*place, "on") for place in places)
+    return frozenset(name for name in found if isinstance(name, str))

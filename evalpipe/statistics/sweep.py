@@ -1,0 +1,58 @@
+"""Every threshold at once: the predicted classes of all cuts of a score, as one batch of statistics.
+
+A measure of predicted classes sees four cells. A cut makes four weights of them, so a summary of four rows, one for
+each cell, with a batch of such weights for every cut has all that any such measure needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.statistics.rows import Rows
+from evalpipe.statistics.summary import Summary
+
+if TYPE_CHECKING:
+    from evalpipe.statistics.rows import Floats, Whole
+
+CELLS = Rows(truth=np.array([True, True, False, False]), predicted=np.array([True, False, True, False]))
+"""A true positive, a false negative, a false positive and a true negative."""
+
+
+def sweep(summary: Summary, cuts: Whole | None = None) -> Summary:
+    """Return statistics with the cuts as last leading axis, [..., cuts], from those of `Rows` that are scored.
+
+    The cuts are the m distinct scores in ascending order, at or above which a row is predicted as the event, and last
+    one above them all; ``cuts`` chooses some by their places among these m + 1.
+    """
+    events, others = summary.by_score
+    parts = [_parted(values, cuts) for values in (events, others)]
+    weights = np.stack([part for pair in parts for part in pair], axis=-1).astype(float)
+    known: dict[tuple[str, tuple[Any, ...]], Floats] = {
+        ("confusion", ()): weights.reshape(*weights.shape[:-1], 2, 2)
+    }
+    return Summary(CELLS, weights, known)
+
+
+def _parted(values: Any, cuts: Whole | None) -> tuple[Any, Any]:
+    """Return the totals at or above each cut, and below it, [..., cuts]: sums both, so that none is below zero."""
+    below = np.zeros((*values.shape[:-1], values.shape[-1] + 1), values.dtype)
+    np.cumsum(values, axis=-1, out=below[..., 1:])
+    above = np.zeros_like(below)
+    if values.dtype.kind == "f":
+        above[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
+    else:
+        np.subtract(below[..., -1:], below, out=above)
+    return (above, below) if cuts is None else (above[..., cuts], below[..., cuts])
+
+
+def cut_values(distinct: Floats) -> Floats:
+    """Return a threshold for each cut [m + 1] of ascending distinct scores [m], at or above which rows are events.
+
+    It lies midway between a score and the one below, so that a row as near to either is classified as that one was. The
+    lowest cut is the lowest score itself, and the highest the next number above all of them.
+    """
+    middle = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
+    middle = np.where(middle > distinct[:-1], middle, distinct[1:])  # of neighbouring numbers there is none between
+    return np.concatenate([distinct[:1], np.minimum(middle, distinct[1:]), [np.nextafter(distinct[-1], np.inf)]])
