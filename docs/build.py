@@ -44,6 +44,8 @@ NEEDS = {
     "truth": ("the outcome alone", "nothing; these are facts of the data"),
 }
 TERMINAL = 100
+MEASURES = {"metrics": "list of metrics", "metric": "metric", "maximize": "metric", "minimize": "metric"}
+"""What the keys hold that name measures, whose forms are listed once."""
 
 
 def number(value: float) -> str:
@@ -214,9 +216,7 @@ def keys(model: type[BaseModel], depth: int) -> Iterator[str]:
     schema = model.model_json_schema()
     for own, field in model.model_fields.items():
         name, (models, named) = field.alias or own, held(field)
-        one = dict.fromkeys(("metric", "maximize", "minimize"), "metric")
-        measure = {"metrics": "list of metrics", **one}.get(name)
-        words = measure or kind(schema["properties"][name], schema.get("$defs", {}))
+        words = MEASURES.get(name) or kind(schema["properties"][name], schema.get("$defs", {}))
         meaning = " ".join((field.description or "").split())
         yield f"{'  ' * depth}- `{name}` ({words}; {default(field)}): {meaning}"
         if named:

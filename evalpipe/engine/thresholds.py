@@ -160,6 +160,7 @@ def _constraints(asked: RulePlan, values: Floats, optimism: Floats) -> list[Cons
         found.append(Constraint(
             metric=entry.metric.name, params=entry.shown, min=low if math.isfinite(low) else None,
             max=high if math.isfinite(high) else None, apparent=float(value),
+            optimism=None if math.isnan(excess) else float(excess),
             corrected=None if math.isnan(corrected) else corrected,
         ))
     return found

@@ -97,12 +97,15 @@ def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawin
         prevalence_drawings,
         recalibration_drawings,
         slice_drawings,
+        threshold_drawings,
     )
 
     for dataset in view.evaluated:
         yield dataset.anchor, drawings(results, dataset.name)
     for place, dataset_at in enumerate(view.prevalence.datasets if view.prevalence else ()):
         yield dataset_at.anchor, prevalence_drawings(results, dataset_at.name, first=place == 0)
+    for chosen in view.thresholds:
+        yield chosen.anchor, threshold_drawings(results, chosen.dataset)
     for section in view.recalibrations:
         drawn = (recalibration_drawings(results, section.dataset, model.name) for model in section.models)
         yield section.anchor, tuple(drawing for each in drawn for drawing in each)

@@ -16,6 +16,7 @@ from evalpipe.report.procedures import Procedure, procedures, recalibrators
 from evalpipe.report.recalibration import RecalibrationView, recalibration_views
 from evalpipe.report.slices import SlicesView, slices_views
 from evalpipe.report.spec_text import spec_text
+from evalpipe.report.thresholds import ThresholdsView, thresholds_views
 
 if TYPE_CHECKING:
     from evalpipe.results import InputFile, MetricSummary, ModelSummary, Results
@@ -105,6 +106,7 @@ class CardView:
     recalibrators: tuple[Procedure, ...]
     """How recalibrators were fitted, and the methods used."""
     prevalence: PrevalenceView | None
+    thresholds: tuple[ThresholdsView, ...]
     recalibrations: tuple[RecalibrationView, ...]
     comparisons: tuple[ComparisonView, ...]
     desirability: DesirabilityView | None
@@ -152,6 +154,7 @@ def card_view(results: Results) -> CardView:
         procedures=tuple(procedures(results)),
         recalibrators=tuple(recalibrators(results)),
         prevalence=prevalence_view(results),
+        thresholds=thresholds_views(results),
         recalibrations=recalibration_views(results),
         comparisons=comparison_views(results),
         desirability=desirability_view(results),
@@ -251,6 +254,8 @@ def _columns(model: ModelSummary) -> Facts:
 
 def _threshold(model: ModelSummary) -> Facts:
     """Say how rows are predicted as levels; nothing of a model that predicts numbers or several levels."""
+    if model.threshold_rule is not None:
+        return (("Threshold", model.threshold_rule),)
     if model.threshold is not None:
         return (("Threshold", numbers.exact(model.threshold)),)
     if "probability" in model.columns or "score" in model.columns:

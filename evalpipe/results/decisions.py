@@ -64,8 +64,10 @@ class Constraint(Record):
     max: float | None
     apparent: float | None
     """Its value at the threshold on the rows that chose it."""
+    optimism: float | None = None
+    """By how much it is too good there, by the bootstrap; below zero where it is too low."""
     corrected: float | None = None
-    """The same less its optimism."""
+    """The apparent value less its optimism."""
 
 
 class Threshold(Record):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Drawing", "cost_drawings", "desirability_drawings", "difference_drawings", "drawings", "formula_svg",
-    "prevalence_drawings", "recalibration_drawings", "slice_drawings",
+    "prevalence_drawings", "recalibration_drawings", "slice_drawings", "threshold_drawings",
 ]
 
 
@@ -79,6 +79,13 @@ def desirability_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]
     from evalpipe.report.figures.desirability import desirability_figures
 
     return desirability_figures(_context(results, dataset))
+
+
+def threshold_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
+    """Draw every measure of predicted classes on a dataset against the threshold, a figure for each model."""
+    from evalpipe.report.figures.sweeps import sweeps
+
+    return sweeps(_context(results, dataset))
 
 
 def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:

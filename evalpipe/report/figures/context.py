@@ -12,7 +12,11 @@ from evalpipe.report.tables import is_whole, overall, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.results import Confusion, Curve, DatasetSummary, Results
+    from evalpipe.results import Confusion, Curve, DatasetSummary, Results, Threshold
+
+
+SHORT = 6
+"""The characters up to which a threshold is written in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,8 @@ class Operating:
     """Where a model's predicted levels lie on its curves; None where a share has no rows."""
 
     cut: str
+    mark: str | None
+    """What a mark in a figure is labelled: the threshold; None where the classes are given."""
     sensitivity: float | None
     false_positive_rate: float | None
     precision: float | None
@@ -80,6 +86,11 @@ class Context:
                 return shown(e, whole=is_whole(titles[metric])).text
         return None
 
+    def threshold(self, model: str) -> Threshold | None:
+        """Return the threshold of a model on the dataset; None where it has none."""
+        known = (row for row in self.results.thresholds if row.dataset == self.dataset.name)
+        return next((row for row in known if (row.model, row.variant) == (model, "original")), None)
+
     def operating(self, model: str) -> Operating | None:
         """Read a model's operating point off its confusion matrix; None where there is no event."""
         if self.results.event is None:
@@ -94,10 +105,18 @@ def _operating(found: Confusion, event: str) -> Operating:
     i = found.levels.index(event)
     tp, fn = found.counts[i][i], found.counts[i][1 - i]
     fp, tn = found.counts[1 - i][i], found.counts[1 - i][1 - i]
-    cut = "the predicted levels" if found.threshold is None else f"threshold {numbers.exact(found.threshold)}"
+    cut, mark = "the predicted levels", None
+    if found.threshold is not None:
+        exact = numbers.exact(found.threshold)
+        mark = exact if len(exact) <= SHORT else numbers.number(found.threshold)
+        cut = f"threshold {mark}"
+    elif found.cuts:
+        low, high = (numbers.number(cut) for cut in (found.cuts[0], found.cuts[-1]))
+        mark = f"{low} to {high}" if low != high else low
+        cut = f"cross-fitted thresholds {mark}"
     cut += "" if found.zone is None else " among the reportable rows"
     return Operating(
-        cut=cut, sensitivity=_share(tp, tp + fn), false_positive_rate=_share(fp, fp + tn),
+        cut=cut, mark=mark, sensitivity=_share(tp, tp + fn), false_positive_rate=_share(fp, fp + tn),
         precision=_share(tp, tp + fp), tested=_share(tp + fp, tp + fn + fp + tn), found=(tp, tp + fn),
         alarmed=(fp, fp + tn),
     )

@@ -97,9 +97,9 @@ def _mirrored(axes: Axes, series: Series, curve: Curve, context: Context) -> Non
         )
     room = max(*tops, 1) * 1.4
     axes.axhline(0, color=INK, linewidth=0.7)
-    threshold = next((m.threshold for m in context.results.models if m.name == series.name), None)
-    if threshold is not None:
-        axes.axvline(threshold, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
+    chosen = context.threshold(series.name)
+    if chosen is not None:
+        axes.axvline(chosen.value, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
     axes.set(ylim=(-room, room), ylabel="Per cent")
     ticks = [tick for tick in axes.get_yticks() if abs(tick) <= room]
     axes.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])

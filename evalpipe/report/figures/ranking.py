@@ -25,11 +25,32 @@ def _key(series: Series, text: str | None) -> KeyEntry:
     return KeyEntry(f"{series.short}: {text}" if text else series.short, series.colour, series.dash)
 
 
-def _mark(axes: Axes, series: Series, x: float | None, y: float | None) -> None:
-    if x is not None and y is not None:
-        axes.plot(
-            [x], [y], marker=series.marker, markersize=7.5, markerfacecolor="none", markeredgecolor=series.colour,
-            markeredgewidth=1.8, clip_on=False, zorder=5, linestyle="none",
+def _mark(axes: Axes, series: Series, x: float, y: float) -> None:
+    axes.plot(
+        [x], [y], marker=series.marker, markersize=7.5, markerfacecolor="none", markeredgecolor=series.colour,
+        markeredgewidth=1.8, clip_on=False, zorder=5, linestyle="none",
+    )
+
+
+def _marks(axes: Axes, context: Context, pairs: Pairs, plot: Plot) -> None:
+    """Mark where each model operates, labelled with its threshold; labels that would meet are put below each other."""
+    taken: list[tuple[float, float]] = []
+    for series, _ in pairs:
+        at = context.operating(series.name)
+        x, y = (None, None) if at is None else plot.point(at)
+        if at is None or x is None or y is None:
+            continue
+        _mark(axes, series, x, y)
+        if at.mark is None:
+            continue
+        left = x > 0.7
+        place = x + (-0.03 if left else 0.03), max(y - 0.05, 0.02)
+        while any(abs(place[0] - a) < 0.22 and abs(place[1] - b) < 0.05 for a, b in taken):
+            place = place[0], place[1] - 0.05
+        taken.append(place)
+        axes.text(
+            *place, at.mark, color=series.colour, fontsize=8, ha="right" if left else "left", va="center", zorder=6,
+            bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.6},
         )
 
 
@@ -73,8 +94,7 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
         shade(axes, context, plot.key, (plot.x, plot.y))
         for series, curve in pairs:
             axes.plot(column(curve, plot.x), column(curve, plot.y), color=series.colour, linestyle=series.dash)
-            operating = context.operating(series.name)
-            _mark(axes, series, *(plot.point(operating) if operating else (None, None)))
+        _marks(axes, context, pairs, plot)
         add_key(figure, entries)
         return Drawing(key, plot.title, caption, plot.alt, to_svg(figure, key, plot.alt, caption))
 
@@ -103,7 +123,7 @@ def roc(context: Context) -> Drawing | None:
         value=lambda series, _: _named("AUC", context.estimate(series.name, "roc_auc")),
         title="ROC curve",
         caption="Share of the events predicted as events against share of the non-events predicted as events, over all "
-        "thresholds. A marker shows the threshold in use; the dotted diagonal is chance.",
+        "thresholds. A marker shows the threshold in use, with its value; the dotted diagonal is chance.",
         alt=f"ROC curve on {context.dataset.name}. {_said(pairs, say)}",
     ))
 

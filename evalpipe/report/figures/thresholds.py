@@ -65,9 +65,9 @@ def _panel(axes: Axes, context: Context, series: Series, curve: Curve) -> None:
     x = column(curve, "threshold")
     for i, name in enumerate(RATES):
         axes.plot(x, column(curve, name), color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3)
-    cut = next((model.threshold for model in context.results.models if model.name == series.name), None)
-    if cut is not None:
-        axes.axvline(cut, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
+    chosen = context.threshold(series.name)
+    if chosen is not None:
+        axes.axvline(chosen.value, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
     axes.set(ylim=(-0.03, 1.24), yticks=(0, 0.5, 1), ylabel="Rate")
     axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
 

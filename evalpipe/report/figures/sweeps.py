@@ -1,0 +1,129 @@
+"""Every measure of predicted classes against the threshold, as small panels, with the chosen threshold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.report import numbers
+from evalpipe.report.figures.canvas import (
+    FOOT,
+    INK,
+    KEY_ROW,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Drawing,
+    KeyEntry,
+    Series,
+    add_key,
+    clip,
+    style,
+    to_svg,
+)
+from evalpipe.report.figures.context import column
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from evalpipe.report.figures.context import Context
+    from evalpipe.results import Curve, Threshold
+
+MOST_PANELS, ABREAST = 10, 2
+"""Panels of a figure, and side by side; more measures are shared among several figures."""
+
+NAME, HEIGHT, APART, BETWEEN = 0.2, 0.92, 0.46, 0.2
+"""Inches of the name above a panel, its height, and the gaps beside and below it."""
+
+CHOSEN = (0, (4, 2))
+
+
+def sweeps(context: Context) -> tuple[Drawing, ...]:
+    """Draw the measures of each model whose threshold a rule chose, and of the others beside them."""
+    found: list[Drawing] = []
+    for number, (series, curve) in enumerate(context.curves("sweep"), 1):
+        chosen, measures = context.threshold(series.name), [name for name in curve.points if name != "threshold"]
+        figures = -(-len(measures) // MOST_PANELS)
+        each = -(-len(measures) // (figures * ABREAST)) * ABREAST
+        for first in range(0, len(measures), each):
+            key = f"d{context.place}-sweep-{number}-{first}"
+            found.append(_drawn(context, key, series, curve, chosen, measures[first : first + each]))
+    return tuple(found)
+
+
+def _drawn(
+    context: Context, key: str, series: Series, curve: Curve, chosen: Threshold | None, measures: Sequence[str]
+) -> Drawing:
+    title = f"Measures by threshold: {clip(series.label, 40)}"
+    caption = "What each measure would be if rows were predicted as events from each threshold upwards"
+    caption += f", on {context.dataset.name}."
+    entries = [KeyEntry(series.short, series.colour)]
+    if chosen is not None:
+        at = numbers.number(chosen.value)
+        caption += " The dashed line is the threshold in use" if chosen.folds is None else (
+            " The dashed line is the threshold that all rows choose")
+        caption += ", shaded its interval." if chosen.lower is not None else "."
+        entries.append(KeyEntry(f"Threshold {at}", INK, CHOSEN))
+    alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
+        f"{_title(context, name)}: {_range(curve, name)}." for name in measures)
+    with style(key):
+        figure, panels = _panels(len(measures), len(entries))
+        for place, (axes, name) in enumerate(zip(panels, measures, strict=True)):
+            _panel(axes, series, curve, name, chosen)
+            axes.set_title(clip(_title(context, name), 30), fontsize=8.5, loc="left", pad=3)
+            if place + ABREAST >= len(measures):
+                axes.set_xlabel("Threshold", fontsize=8.5)
+            else:
+                axes.tick_params(labelbottom=False)
+        add_key(figure, entries)
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+
+
+def _panels(count: int, rows_of_key: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many panels, two abreast, that share their range of thresholds."""
+    from matplotlib.figure import Figure
+
+    lines = -(-count // ABREAST)
+    total = TOP + lines * (NAME + HEIGHT) + (lines - 1) * BETWEEN + FOOT + KEY_ROW * rows_of_key
+    width = (WIDTH - LEFT - RIGHT - APART * (ABREAST - 1)) / ABREAST
+    figure = Figure(figsize=(WIDTH, total))
+    found: list[Axes] = []
+    for place in range(count):
+        line, side = divmod(place, ABREAST)
+        left = LEFT + side * (width + APART)
+        bottom = total - TOP - (line + 1) * (NAME + HEIGHT) - line * BETWEEN
+        found.append(figure.add_axes((left / WIDTH, bottom / total, width / WIDTH, HEIGHT / total)))
+    return figure, found
+
+
+def _panel(axes: Axes, series: Series, curve: Curve, name: str, chosen: Threshold | None) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    if chosen is not None and chosen.lower is not None and chosen.upper is not None:
+        axes.axvspan(chosen.lower, chosen.upper, color=INK, alpha=0.1, linewidth=0)
+    axes.plot(column(curve, "threshold"), column(curve, name), color=series.colour, linewidth=1.3)
+    if chosen is not None:
+        axes.axvline(chosen.value, color=INK, linestyle=CHOSEN, linewidth=0.9)
+    cuts = [x for x in curve.points["threshold"] if x is not None]
+    if cuts and min(cuts) >= 0 and max(cuts) <= 1:
+        axes.set(xlim=(-0.02, 1.02), xticks=(0, 0.5, 1))
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_locator(MaxNLocator(3))
+    axes.tick_params(labelsize=8)
+
+
+def _title(context: Context, name: str) -> str:
+    """Return the title of a coordinate: that of its measure, with its options."""
+    metric, _, options = name.partition("(")
+    titles = {one.name: one.title for one in context.results.metrics}
+    return titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
+
+
+def _range(curve: Curve, name: str) -> str:
+    """Say between which values a measure moves."""
+    values = [value for value in curve.points[name] if value is not None]
+    return f"from {numbers.number(min(values))} to {numbers.number(max(values))}" if values else "undefined everywhere"

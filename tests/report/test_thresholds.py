@@ -1,0 +1,113 @@
+"""What the card says of thresholds that a rule chose, and where its figures show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.runs import BOTH, intervals, people, run
+from evalpipe.report.figures import drawings, threshold_drawings
+from evalpipe.report.html import html_page
+from evalpipe.report.numbers import exact
+from evalpipe.report.thresholds import thresholds_views
+from evalpipe.report.view import card_view
+from evalpipe.results import Results
+
+DATASETS = {"d": {"path": "memory"}, "cal": {"path": "memory", "role": "calibrate"}}
+GIVEN = {"d": people(300, 0), "cal": people(400, 1)}
+BOUNDED = {"maximize": "sensitivity", "subject_to": {"specificity": {"min": 0.9}}, "on": "cal"}
+FOLDED = {"q": {"probability": "q", "label": "Noisy", "threshold": {"maximize": "j_index", "on": {"folds": 5}}}}
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    metrics: list[Any] = ["sensitivity", "specificity", "roc_auc", {"metric": "f_beta", "beta": 2}]
+    return run(GIVEN, datasets=DATASETS, models=BOTH | FOLDED, threshold=BOUNDED, metrics=metrics,
+               intervals=intervals(100))
+
+
+def test_the_section_has_each_rule_in_words_with_its_rows(results: Results) -> None:
+    (view,) = thresholds_views(results)
+    first, second = view.rows
+    assert (view.title, view.anchor, view.crossed, view.bounded) == ("Thresholds", "thresholds-1", True, True)
+    assert (first.model, first.rule) == ("p", "maximize Sensitivity, with Specificity at least 0.9")
+    assert first.chosen_on == "chosen on cal (400 rows, 137 events)"
+    assert second.rule == "maximize J index"
+    assert second.chosen_on.startswith("cross-fitted in 5 folds of d (300 rows, ")
+    assert second.chosen_on.endswith("that of all rows is for later use")
+
+
+def test_the_section_has_the_measures_where_chosen_and_where_judged(results: Results) -> None:
+    (view,) = thresholds_views(results)
+    row = results.thresholds[0]
+    (best, bound), (alone,) = (one.measures for one in view.rows)
+    assert (best.measure, best.role, bound.measure, bound.role) == (
+        "Sensitivity", "maximized", "Specificity", "at least 0.9")
+    assert row.apparent is not None
+    assert row.optimism is not None
+    assert best.apparent.value == f"{row.apparent:.3f}"
+    assert best.optimism.exact == exact(row.optimism)
+    judged = next(e for e in results.rows if (e.model, e.metric) == ("p", "sensitivity"))
+    assert judged.value is not None
+    assert best.evaluated.exact == repr(judged.value)
+    assert alone.evaluated.value == "not among the measures"
+
+
+def test_a_run_of_written_thresholds_has_no_section() -> None:
+    plain = run(GIVEN["d"], metrics=["sensitivity"], intervals={"method": "none"})
+    assert thresholds_views(plain) == ()
+    assert b"thresholds-1" not in html_page(plain)
+
+
+def test_models_show_the_rule_where_a_number_stood(results: Results) -> None:
+    first, second = card_view(results).models
+    assert ("Threshold", "maximize sensitivity subject to specificity >= 0.9, on cal") in first.facts
+    assert ("Threshold", "maximize j_index, cross-fitted in 5 folds") in second.facts
+
+
+def test_the_sweep_is_drawn_for_each_model_with_its_threshold(results: Results) -> None:
+    first, second = threshold_drawings(results, "d")
+    assert first.title == "Measures by threshold: p"
+    assert "shaded its interval" in first.caption
+    assert "the threshold that all rows choose" in second.caption
+    for name in ("Sensitivity", "Specificity", "F-beta (beta = 2)"):
+        assert name in first.svg
+    assert f"Threshold {results.thresholds[0].value:.3f}" in first.svg
+
+
+def test_many_measures_are_shared_evenly_among_figures() -> None:
+    metrics = ["accuracy", "sensitivity", "specificity", "precision", "npv_sample", "f1", "mcc", "kappa", "j_index",
+               "balanced_accuracy", "error_rate", "detection_prevalence"]
+    found = threshold_drawings(run(GIVEN["d"], metrics=metrics, intervals={"method": "none"}), "d")
+    assert [drawing.alt.count(": from ") for drawing in found] == [6, 6]
+
+
+def test_marks_on_curves_are_labelled_with_thresholds(results: Results) -> None:
+    cuts = next(table for table in results.confusion if table.model == "q").cuts
+    span = f"{cuts[0]:.3f} to {cuts[-1]:.3f}" if len(cuts) > 1 else f"{cuts[0]:.3f}"
+    for drawing in drawings(results, "d"):
+        if drawing.key in ("d1-roc", "d1-pr"):
+            assert f">{results.thresholds[0].value:.3f}" in drawing.svg
+            assert span in drawing.svg
+            assert f"cross-fitted thresholds {span}" in drawing.alt
+
+
+def test_a_written_threshold_is_marked_too() -> None:
+    plain = run(GIVEN["d"], metrics=["sensitivity"], intervals={"method": "none"}, threshold=0.35)
+    (drawn,) = [drawing for drawing in drawings(plain, "d") if drawing.key == "d1-roc"]
+    assert ">0.35<" in drawn.svg
+
+
+def test_the_confusion_matrix_says_by_which_thresholds(results: Results) -> None:
+    from evalpipe.report.wording import rule
+
+    table = next(table for table in results.confusion if table.model == "q")
+    assert rule(table).startswith("Predicted as 1 when the probability is at least the threshold of the row's fold, ")
+
+
+def test_the_page_has_the_section_and_its_place_in_the_contents(results: Results) -> None:
+    page = html_page(results).decode()
+    assert '<li><a href="#thresholds-1">Thresholds</a></li>' in page
+    assert "Harrell, Lee &amp; Mark 1996" in page
+    assert page.count("Measures by threshold: ") >= 2
