@@ -106,7 +106,7 @@ def pareto(scores: Floats) -> list[bool | None]:
 
     Higher scores are better. A candidate without some score cannot be placed: None, and it beats nobody.
     """
-    room = TIE * np.maximum(1.0, np.nanmax(np.abs(scores), axis=0, initial=0.0))
+    room = TIE * np.maximum(1.0, np.max(np.abs(scores), axis=0, initial=0.0, where=np.isfinite(scores)))
     found: list[bool | None] = []
     for one in scores:
         beaten = (scores >= one - room).all(axis=1) & (scores > one + room).any(axis=1)

@@ -124,3 +124,4 @@ def test_the_pareto_front_is_that_of_brute_force(rows: list[list[int]]) -> None:
 def test_what_cannot_be_placed_is_on_no_front_and_beats_nobody() -> None:
     assert pareto(np.array([[0.5, 0.5], [0.9, NAN], [0.4, 0.6]])) == [True, None, True]
     assert pareto(np.array([[NAN], [NAN]])) == [None, None]
+    assert pareto(np.array([[math.inf, 1.0], [5.0, 2.0], [5.0, 1.0], [-math.inf, 2.0]])) == [True, True, False, False]

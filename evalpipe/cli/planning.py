@@ -117,7 +117,7 @@ def _text(plan: Plan) -> str:
 
 
 def _asked(plan: Plan) -> list[str]:
-    """Say what is measured besides: slices, the search for the worst, recalibrated variants, comparisons."""
+    """Say what is measured besides: slices, the search for the worst, recalibrated variants, comparisons, goals."""
     from evalpipe.plan import in_words
 
     spec, lines = plan.spec, [""]
@@ -137,6 +137,8 @@ def _asked(plan: Plan) -> list[str]:
         lines.append(f"every model less {spec.compare.baseline}, on the same rows")
     if spec.compare is not None and spec.compare.baseline_dataset is not None:
         lines.append(f"every dataset less {spec.compare.baseline_dataset}, as independent samples")
+    if plan.aims:
+        lines.append(f"desirability by {count(len(plan.aims), 'goal')}: {', '.join(aim.name for aim in plan.aims)}")
     return lines if len(lines) > 1 else []
 
 

@@ -279,8 +279,8 @@ def rule(confusion: Confusion, called: str = "probability") -> str:
         low, high = (numbers.number(cut) for cut in (confusion.cuts[0], confusion.cuts[-1]))
         return (f"Predicted as {confusion.levels[0]} when the {called} is at least the threshold of the row's fold, "
                 f"{low} to {high}; {many} exactly at it." if confusion.zone is None else
-                f"Outside the equivocal zone, predicted as {confusion.levels[0]} when the {called} is above the threshold "
-                f"of the row's fold, {low} to {high}.")
+                f"Outside the equivocal zone, predicted as {confusion.levels[0]} when the {called} is above the "
+                f"threshold of the row's fold, {low} to {high}.")
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
     return (

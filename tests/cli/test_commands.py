@@ -245,6 +245,14 @@ def test_plan_lists_every_estimate_with_its_reason(command: Command) -> None:
     assert "Clopper-Pearson" in command("plan", "small.yaml").stdout
 
 
+def test_plan_names_the_goals_and_lists_their_measures(command: Command) -> None:
+    goals = "desirability=[{metric: recall, maximize: {low: 0, high: 1}}, {metric: brier, box: {low: 0, high: 0.2}}]"
+    text = command("plan", "small.yaml", "--set", goals).stdout
+
+    assert "desirability by 2 goals: maximize sensitivity, box brier" in text
+    assert "4 measures for each of" in text
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from evalpipe.report.figures.context import Context
-    from evalpipe.results import Scalar
+    from evalpipe.results import Estimate, Scalar
     from evalpipe.results.desirability import Goal, Individual, Overall
 
 HEIGHT, GAP = 1.25, 0.62
@@ -83,10 +83,11 @@ def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
         f" Bars are {level} intervals of the measure." if limits else "")
     entries = [KeyEntry(one.short, one.colour, "none", one.marker) for one in series.values()]
     entries += [KeyEntry(f"{more} less desirable", MUTED, "none", ".")] if more else []
+    measured = _measured(context)
     with style(key):
         figure, panels = _panels(len(goals), len(entries))
         for axes, goal in zip(panels, goals, strict=True):
-            _panel(axes, context, goal, series)
+            _panel(axes, context, goal, series, measured)
         add_key(figure, entries)
         alt = _alt(context, goals)
         return Drawing(key, "Goals", caption, alt, to_svg(figure, key, alt, caption))
@@ -111,7 +112,9 @@ def _panels(count: int, key_rows: int) -> tuple[Figure, list[Axes]]:
     return figure, [figure.add_axes(box) for box in boxes]
 
 
-def _panel(axes: Axes, context: Context, goal: Goal, series: dict[Who, Series]) -> None:
+def _panel(
+    axes: Axes, context: Context, goal: Goal, series: dict[Who, Series], measured: Sequence[Estimate]
+) -> None:
     """Draw one goal: the named models over the grey ones, the most desirable on top."""
     title = f"{goal.kind.capitalize()}: {goal_title(names_of(context.results), goal)}"
     axes.set_title(clip(title, 34), fontsize=8.5, loc="left", pad=4)
@@ -124,7 +127,7 @@ def _panel(axes: Axes, context: Context, goal: Goal, series: dict[Who, Series]) 
         for x, d in filter(None, (_at(row) for who, row in rows.items() if who not in series)):
             axes.plot([x], [d], ".", color=MUTED, markersize=4)
         for who, one in reversed(series.items()):
-            _mark(axes, context, rows[who], one)
+            _mark(axes, measured, rows[who], one)
         axes.set_xlim(goal.x[0], goal.x[-1])
         plain_axes(axes, 4)
     axes.set(ylim=(-0.09, 1.12))
@@ -139,9 +142,9 @@ def _at(row: Individual) -> tuple[float, float] | None:
     return float(row.value), row.desirability
 
 
-def _mark(axes: Axes, context: Context, row: Individual, one: Series) -> None:
+def _mark(axes: Axes, measured: Sequence[Estimate], row: Individual, one: Series) -> None:
     """Draw a model at its value, with the interval of its measure."""
-    at, limits = _at(row), _interval(context, row)
+    at, limits = _at(row), _interval(measured, row)
     if at is None:
         return
     if limits is not None:
@@ -149,12 +152,18 @@ def _mark(axes: Axes, context: Context, row: Individual, one: Series) -> None:
     axes.plot(*([value] for value in at), marker=one.marker, color=one.colour, markersize=4.5, clip_on=False)
 
 
-def _interval(context: Context, row: Individual) -> tuple[float, float] | None:
+def _measured(context: Context) -> list[Estimate]:
+    """Return the estimates over all rows of the dataset that have an interval."""
+    return [e for e in context.results.rows if e.dataset == context.dataset.name and e.slice is None
+            and e.class_ is None and e.lower is not None and e.upper is not None]
+
+
+def _interval(measured: Sequence[Estimate], row: Individual) -> tuple[float, float] | None:
     """Return the interval of the measure that a desirability is of."""
-    for e in context.results.rows:
-        same = (e.dataset, e.model, e.variant, e.metric, e.params, e.average) == (
-            row.dataset, row.model, row.variant, row.metric, row.params, row.average)
-        if same and e.slice is None and e.class_ is None and e.lower is not None and e.upper is not None:
+    for e in measured:
+        if (e.model, e.variant, e.metric, e.params, e.average) == (
+            row.model, row.variant, row.metric, row.params, row.average
+        ) and e.lower is not None and e.upper is not None:
             return e.lower, e.upper
     return None
 
