@@ -110,8 +110,8 @@ def desirability_view(results: Results) -> DesirabilityView | None:
 
 
 def form(goal: Goal) -> str:
-    """Say what is desirable: "minimize: 1 up to 0, 0 from 0.1"."""
-    return f"{goal.kind}: {_said(goal)}"
+    """Say what is desirable: "Minimize: 1 up to 0, 0 from 0.1"."""
+    return f"{goal.kind.capitalize()}: {_said(goal)}"
 
 
 def _said(goal: Goal) -> str:

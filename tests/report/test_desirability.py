@@ -52,12 +52,12 @@ def changed(results: Results, **rows: list[dict[str, Any]]) -> Results:
 @pytest.mark.parametrize(
     ("place", "expected"),
     [
-        (0, "minimize: 1 up to 0.1, 0 from 0.25, scale 2"),
-        (1, "maximize: 0 up to 0.2, 1 from 0.9"),
-        (2, "category: true 1, false 0.4"),
-        (3, "custom: 0 at 0.5, 1 at 1; level beyond"),
-        (4, "box: 1 from 0.7 to 1, 0 outside"),
-        (5, "target: 1 at 10, 0 at 0 and 20, scale high 3"),
+        (0, "Minimize: 1 up to 0.1, 0 from 0.25, scale 2"),
+        (1, "Maximize: 0 up to 0.2, 1 from 0.9"),
+        (2, "Category: true 1, false 0.4"),
+        (3, "Custom: 0 at 0.5, 1 at 1; level beyond"),
+        (4, "Box: 1 from 0.7 to 1, 0 outside"),
+        (5, "Target: 1 at 10, 0 at 0 and 20, scale high 3"),
     ],
 )
 def test_each_form_is_said_in_words(place: int, expected: str) -> None:
