@@ -32,8 +32,8 @@ BELOW = {
     },
     "report": {"results", "errors"},
     "gates": {
-        "plan", "spec", "data.sample", "intervals", "results", "report.names", "report.numbers", "report.wording",
-        "errors",
+        "plan", "spec", "data.sample", "intervals", "results", "report.names", "report.numbers", "report.tables",
+        "report.wording", "errors",
     },
     "record": {"spec", "results", "version", "errors"},
     "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},

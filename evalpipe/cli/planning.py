@@ -139,6 +139,8 @@ def _asked(plan: Plan) -> list[str]:
         lines.append(f"every dataset less {spec.compare.baseline_dataset}, as independent samples")
     if plan.aims:
         lines.append(f"desirability by {count(len(plan.aims), 'goal')}: {', '.join(aim.name for aim in plan.aims)}")
+    if spec.gates is not None:
+        lines.append(f"judged by {count(len(spec.gates), 'gate')}")
     return lines if len(lines) > 1 else []
 
 

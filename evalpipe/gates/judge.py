@@ -50,7 +50,10 @@ def judged(plan: Plan, results: Results, earlier: Mapping[int, Earlier]) -> Resu
 
 def _rows(court: _Court, number: int, gate: Gate) -> Iterator[Row]:
     problems: list[Problem] = []
-    for subject in subjects(court.plan, gate, court.tables):
+    found = list(subjects(court.plan, gate, court.tables))
+    if not found:
+        problems.append(_nothing(court, number))
+    for subject in found:
         seen = _seen(court, number, gate, subject)
         if seen is None and isinstance(gate.against, Named) and not gate.optional:
             problems.append(_lacking(court, number, gate.against.results, subject))
@@ -67,6 +70,12 @@ def _seen(court: _Court, number: int, gate: Gate, subject: Subject) -> Seen | No
         return court.tables.compared(subject)
     found = court.earlier[number].same(subject) if number in court.earlier else None
     return None if found is None else changed(subject.seen, found)
+
+
+def _nothing(court: _Court, number: int) -> Problem:
+    message = f"gate {number + 1} is on no number of this run, so nothing can be said of it"
+    place = court.plan.spec.origin.place("gates", number)
+    return Problem("nothing-to-judge", message, place, "check what it is on, or remove it")
 
 
 def _lacking(court: _Court, number: int, path: str, subject: Subject) -> Problem:
@@ -88,18 +97,25 @@ def _where(names: Names, subject: Subject) -> str:
 
 def _row(court: _Court, number: int, gate: Gate, subject: Subject, seen: Seen | None) -> Row:
     source = court.sources.get(number)
-    against = None if gate.against is None else court.plan.spec.compare.baseline if gate.against == "baseline" and (
-        court.plan.spec.compare is not None) else getattr(gate.against, "results", None)
     said, reason = _judged(court, gate, subject, seen)
-    number_seen = seen or Seen(None)
+    observed = seen or Seen(None)
     return Row(
         metric=subject.metric, desirability=subject.desirability, params=dict(subject.params), average=subject.average,
         class_=subject.class_, dataset=subject.dataset, model=subject.model, variant=subject.variant,
-        slice=subject.slice, gate=number + 1, name=gate.name, on=gate.on, limit=gate.limit, observed=number_seen.value,
-        lower=number_seen.lower, upper=number_seen.upper, level=number_seen.level, method=number_seen.method,
-        against=against, against_sha256=None if source is None else source.sha256, reference=number_seen.reference,
+        slice=subject.slice, gate=number + 1, name=gate.name, on=gate.on, limit=gate.limit, observed=observed.value,
+        lower=observed.lower, upper=observed.upper, level=observed.level, method=observed.method,
+        against=_against(court, gate), against_sha256=None if source is None else source.sha256,
+        reference=observed.reference,
         verdict=said, severity=gate.severity, reason=reason,
     )
+
+
+def _against(court: _Court, gate: Gate) -> str | None:
+    """Name what a change is from: the baseline's model, or the path of an earlier run."""
+    if isinstance(gate.against, Named):
+        return gate.against.results
+    compare = court.plan.spec.compare
+    return None if gate.against is None or compare is None else compare.baseline
 
 
 def _judged(court: _Court, gate: Gate, subject: Subject, seen: Seen | None) -> tuple[Any, str]:
@@ -108,8 +124,8 @@ def _judged(court: _Court, gate: Gate, subject: Subject, seen: Seen | None) -> t
     name = name[:1].upper() + name[1:]
     if seen is None:
         return "skipped", f"{name} has nothing to be compared with: no earlier run holds it"
-    less = "" if not seen.signed else " less that of " + (
-        court.names.model(str(court.plan.spec.compare.baseline)) if gate.against == "baseline"
-        and court.plan.spec.compare is not None else "the earlier run (two independent samples)")
+    of = "the earlier run (two independent samples)" if isinstance(gate.against, Named) else (
+        court.names.model(_against(court, gate) or ""))
+    less = f" less that of {of}" if seen.signed else ""
     said, predicate = verdict(Bounds(*gate.bounds), gate.on, seen, gate.undefined)
     return said, f"{name}{less} {predicate}"

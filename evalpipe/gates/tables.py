@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.gates.subjects import Subject
 from evalpipe.gates.verdict import Seen
 from evalpipe.intervals import recovered_limits
+from evalpipe.report.tables import is_whole
 from evalpipe.results import Individual
 
 if TYPE_CHECKING:
@@ -24,13 +25,15 @@ class Tables:
     def __init__(self, results: Results) -> None:
         """Keep the results; tables are put in order when they are first asked for."""
         self.results = results
+        self._whole = {metric.name for metric in results.metrics if is_whole(metric)}
 
     def measured(self, row: Estimate) -> Subject:
         """Return an estimate as what a gate is on."""
         reason = row.reason
         if row.value is not None and row.lower is None and reason is None:
             reason = self.results.intervals.methods.get(row.metric, "").partition(": ")[2] or None
-        seen = Seen(row.value, row.lower, row.upper, row.level, row.method, row.status, reason)
+        seen = Seen(row.value, row.lower, row.upper, row.level, row.method, row.status, reason,
+                    whole=row.metric in self._whole)
         return Subject(row.dataset, row.model, row.variant, row.slice, row.metric, None, row.params, row.average,
                        row.class_, seen)
 
@@ -60,7 +63,7 @@ class Tables:
         base = self._estimates.get((row.dataset, row.baseline, row.baseline_variant, *_key(subject)[3:]))
         return Seen(
             row.difference, row.lower, row.upper, row.level, row.method, row.status, row.reason,
-            None if base is None else base.value, signed=True,
+            None if base is None else base.value, signed=True, whole=row.metric in self._whole,
         )
 
     @cached_property
@@ -88,13 +91,14 @@ def changed(now: Seen, before: Subject) -> Seen:
     if None in known:
         lacking, which = (now, "this run") if now.lower is None or now.upper is None else (then, "the earlier run")
         reason = f"{which} has none: {lacking.reason or 'none was made'}"
-        return Seen(value, reason=reason, reference=then.value, signed=True)
+        return Seen(value, reason=reason, reference=then.value, signed=True, whole=now.whole)
     if now.level != then.level:
         reason = f"the two runs have intervals of different levels, {now.level:g} and {then.level:g}"
-        return Seen(value, reason=reason, reference=then.value, signed=True)
+        return Seen(value, reason=reason, reference=then.value, signed=True, whole=now.whole)
     lower, upper = recovered_limits((now.value, *known[:2]), (then.value, *known[2:]))  # type: ignore[arg-type]
     weak = next((one for one in (now, then) if one.status != "ok"), now)
-    return Seen(value, lower, upper, now.level, "recovered", weak.status, weak.reason, then.value, signed=True)
+    return Seen(value, lower, upper, now.level, "recovered", weak.status, weak.reason, then.value, signed=True,
+                whole=now.whole)
 
 
 def _key(row: Estimate | Comparison | Subject) -> Key:

@@ -20,7 +20,10 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The number that is judged: a value, or a difference from ``reference``, whose sign is then shown."""
+    """The number that is judged: a value, or a difference from ``reference``, whose sign is then shown.
+
+    ``whole`` leaves out its decimals where all of them are zero.
+    """
 
     value: float | None
     lower: float | None = None
@@ -31,6 +34,7 @@ class Seen:
     reason: str | None = None
     reference: float | None = None
     signed: bool = False
+    whole: bool = False
 
     @property
     def scale(self) -> float:
@@ -126,7 +130,8 @@ def _written(seen: Seen, bounds: Bounds, *judged: float) -> str:
     """Write a number with its interval as the card does, with as many decimals as tell what is judged from a limit."""
     assert seen.value is not None  # noqa: S101 - known to the caller
     width = None if seen.lower is None or seen.upper is None else seen.upper - seen.lower
-    digits = decimals(seen.value, width)
+    whole = seen.whole and all(float(x).is_integer() for x in (seen.value, seen.lower or 0, seen.upper or 0))
+    digits = 0 if whole else decimals(seen.value, width)
     while digits < MOST_DECIMALS and any(_alike(x, limit, digits) for x in judged for limit in bounds.finite):
         digits += 1
     write = signed if seen.signed else fixed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers
 from evalpipe.report.names import names_of
+from evalpipe.report.tables import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,9 +78,11 @@ def gates_view(results: Results) -> GatesView | None:
     failed = sum(kind_of(gate) in ("fail", "warn") for gate in gates)
     listed = ordered[: min(max(failed, FOLDED), MOST)]
     counted = {gate.gate for gate in ordered[len(listed):]}
+    counts = {metric.name for metric in results.metrics if is_whole(metric)}
     worst = results.verdict
     return GatesView(
-        kind=worst, sign=SIGNS[worst], headline=headline(gates), rows=tuple(_row(names, gate) for gate in listed),
+        kind=worst, sign=SIGNS[worst], headline=headline(gates),
+        rows=tuple(_row(names, gate, whole=gate.metric in counts) for gate in listed),
         whole=numbers.count(len(gates)), counted=_counted(names, [gate for gate in gates if gate.gate in counted]),
     )
 
@@ -104,6 +107,9 @@ def headline(gates: Sequence[Gate]) -> str:
         return f"The gate {parts[0][1] if parts else 'held'}"
     if not parts:
         return f"Every gate held: {whole} checks"
+    if not found["fail"] and not found["warn"] and found["indeterminate"]:
+        (count, word), *rest = parts
+        return ", ".join(["No gate failed", f"{count} of {whole} checks {word}", *(f"{n} {w}" for n, w in rest)])
     said = [f"{count} {word}" for count, word in parts]
     if set(found) <= {"pass", "skipped"} and found["pass"]:
         return f"Every gate held: {found['pass']} checks, {said[0]}"
@@ -146,8 +152,8 @@ def gate_place(names: Names, gate: Gate) -> str:
     return ", ".join([*parts, *([gate.class_] if gate.name is not None and gate.class_ is not None else [])])
 
 
-def _row(names: Names, gate: Gate) -> GateRow:
-    kind, (observed, interval) = kind_of(gate), _observed(gate)
+def _row(names: Names, gate: Gate, *, whole: bool) -> GateRow:
+    kind, (observed, interval) = kind_of(gate), _observed(gate, whole=whole)
     where = [names.model(gate.model, gate.variant), f"on {gate.dataset}"]
     place = gate_place(names, gate)
     return GateRow(
@@ -162,12 +168,12 @@ def _row(names: Names, gate: Gate) -> GateRow:
 _ON = {"value": "value alone", "lower": "lower limit", "upper": "upper limit"}
 
 
-def _observed(gate: Gate) -> tuple[str, str | None]:
+def _observed(gate: Gate, *, whole: bool) -> tuple[str, str | None]:
     value, lower, upper = gate.observed, gate.lower, gate.upper
     if value is None or not math.isfinite(value):
         return "–", None
     if gate.against is not None:
         return numbers.signed_interval(value, lower, upper)
     if lower is None or upper is None:
-        return numbers.number(value), None
-    return numbers.interval(value, lower, upper)
+        return numbers.count(value) if whole and value.is_integer() else numbers.number(value), None
+    return numbers.interval(value, lower, upper, whole=whole)

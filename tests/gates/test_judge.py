@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,15 @@ import pytest
 
 import evalpipe
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.data.catalog import look
 from evalpipe.errors import DataError
+from evalpipe.gates import judged
 from evalpipe.gates.tables import Tables, changed
 from evalpipe.gates.verdict import Seen
 from evalpipe.intervals import recovered_limits
+from evalpipe.plan import plan
 from evalpipe.results import Gate, Results, holds, worst
+from evalpipe.run import load
 
 FRAME = people(400)
 CHEAP: dict[str, Any] = {"intervals": intervals(100), "metrics": ["accuracy", "brier"]}
@@ -239,3 +244,22 @@ def test_results_of_arrays_have_gates_too() -> None:
 def test_row_order_changes_no_verdict() -> None:
     asked = [{"metric": "brier", "max": 0.2}, {"metric": "accuracy", "min": 0.7, "slices": "s"}]
     assert gates(*asked, **SLICED) == gates(*asked, frames=FRAME.sample(fraction=1, shuffle=True, seed=2), **SLICED)
+
+
+def test_a_gate_on_nothing_is_an_error_and_never_silence() -> None:
+    results = run(FRAME, **CHEAP)
+    spec = load(results.spec | {"gates": [{"metric": "brier", "max": 0.2}]})
+    planned = plan(spec, look(spec, {"d": FRAME}))
+    bare = results.model_copy(update={"rows": []})
+    with pytest.raises(DataError) as caught:
+        judged(planned, bare, {})
+    assert str(caught.value) == (
+        "error[nothing-to-judge]: gate 1 is on no number of this run, so nothing can be said of it\n"
+        "  = help: check what it is on, or remove it"
+    )
+
+
+def test_counts_are_written_without_decimals() -> None:
+    limit = {"metric": "misclassifications", "max": 300}
+    found = gates(limit, limit | {"on": "value"})
+    assert all(re.match(r"Misclassifications \d+ \(\d+ to \d+\) ", row.reason) for row in found)

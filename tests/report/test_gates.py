@@ -47,6 +47,8 @@ def box(results: Results, *gates: Gate) -> str:
         (["pass", "pass", "skipped"], "Every gate held: 2 checks, 1 was skipped"),
         (["skipped", "skipped"], "2 of 2 gate checks were skipped"),
         (["fail", "fail", *["pass"] * 6, "indeterminate"], "2 of 9 gate checks failed, 1 is undecided"),
+        (["pass", "indeterminate", "indeterminate", "skipped"],
+         "No gate failed, 2 of 4 checks are undecided, 1 was skipped"),
         (["warn", "indeterminate", "indeterminate", "skipped"],
          "1 of 4 gate checks failed with severity warn, 2 are undecided, 1 was skipped"),
     ],
