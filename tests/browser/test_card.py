@@ -28,6 +28,9 @@ frame.onload = () => {{
   document.body.innerHTML = "<pre>" + JSON.stringify({{
     width: root.clientWidth, scroll: root.scrollWidth, height: root.scrollHeight, wide: wide, blank: blank,
     figures: page.querySelectorAll("figure svg").length,
+    boxes: page.querySelectorAll("header #verdict").length,
+    cut: [...page.querySelectorAll("#verdict, #verdict td, #verdict th")]
+      .filter(e => e.getBoundingClientRect().right > root.clientWidth + 1 || e.scrollWidth > e.clientWidth + 1).length,
     loaded: frame.contentWindow.performance.getEntriesByType("resource").map(e => e.name)
       .filter(name => !name.startsWith("data:")),
   }}) + "</pre>";
@@ -78,6 +81,7 @@ def test_the_page_fits_its_width_and_loads_nothing(card: Path, chromium: str, wi
     assert seen["figures"] == FIGURES[card.name]
     assert seen["blank"] == 0
     assert seen["loaded"] == []
+    assert (seen["boxes"], seen["cut"]) == (int((card / "junit.xml").exists()), 0)
 
 
 def test_every_page_of_the_pdf_shows_something(card: Path, tmp_path: Path) -> None:
