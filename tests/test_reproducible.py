@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 CONFIG = "configs/titanic.yaml"
-SAME = ("results.json", "estimates.csv", "card.html", "card.pdf")
+SAME = ("results.json", "estimates.csv", "card.html", "card.pdf", "junit.xml")
 
 
 def run(root: Path, folder: Path, **environment: str) -> dict[str, bytes]:

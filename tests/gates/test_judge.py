@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from evalpipe.intervals import recovered_limits
 from evalpipe.plan import plan
 from evalpipe.results import Gate, Results, holds, worst
 from evalpipe.run import load
+from evalpipe.spec.gates import Gate as Asked
 
 FRAME = people(400)
 CHEAP: dict[str, Any] = {"intervals": intervals(100), "metrics": ["accuracy", "brier"]}
@@ -263,3 +265,20 @@ def test_counts_are_written_without_decimals() -> None:
     limit = {"metric": "misclassifications", "max": 300}
     found = gates(limit, limit | {"on": "value"})
     assert all(re.match(r"Misclassifications \d+ \(\d+ to \d+\) ", row.reason) for row in found)
+
+
+def test_desirability_is_judged_like_a_measure() -> None:
+    base = run(FRAME, **CHEAP, models=BOTH)
+    overall = [{"dataset": "d", "model": model, "variant": "original", "value": value, "lower": low, "upper": high,
+                "level": 0.95, "status": status, "reason": reason}
+               for model, value, low, high, status, reason in [
+                   ("p", 0.6, 0.55, 0.7, "ok", None), ("q", None, None, None, "undefined", "no predicted events")]]
+    results = base.model_copy(update={"desirability": Desirability(overall=overall)})
+    spec = load(base.spec)
+    declared = (Asked(desirability="overall", min=0.5),)
+    planned = replace(plan(spec, look(spec, {"d": FRAME})), spec=spec.model_copy(update={"gates": declared}))
+    found = judged(planned, results, {}).gates
+    assert [(row.desirability, row.metric, row.verdict) for row in found] == [
+        ("overall", None, "pass"), ("overall", None, "indeterminate")]
+    assert found[0].reason == "Overall desirability 0.600 (0.550 to 0.700) lies wholly above 0.5"
+    assert found[1].reason == "Overall desirability is undefined: no predicted events"

@@ -1,0 +1,81 @@
+"""Gates in the spec: what a gate may be on, how its limits are read, how it is written again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from evalpipe.metrics import registry
+from evalpipe.spec.check_gates import check_gates
+from evalpipe.spec.gates import KEYS, Gate
+from evalpipe.spec.load import load
+from evalpipe.spec.origin import Origin
+from evalpipe.spec.schema import resolved
+from evalpipe.spec.tree import flatten, from_plain
+
+SPEC: dict[str, Any] = {
+    "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
+    "datasets": {"d": {"path": "d.csv"}}, "models": {"m": {"probability": "p"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("limits", "bounds"),
+    [
+        ({"min": 0.5}, (0.5, math.inf)),
+        ({"max": 0.5}, (-math.inf, 0.5)),
+        ({"min": 0.25, "max": 0.5}, (0.25, 0.5)),
+        ({"max_increase": 0.1}, (-math.inf, 0.1)),
+        ({"min_increase": 0.1}, (0.1, math.inf)),
+        ({"max_decrease": 0.1}, (-0.1, math.inf)),
+        ({"min_decrease": 0.1}, (-math.inf, -0.1)),
+        ({"max_increase": 0.1, "max_decrease": 0.2}, (-0.2, 0.1)),
+        ({"min_increase": 0.1, "max_increase": 0.2}, (0.1, 0.2)),
+        ({"min_decrease": 0.1, "max_decrease": 0.2}, (-0.2, -0.1)),
+    ],
+)
+def test_limits_are_bounds_of_the_value_or_its_change(
+    limits: dict[str, float], bounds: tuple[float, float]
+) -> None:
+    gate = Gate.model_validate({"metric": "brier", **limits})
+    assert gate.bounds == bounds
+    assert gate.limit == limits
+
+
+def test_options_beside_a_name_are_those_of_the_measure() -> None:
+    beside = {"metric": "f_beta", "beta": 2, "min": 0.5}
+    within = {"metric": {"metric": "f_beta", "beta": 2}, "min": 0.5}
+    assert Gate.model_validate(beside) == Gate.model_validate(within)
+    written = [resolved(load(SPEC | {"gates": [gate]}))["gates"][0] for gate in (beside, within)]
+    assert written[0] == written[1]
+    assert written[0]["metric"] == {"metric": "f_beta", "beta": 2.0}
+    assert "class_" not in written[0]
+
+
+def test_no_measure_has_an_option_that_is_a_key_of_gates() -> None:
+    assert {option for entry in registry for option in entry.option_types} & KEYS == set()
+
+
+def desired(**gate: Any) -> list[str]:
+    goals = [{"metric": "brier"}, {"characteristic": "licence"}, {"name": "wide", "metric": "roc_auc"}]
+    tree = flatten(from_plain(SPEC | {"desirability": goals, "gates": [gate]}, Origin()), None, {})
+    return [str(problem).replace("gates[0].", "") for problem in check_gates(tree)]
+
+
+@pytest.mark.parametrize("goal", ["overall", "brier", "licence", "wide"])
+def test_a_gate_may_be_on_the_desirability_of_declared_goals(goal: str) -> None:
+    assert desired(desirability=goal, min=0.5) == []
+
+
+def test_a_goal_that_is_not_declared_is_refused() -> None:
+    (told,) = desired(desirability="kappa", min=0.5)
+    assert told.startswith("error[no-goals]: desirability: no goal is called 'kappa'\n")
+    assert told.endswith("choose one of 'overall', 'brier', 'licence', 'wide' or 'roc_auc'")
+
+
+@pytest.mark.parametrize("key", ["class", "slice", "slices"])
+def test_desirability_is_of_all_rows(key: str) -> None:
+    told = desired(desirability="overall", min=0.5, **{key: "all"})
+    assert told[0].startswith(f"error[unused-key]: {key}: '{key}' would change nothing: desirability is of all rows")
