@@ -98,7 +98,7 @@ class Threshold(Record):
     """The measure at the threshold on the very rows that chose it: too good."""
     optimism: float | None = None
     """By how much it is too good, by the bootstrap: the mean of the measure in a replicate at the replicate's threshold
-    less that on all rows at that threshold. Harrell, Lee & Mark (1996)."""
+    less that on all rows at that threshold; below zero of a measure that is to be low. Harrell, Lee & Mark (1996)."""
     corrected: float | None = None
     """The apparent value less its optimism, kept within the range of the measure."""
     n: int | None = None

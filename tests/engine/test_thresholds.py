@@ -351,6 +351,28 @@ def test_a_long_sweep_is_thinned_and_says_so() -> None:
     assert curve.notes == {"points_of": 3001}
 
 
+def test_the_plan_says_how_thresholds_are_chosen() -> None:
+    from evalpipe.plan import in_words, threshold
+
+    spec = load({"evalpipe": 1, "name": "x", **BINARY, "datasets": DATASETS, "outcome": LEVELS, "costs": COSTS,
+                 "threshold": {"maximize": {"metric": "f_beta", "beta": 2}, "on": "cal"},
+                 "models": {"p": {"probability": "p"}, "c": {"prediction": "q"},
+                            "s": {"score": "q", "threshold": {"maximize": "f1", "on": {"folds": 3}}},
+                            "b": {"probability": "q", "threshold": {"bayes": "costs"}}}})
+    said = {name: in_words(spec, name) for name in spec.models}
+    assert said == {"p": "maximize f_beta(beta=2), on cal", "s": "maximize f1, cross-fitted in 3 folds", "c": None,
+                    "b": "bayes, from the costs"}
+    assert [threshold(spec, model) for model in spec.models.values()] == [None, None, None, 2 / 7]
+
+
+def test_variants_of_a_ruled_model_can_be_applied_to_new_rows() -> None:
+    import evalpipe
+
+    results = tuned({"maximize": "f1", "on": "cal"}, recalibrate={"fit_on": "cal", "methods": ["logistic"]})
+    made = evalpipe.recalibrate(results, "p+logistic", TWO["d"].select("p"))
+    assert made["p+logistic"].is_between(0, 1).all()
+
+
 def test_records_of_thresholds_are_json_without_gaps() -> None:
     results = tuned({"maximize": "f1", "on": "cal"}, intervals=intervals(100))
     (row,) = json.loads(results.to_json())["thresholds"]
