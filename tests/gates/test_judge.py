@@ -21,7 +21,7 @@ from evalpipe.gates.tables import Tables, changed
 from evalpipe.gates.verdict import Seen
 from evalpipe.intervals import recovered_limits
 from evalpipe.plan import plan
-from evalpipe.results import Gate, Results, holds, worst
+from evalpipe.results import Desirability, Gate, Results, holds, worst
 from evalpipe.run import load
 from evalpipe.spec.gates import Gate as Asked
 
