@@ -292,6 +292,8 @@ def test_configs_show_the_sizes_that_they_say() -> None:
     linear, forest = ((apartments["m2_price"] - apartments[model]).to_numpy() for model in ("linear", "forest"))
     low, high = linear[linear < 0], linear[linear > 0]
 
+    (visits,) = values("prevalence").observed
+    assert round(visits.value, 1) == 0.7
     assert value("digits", "forest", "log_loss") > 2 * value("digits", "logistic", "log_loss")
     assert [round(value("randhie", model, "pearson_dispersion")) for model in ("poisson_glm", "boosting")] == [6, 6]
     assert np.abs(linear).min() > 100  # never right

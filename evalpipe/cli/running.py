@@ -128,17 +128,23 @@ def _variants(results: Results, dataset: str) -> Table:
         if row.dataset == dataset and row.slice is None and row.variant != "original" and row.metric in LOSSES
         and row.class_ is None and row.baseline_dataset is None
     ]
-    losses = [name for name in LOSSES if any(row.metric == name for row in found)]
+    losses = list(dict.fromkeys(_loss(row) for name in LOSSES for row in found if row.metric == name))
     title = f"Recalibrated, less the original: {dataset}"
     table = Table(title=Text(title), title_justify="left")
     table.add_column("variant")
     titles = {metric.name: metric.title for metric in results.metrics}
-    for name in losses:
-        table.add_column(Text(titles[name]), justify="right")
+    for name, at in losses:
+        table.add_column(Text(titles[name] + at), justify="right")
     for key in dict.fromkeys((row.model, row.variant) for row in found):
-        same = {row.metric: row for row in found if (row.model, row.variant) == key}
-        table.add_row(Text(f"{labels[key[0]]} ({key[1]})"), *(_difference(same.get(name)) for name in losses))
+        same = {_loss(row): row for row in found if (row.model, row.variant) == key}
+        table.add_row(Text(f"{labels[key[0]]} ({key[1]})"), *(_difference(same.get(loss)) for loss in losses))
     return table
+
+
+def _loss(row: Comparison) -> tuple[str, str]:
+    """Name the measure of a difference, and the prevalence that it is taken at."""
+    at = row.params.get("prevalence")
+    return row.metric, "" if at is None else f" (at prevalence {at if isinstance(at, str) else f'{at:.4g}'})"
 
 
 def _difference(row: Comparison | None) -> str:

@@ -68,8 +68,8 @@ def observed_shares(plan: Plan, sample: Sample) -> Iterator[ObservedShare]:
 def _trials(sample: Sample, hit: Any, share: float) -> float:
     """Return the observations, or of clusters or importance weights so many of one kind as tell as much.
 
-    p (1 - p) over the variance of the share, which is that of the clusters' totals; Kish's number of them where p is 0
-    or 1. Korn & Graubard (1998).
+    p (1 - p) over the variance of the share, which is that of the clusters' totals, and never more than there are;
+    Kish's number of clusters where p is 0 or 1. Korn & Graubard (1998).
     """
     weights = sample.weights
     if sample.cluster is None and sample.weight_kind != "importance":
@@ -80,4 +80,5 @@ def _trials(sample: Sample, hit: Any, share: float) -> float:
         return float(kish(np.bincount(units, weights)))
     squares = float((np.bincount(units, weights * (hit - share)) ** 2).sum())
     spare = 1.0 if sample.cluster is None else count / (count - 1)
-    return share * (1 - share) * float(weights.sum()) ** 2 / (squares * spare)
+    most, variance = float(sample.observations.sum()), squares * spare / float(weights.sum()) ** 2
+    return share * (1 - share) / max(variance, share * (1 - share) / most)

@@ -225,7 +225,8 @@ def test_a_grid_gives_the_limits_of_exact_replicates_at_a_prevalence() -> None:
 
 
 def test_a_dirichlet_prior_of_levels_against_a_plain_loop() -> None:
-    """The limits of accuracy are quantiles of the drawn shares times the recalls of each replicate; to 1e-9."""
+    """Limits of accuracy are quantiles of the drawn shares times the recalls of each replicate, and those of the ppv of
+    class c go by its own drawn share; to 1e-9."""
     shape = {"a": 4.0, "b": 9.0, "c": 7.0}
     frame = words()
     found = run(frame, **WORDS, prevalence={"dirichlet": shape}, intervals={"replicates": 200},
@@ -233,7 +234,8 @@ def test_a_dirichlet_prior_of_levels_against_a_plain_loop() -> None:
                          {"metric": "ppv", "average": ["macro", "none"]}])
     row = only(found, "accuracy", "a 0.2, b 0.45, c 0.35")
     sample = read_sample(frame, **WORDS)
-    drawn = []
+    drawn, of_c = [], []
+    picked = np.asarray(sample.models["m"].predicted) == 2
     for number, size in enumerate((64, 64, 64, 8)):
         priors = stream(0, "prior", "d", number).dirichlet([4.0, 9.0, 7.0], size)
         counts = stream(0, "bootstrap", "d", number)
@@ -242,7 +244,12 @@ def test_a_dirichlet_prior_of_levels_against_a_plain_loop() -> None:
             right = np.asarray(sample.models["m"].predicted) == sample.truth
             recalls = [(w * right)[sample.truth == k].sum() / w[sample.truth == k].sum() for k in range(3)]
             drawn.append(float(np.dot(prior, recalls)))
+            c = sample.truth == 2
+            hit = prior[2] * (w * picked)[c].sum() / w[c].sum()
+            of_c.append(hit / (hit + (1 - prior[2]) * (w * picked)[~c].sum() / w[~c].sum()))
     assert (row.lower, row.upper) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])), rel=1e-9)
+    ppv = only(found, "ppv", 0.35, class_="c")
+    assert (ppv.lower, ppv.upper) == pytest.approx(tuple(np.quantile(of_c, [0.025, 0.975])), rel=1e-9)
     assert {r.method for r in found.rows} == {"percentile"}
     assert [r.params["prevalence"] for r in found.rows if r.class_ is not None] == [0.2, 0.45, 0.35]
 
@@ -337,3 +344,44 @@ def test_lines_of_predictive_values_are_bayes_rule() -> None:
             flagged, cleared = se * 0.1 + (1 - sp) * 0.9, sp * 0.9 + (1 - se) * 0.1
             assert ppv == (None if flagged == 0 else pytest.approx(se * 0.1 / flagged, rel=1e-12))
             assert npv == (None if cleared == 0 else pytest.approx(sp * 0.9 / cleared, rel=1e-12))
+
+
+def test_the_worst_slice_at_a_prevalence_is_reweighed_within_itself() -> None:
+    frame = people(600)
+    found = run(frame, metrics=["brier"], intervals=intervals(100), worst_slices={
+        "metric": {"metric": "precision", "prevalence": 0.1}, "columns": ["s", "h"], "depth": 1, "top": 2})
+    assert {row.params["prevalence"] for row in found.worst_slices} == {0.1}
+    for row in found.worst_slices:
+        ((column, label),) = row.slice.items()
+        part = frame.filter(pl.col(column) == label)
+        y, c = part["y"].to_numpy() == 1, part["p"].to_numpy() >= 0.5
+        expected = 0.1 * c[y].mean() / (0.1 * c[y].mean() + 0.9 * c[~y].mean())
+        assert row.value == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_disparity_with_a_name_of_its_own_is_that_of_the_sample() -> None:
+    """Demographic parity compares shares of the rows as they are, whatever prevalence is asked for beside."""
+    asked: dict[str, Any] = {"slices": ["h"], "slice_rules": {"disparities": ["demographic_parity"]},
+                             "intervals": {"method": "none"}}
+    plain = run(people(300), metrics=["detection_prevalence"], **asked)
+    beside = run(people(300), metrics=[{"metric": "detection_prevalence", "prevalence": 0.05}], **asked)
+    assert beside.disparities[0].difference == plain.disparities[0].difference
+
+
+def test_models_are_compared_at_a_prevalence_by_the_bootstrap() -> None:
+    found = run(people(400), models=BOTH, compare={"baseline": "q"}, intervals=intervals(200), metrics=[
+        {"metric": name, "prevalence": ["sample", 0.1]} for name in ("accuracy", "brier", "roc_auc")])
+    tests = {(row.metric, row.params.get("prevalence")): row.test for row in found.comparisons}
+    assert tests == {
+        ("accuracy", None): "mcnemar", ("accuracy", 0.1): "bootstrap", ("brier", None): "diebold_mariano",
+        ("brier", 0.1): "bootstrap", ("roc_auc", None): "delong", ("roc_auc", 0.1): "delong"}
+    for row in found.comparisons:
+        values = {e.model: e.value for e in found.rows if (e.metric, e.params) == (row.metric, row.params)}
+        assert row.difference == pytest.approx((values["p"] or 0) - (values["q"] or 0), abs=1e-12)
+
+
+def test_clusters_that_are_all_alike_tell_no_more_than_their_rows() -> None:
+    frame = pl.DataFrame({"y": [0, 1] * 30, "p": [0.2, 0.7] * 30, "who": [i // 2 for i in range(60)]})
+    (observed,) = run(frame, cluster="who", metrics=["brier"], intervals=intervals(100)).observed
+    reference = stats.binomtest(30, 60).proportion_ci(0.95)
+    assert (observed.lower, observed.upper) == pytest.approx((reference.low, reference.high), rel=1e-9)
