@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.metrics import registry
 from evalpipe.metrics.costs import bayes_threshold
 from evalpipe.spec.check_metrics import check_entry
+from evalpipe.spec.check_prevalence import one_prevalence
 from evalpipe.spec.describe import closest, listed
 from evalpipe.spec.levels import level_text
 from evalpipe.spec.models import gives
@@ -72,7 +73,8 @@ def _goal(tree: Tree, here: Loc, written: Any) -> Iterator[Problem]:
 def _measure(tree: Tree, here: Loc, written: Any) -> tuple[Entry | None, list[Problem]]:
     """Check a measure by name, or by name and options; it must be one of predicted classes."""
     entry, faults = check_entry(tree, here, written, of_models=False)
-    if entry is None or entry.metric.needs == "labels":
+    if entry is None or entry.metric.of_reportable:
+        faults += [] if entry is None else one_prevalence(tree, here, "a rule aims at one value")
         return entry, faults
     message = f"{entry.metric.name} is no measure of predicted classes, so no threshold changes it"
     return None, [tree.problem("not-of-classes", message, *entry.named, hint=f"name one {EXAMPLES}")]
@@ -101,7 +103,7 @@ def _constraints(tree: Tree, here: Loc) -> Iterator[Problem]:
 def _constraint(tree: Tree, loc: Loc, name: str) -> Iterator[Problem]:
     """Check that a measure named as a key is of predicted classes, with no option that only an entry could give."""
     metric = registry[name]
-    if "binary" not in metric.tasks or metric.needs != "labels":
+    if "binary" not in metric.tasks or not metric.of_reportable:
         message = f"{metric.name} is no measure of predicted classes of a binary outcome, so no threshold changes it"
         yield tree.problem("not-of-classes", message, *loc, key=True, hint=f"name one {EXAMPLES}")
         return
