@@ -223,17 +223,20 @@ class Registry:
         """Start empty."""
         self._metrics: dict[str, Metric] = {}
         self._aliases: dict[str, str] = {}
+        self._schema: dict[str, Any] | None = None
 
     def add(self, entry: Metric) -> None:
         """Register a metric; its name and aliases must be new."""
         for name in (entry.name, *entry.aliases):
             if name in self._aliases:
                 raise ValueError(f"the metric name {name!r} is taken by {self._aliases[name]!r}")
+        self._schema = None
         self._metrics[entry.name] = entry
         self._aliases.update(dict.fromkeys((entry.name, *entry.aliases), entry.name))
 
     def remove(self, name: str) -> None:
         """Forget a metric and its aliases."""
+        self._schema = None
         entry = self._metrics.pop(name)
         for alias in (entry.name, *entry.aliases):
             del self._aliases[alias]
@@ -258,8 +261,10 @@ class Registry:
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of one entry of the spec's ``metrics``."""
-        bare = sorted(name for name in self._aliases if not self._required(self[name]))
-        return {"anyOf": [{"enum": bare}, *(self._entry_schema(entry) for entry in self)]}
+        if self._schema is None:
+            bare = sorted(name for name in self._aliases if not self._required(self[name]))
+            self._schema = {"anyOf": [{"enum": bare}, *(self._entry_schema(entry) for entry in self)]}
+        return self._schema
 
     @staticmethod
     def _required(entry: Metric) -> list[str]:

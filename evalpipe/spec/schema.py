@@ -11,6 +11,7 @@ from evalpipe import calibration
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import PREVALENCE
 from evalpipe.spec.check_task import applies
+from evalpipe.spec.choices import MEASURE
 from evalpipe.spec.desirability import OWN, file_schema
 from evalpipe.spec.models import Spec
 from evalpipe.spec.thresholds import ThresholdRule
@@ -40,7 +41,8 @@ _DEMANDS = ("required", "minProperties")
 
 def model_schema() -> Schema:
     """Return the schema of a resolved spec, straight from the models."""
-    return Spec.model_json_schema()
+    forms: Schema = _with_measures(Spec.model_json_schema(), registry.json_schema()["anyOf"])
+    return forms
 
 
 def json_schema() -> Schema:
@@ -48,7 +50,7 @@ def json_schema() -> Schema:
 
     Beyond the models, a file may hold ``extends`` (then no key is required) and references to environment variables.
     """
-    written = model_schema()
+    written = Spec.model_json_schema()
     schema, demands = _for_files(written), _demands(written, written["$defs"])
     for part in (schema, *schema["$defs"].values()):
         for word in _DEMANDS:
@@ -61,12 +63,12 @@ def json_schema() -> Schema:
         "title": "evalpipe spec",
         "description": schema["description"],
     }
+    schema = _with_measures(schema, [{"$ref": "#/$defs/metric"}])
     schema["$defs"]["Goal"] = _for_files(file_schema(written["$defs"]["Goal"]))
     entry = _for_files(registry.json_schema())
     at = _for_files(PREVALENCE)
-    schema = _sharing(schema, entry["anyOf"], "metric")
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
-    schema["$defs"] |= {"metric": _sharing(entry, at["anyOf"], "at"), "at": at, "reference": _REFERENCE}
+    schema["$defs"] |= {"metric": _with_prevalence(entry, at["anyOf"]), "at": at, "reference": _REFERENCE}
     return {
         **first,
         **{k: v for k, v in schema.items() if k not in first},
@@ -75,18 +77,35 @@ def json_schema() -> Schema:
     }
 
 
-def _sharing(node: Any, forms: list[Any], name: str) -> Any:
-    """Refer to the one definition of a measure, or of a prevalence, wherever its forms stand; they are long."""
+def _with_measures(node: Any, forms: list[Any]) -> Any:
+    """Put the forms of a measure wherever one is marked."""
     if isinstance(node, list):
-        return [_sharing(item, forms, name) for item in node]
+        found = [_with_measures(item, forms) for item in node]
+        return [one for item in found for one in (forms if item is forms else [item])]
     if not isinstance(node, dict):
         return node
-    given = node.get("anyOf")
-    if given == forms:
-        return {**{key: value for key, value in node.items() if key != "anyOf"}, "$ref": f"#/$defs/{name}"}
-    if isinstance(given, list) and given[: len(forms)] == forms:
-        return {**node, "anyOf": [{"$ref": f"#/$defs/{name}"}, *given[len(forms) :]]}
-    return {key: _sharing(value, forms, name) for key, value in node.items()}
+    if node == {"$comment": MEASURE}:
+        return forms
+    if node.get("$comment") == MEASURE:
+        return _one({key: value for key, value in node.items() if key != "$comment"}, forms)
+    return {key: _one({}, value) if value is forms else value
+            for key, value in ((key, _with_measures(value, forms)) for key, value in node.items())}
+
+
+def _one(beside: Schema, forms: list[Any]) -> Schema:
+    """Return a schema of any of several forms, or of the only one."""
+    return {**beside, **(forms[0] if len(forms) == 1 else {"anyOf": forms})}
+
+
+def _with_prevalence(node: Any, forms: list[Any]) -> Any:
+    """Refer to the one definition of a prevalence wherever its forms stand."""
+    if isinstance(node, list):
+        return [_with_prevalence(item, forms) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("anyOf") == forms:
+        return {**{key: value for key, value in node.items() if key != "anyOf"}, "$ref": "#/$defs/at"}
+    return {key: _with_prevalence(value, forms) for key, value in node.items()}
 
 
 def _of_outcome(tasks: list[str], key: str) -> Schema:
