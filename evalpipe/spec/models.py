@@ -128,11 +128,11 @@ class Model(Part):
     """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
     relative to the file it is written in. Its rows are matched to the dataset's by `id`; without one they must be as
     many and are matched row by row."""
-    equivocal: EquivocalZone | None = None
-    """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
     threshold: OfModel | None = None
     """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone; or a
     rule that chooses it."""
+    equivocal: EquivocalZone | None = None
+    """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
     label: StrictStr | None = None
     """The name shown on the card."""
     characteristics: dict[StrictStr, StrictStr | StrictBool | Number] = Field(default_factory=dict)
@@ -238,15 +238,15 @@ class Spec(Part):
     """The datasets, by name."""
     models: Annotated[dict[Key, Model], Field(min_length=1)]
     """The models, by name."""
+    threshold: OfSpec = 0.5
+    """Rows of a binary outcome with probability >= threshold are predicted as events. A number, or a rule that chooses
+    it for every model that gives scores: `{maximize: j_index, on: calibration}`, `{minimize: cost, on: {folds: 10}}`,
+    `{maximize: sensitivity, subject_to: {specificity: {min: 0.9}}, on: calibration}` or `{bayes: costs}`."""
     equivocal: EquivocalZone | None = None
     """The equivocal zone, whose rows have no predicted class: how far it reaches to either side of the threshold, or a
     mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes are
     then of the other rows, the reportable ones, and a prevalence at which they are taken is that among these; models
     whose predicted classes are given have no zone."""
-    threshold: OfSpec = 0.5
-    """Rows of a binary outcome with probability >= threshold are predicted as events. A number, or a rule that chooses
-    it for every model that gives scores: `{maximize: j_index, on: calibration}`, `{minimize: cost, on: {folds: 10}}`,
-    `{maximize: sensitivity, subject_to: {specificity: {min: 0.9}}, on: calibration}` or `{bayes: costs}`."""
     metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
     """The measures: names, or mappings of a name and its options. The task's standard set where absent."""
     intervals: Intervals = Intervals()
