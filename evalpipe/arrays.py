@@ -31,13 +31,15 @@ def evaluate(
     weight_kind: str = "importance",
     cluster: Any = None,
     slices: Mapping[str, Any] | None = None,
-    threshold: float | None = None,
+    threshold: float | Mapping[str, Any] | None = None,
+    equivocal: float | Mapping[str, float] | None = None,
     prevalence: float | Mapping[str, Any] | None = None,
     costs: Sequence[Mapping[str, Any]] | None = None,
     profit: Mapping[str, float] | None = None,
     intervals: Mapping[str, Any] | None = None,
     no_information: bool = False,
     compare: Mapping[str, Any] | None = None,
+    desirability: Sequence[Mapping[str, Any]] | None = None,
     gates: Sequence[Mapping[str, Any]] | None = None,
     engine: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -54,10 +56,10 @@ def evaluate(
     given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
     models, predicted = _models(given, probabilities, levels, scale)
     optional = {
-        "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit,
-        "intervals": intervals, "threshold": threshold, "no_information": no_information or None,
-        "cluster": None if cluster is None else "cluster",
-        "slices": list(slices) if slices else None, "compare": compare, "gates": gates, "engine": engine,
+        "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit, "intervals": intervals,
+        "threshold": threshold, "equivocal": equivocal, "no_information": no_information or None,
+        "cluster": None if cluster is None else "cluster", "slices": list(slices) if slices else None,
+        "compare": compare, "desirability": desirability, "gates": gates, "engine": engine,
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
     }
     spec = {

@@ -23,8 +23,7 @@ CURVES = set(re.findall(r"\w+", Curve.__doc__ or "")) | CUMULATIVE
 OTHERS = {
     "no_information", "confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro",
     "recalibrate", "fit_on", "parameters", "estimates", "comparisons", "recalibration", "profit", "equivocal",
-    "prevalence", "observed",
-    *recalibrators,
+    "prevalence", "observed", "thresholds", "cost_references", "desirability", "gates", *recalibrators,
 }
 
 

@@ -118,6 +118,21 @@ def test_evaluate_slices_and_compares() -> None:
         evalpipe.evaluate(truth, models, slices={"truth": group}, **asked)
 
 
+def test_evaluate_decides() -> None:
+    truth, chance = [1, 0, 1, 1, 0, 0] * 20, [0.9, 0.4, 0.6, 0.3, 0.52, 0.1] * 20
+    found = evalpipe.evaluate(
+        truth, chance, event=1, levels=[0, 1], metrics=["accuracy"], intervals={"replicates": 200},
+        threshold={"maximize": "j_index", "on": {"folds": 4}}, equivocal=0.05, prevalence={"beta": [2, 8]},
+        costs=[{"truth": 1, "predicted": 0, "cost": 5}], profit={"benefit": 5, "cost": 1},
+        desirability=[{"metric": "brier", "minimize": {"low": 0, "high": 0.5}}],
+        gates=[{"desirability": "overall", "min": 0.1}],
+    )
+    assert found.thresholds[0].rule == "maximize j_index"
+    assert found.rows[-1].metric == "brier"
+    assert found.gates[0].observed == found.desirability.overall[0].value
+    assert found.best_profit[0].groups == 10
+
+
 def test_estimates_are_a_polars_frame() -> None:
     frame = evalpipe.evaluate(Y, P, **OPTIONS).estimates
     assert frame.shape == (2, 23)
