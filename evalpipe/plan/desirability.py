@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.plan.measures import goals
-from evalpipe.spec.desirability import goal_names
 from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
@@ -45,5 +44,9 @@ class Aim:
 
 def aims(spec: Spec) -> tuple[Aim, ...]:
     """Return the goals of a spec, in order; none where it declares none."""
-    declared = spec.desirability or ()
+    if spec.desirability is None:
+        return ()
+    from evalpipe.spec.desirability import goal_names
+
+    declared = spec.desirability
     return tuple(map(Aim, goal_names(declared), declared, goals(spec)))

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from evalpipe.spec.equivocal import Equivocal
-
 if TYPE_CHECKING:
+    import numpy as np
+
     from evalpipe.spec.models import Model, Spec
 
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
+    Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +33,8 @@ class Zone:
 
     def reportable(self, values: Any, cut: Any = None) -> Flags:
         """Tell which rows have a class: of scores [n] with their cut (or cuts [n]), or of probabilities [n, K]."""
+        import numpy as np
+
         if self.min_probability is not None:
             return np.asarray(values.max(axis=1) >= self.min_probability)
         cuts, place = np.unique(cut, return_inverse=True)
@@ -56,6 +56,8 @@ def zone_of_probabilities(spec: Spec, model: Model) -> Zone | None:
     given = spec.equivocal if model.equivocal is None and not rank else model.equivocal
     if given is None:
         return None
+    from evalpipe.spec.equivocal import Equivocal
+
     if not isinstance(given, Equivocal):
         return Zone(given, given)
     return Zone(given.below or 0.0, given.above or 0.0, given.min_probability)

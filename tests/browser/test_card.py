@@ -42,7 +42,7 @@ frame.srcdoc = new TextDecoder().decode(bytes);
 
 FIGURES = {
     "titanic": 18, "slices": 21, "digits": 9, "anes96": 11, "apartments": 6, "randhie": 6, "recalibration": 16,
-    "equivocal": 9, "campaign": 15, "desirability": 16, "thresholds": 17, "prevalence": 18,
+    "equivocal": 9, "campaign": 15, "desirability": 16, "thresholds": 17, "prevalence": 20,
 }
 """The figures of each example's card."""
 

@@ -229,7 +229,7 @@ def test_given_classes_are_used_as_they_are() -> None:
     results = evalpipe.evaluate(Y, prediction=1 - Y, event=1, metrics=["accuracy"], intervals=FEW)
     assert only(results, "accuracy").value == 0
     assert results.thresholds == []
-    assert results.curves == []
+    assert [curve.curve for curve in results.curves] == ["predictive_values"]  # of the predicted classes
 
 
 def test_ppv_takes_the_declared_prevalence() -> None:

@@ -375,9 +375,11 @@ IN_CALIBRATION = {
     "hosmer_lemeshow_p", "top_label_ece",
 }
 """Measures that `test_calibration.py` holds against a source, and for several levels against that of one level."""
+IN_EQUIVOCAL = {"reportable_rate"}
+"""Those that `test_equivocal.py` does."""
 
 
 def test_every_measure_has_a_source() -> None:
-    named = [*WHOLE, *SHARED, *OF_ONE, "ppv", "npv", *IN_CALIBRATION]
+    named = [*WHOLE, *SHARED, *OF_ONE, "ppv", "npv", *IN_CALIBRATION, *IN_EQUIVOCAL]
     assert len(named) == len(set(named))
     assert set(named) == {entry.name for entry in registry if set(MANY) & set(entry.tasks)}

@@ -59,12 +59,14 @@ def test_no_measure_has_an_option_that_is_a_key_of_gates() -> None:
 
 
 def desired(**gate: Any) -> list[str]:
-    goals = [{"metric": "brier"}, {"characteristic": "licence"}, {"name": "wide", "metric": "roc_auc"}]
+    ramp = {"low": 0, "high": 1}
+    goals = [{"metric": "brier", "minimize": ramp}, {"characteristic": "licence", "category": {"open": 1}},
+             {"metric": "f_beta", "beta": 2, "maximize": ramp}]
     tree = flatten(from_plain(SPEC | {"desirability": goals, "gates": [gate]}, Origin()), None, {})
     return [str(problem).replace("gates[0].", "") for problem in check_gates(tree)]
 
 
-@pytest.mark.parametrize("goal", ["overall", "brier", "licence", "wide"])
+@pytest.mark.parametrize("goal", ["overall", "minimize brier", "category licence", "maximize f_beta (beta=2)"])
 def test_a_gate_may_be_on_the_desirability_of_declared_goals(goal: str) -> None:
     assert desired(desirability=goal, min=0.5) == []
 
@@ -72,7 +74,7 @@ def test_a_gate_may_be_on_the_desirability_of_declared_goals(goal: str) -> None:
 def test_a_goal_that_is_not_declared_is_refused() -> None:
     (told,) = desired(desirability="kappa", min=0.5)
     assert told.startswith("error[no-goals]: desirability: no goal is called 'kappa'\n")
-    assert told.endswith("choose one of 'overall', 'brier', 'licence', 'wide' or 'roc_auc'")
+    assert told.endswith("choose one of 'overall', 'minimize brier', 'category licence' or 'maximize f_beta (beta=2)'")
 
 
 @pytest.mark.parametrize("key", ["class", "slice", "slices"])
