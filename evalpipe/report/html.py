@@ -106,6 +106,8 @@ def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawin
         yield dataset_at.anchor, prevalence_drawings(results, dataset_at.name, first=place == 0)
     for chosen in view.thresholds:
         yield chosen.anchor, threshold_drawings(results, chosen.dataset)
+    for worth in view.costs.datasets if view.costs else ():
+        yield worth.anchor, cost_drawings(results, worth.dataset)
     for section in view.recalibrations:
         drawn = (recalibration_drawings(results, section.dataset, model.name) for model in section.models)
         yield section.anchor, tuple(drawing for each in drawn for drawing in each)
@@ -117,8 +119,6 @@ def _drawn(results: Results, view: CardView) -> Iterator[tuple[str, tuple[Drawin
         yield part.anchor, desirability_drawings(results, part.dataset)
     for slices in view.slices:
         yield slices.anchor, slice_drawings(results, slices.dataset)
-    for worth in view.costs.datasets if view.costs else ():
-        yield worth.anchor, cost_drawings(results, worth.dataset)
 
 
 def _formulas(view: CardView) -> dict[str, Any]:

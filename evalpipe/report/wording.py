@@ -191,12 +191,12 @@ RECALIBRATORS = {
 """The methods of `Recalibration.method`."""
 
 ROLES = {
-    "evaluate": "evaluation", "calibrate": "calibration: recalibrators are fitted on it",
+    "evaluate": "evaluation", "calibrate": "calibration: for recalibrators and thresholds",
     "reference": "reference: not evaluated",
 }
 """What the files of a dataset are for."""
 
-ASIDES = {"calibrate": "recalibrators are fitted on it; not evaluated"}
+ASIDES = {"calibrate": "for recalibrators and thresholds; not evaluated"}
 """What is said beside the name of a dataset that is not evaluated, where it is more than that."""
 
 

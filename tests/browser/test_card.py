@@ -1,4 +1,4 @@
-"""The card in a real browser, at desktop and phone width, and its PDF as pictures."""
+"""Every example spec runs; its card in a real browser, at desktop and phone width, and its PDF as pictures."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 import evalpipe
+from evalpipe.results import Results
 
 PROBE = """\
 <!doctype html><body style="margin:0"><iframe id="card" style="width:{width}px;height:900px;border:0"></iframe>
@@ -52,6 +53,17 @@ def card(request: pytest.FixtureRequest, root: Path, tmp_path_factory: pytest.Te
     folder = tmp_path_factory.mktemp("card") / str(request.param)
     evalpipe.run(root / "configs" / f"{request.param}.yaml", out=folder, overrides=["intervals.replicates=100"])
     return folder
+
+
+def test_every_example_has_a_card(root: Path) -> None:
+    assert {spec.stem for spec in (root / "configs").glob("*.yaml")} == set(FIGURES)
+
+
+def test_every_example_spec_runs(card: Path) -> None:
+    results = Results.read(card / "results.json")
+    assert results.name == card.name
+    assert [row for row in results.rows if row.status != "ok" and row.slice is None] == []
+    assert {file.name for file in card.iterdir()} >= {"estimates.csv", "run.json", "card.html", "card.pdf"}
 
 
 @pytest.fixture(scope="module")

@@ -246,8 +246,8 @@ def test_the_datasets_that_recalibrators_are_fitted_on_are_said_to_be_that(recal
             "dataset": "calibration", "role": "calibrate"})],
     })
     text = html_page(held).decode("utf-8")
-    assert "<h3>calibration (recalibrators are fitted on it; not evaluated)</h3>" in text
-    assert '<th scope="row">calibration</th><td>calibration: recalibrators are fitted on it</td>' in text
+    assert "<h3>calibration (for recalibrators and thresholds; not evaluated)</h3>" in text
+    assert '<th scope="row">calibration</th><td>calibration: for recalibrators and thresholds</td>' in text
     assert '<th scope="row">validation</th><td>evaluation</td>' in text
 
 
