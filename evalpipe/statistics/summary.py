@@ -109,11 +109,13 @@ class Summary:
         """The weights as floats, shape [..., n]."""
         return self.weights.astype(float, copy=False)
 
-    @cached_property
+    @property
     def reportable(self) -> Summary:
         """The same without the rows of the equivocal zone, as if there were no others; itself where there is none."""
-        if self.rows.reportable is None:
-            return self
+        return self if self.rows.reportable is None else self._reportable  # never kept in itself, which holds memory
+
+    @cached_property
+    def _reportable(self) -> Summary:
         kept, rows = self.rows.classed
         return Summary(rows, np.take(self.weights, kept, axis=-1))
 
