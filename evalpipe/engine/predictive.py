@@ -31,10 +31,11 @@ def predictive_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[
 
     Limits are those of the delta method on the logit scale, where a prevalence adds a constant: Mercaldo, Lau & Zhou
     (2007). None under importance weights or clusters, or where sensitivity or specificity is 0 or 1. None at all where
-    a class is absent.
+    a class is absent. Of the rows outside the equivocal zone, where there is one.
     """
     if summary.rows.predicted is None:
         return
+    summary = summary.reportable
     tp, fp, fn, tn = (float(summary(cell)) for cell in ("tp", "fp", "fn", "tn"))
     events, others = tp + fn, fp + tn
     if not (events and others):

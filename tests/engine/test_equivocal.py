@@ -263,3 +263,11 @@ def test_the_zone_is_about_the_threshold_that_a_rule_chooses(on: object) -> None
         assert table.threshold == chosen.value
         assert table.equivocal == ((p >= chosen.value - 0.1) & (p <= chosen.value + 0.1)).sum()
     assert 0 < table.equivocal == 400 - np.sum(table.counts)
+
+
+def test_the_curve_of_predictive_values_is_of_the_reportable_rows() -> None:
+    results = run(people(400), metrics=["ppv", "npv"], prevalence=0.1, equivocal=0.1, intervals={"method": "none"})
+    (curve,) = [one for one in results.curves if one.curve == "predictive_values"]
+    values = {row.metric: row.value for row in results.rows}
+    assert (curve.notes["ppv_declared"], curve.notes["npv_declared"]) == (values["ppv"], values["npv"])
+    assert curve.points["ppv"][10] == pytest.approx(values["ppv"], abs=1e-12)  # equal but for rounding
