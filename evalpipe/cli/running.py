@@ -15,7 +15,7 @@ from evalpipe.cli.progress import Bar, Lines
 from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.table import Table
 
@@ -94,8 +94,24 @@ def print_summary(results: Results) -> None:
         console.print(_table(results, dataset))
         if results.recalibration:
             console.print(_variants(results, dataset))
+        for line in _decided(results, dataset):
+            console.print(line, markup=False)
     for warning in results.warnings:
         console.print(f"warning: {warning.message}", style="yellow", markup=False)
+
+
+def _decided(results: Results, dataset: str) -> Iterator[str]:
+    """Yield the thresholds that rules chose, and who is the most desirable."""
+    from evalpipe.report.desirability_verdict import verdict
+
+    labels = {model.name: model.label for model in results.models}
+    for row in results.thresholds:
+        if row.dataset == dataset and row.variant == "original" and row.chosen_on is not None:
+            limits = "" if row.lower is None or row.upper is None else f" ({row.lower:.4g}, {row.upper:.4g})"
+            where = f"on {row.chosen_on}" if row.folds is None else f"cross-fitted in {row.folds} folds"
+            yield f"threshold of {labels[row.model]}: {row.value:.4g}{limits}, {row.rule}, {where}"
+    if results.desirability.goals:
+        yield verdict(results, dataset)[0]
 
 
 def _table(results: Results, dataset: str) -> Table:

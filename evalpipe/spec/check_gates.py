@@ -136,7 +136,7 @@ def _reach(tree: Tree, loc: Loc, metric: Metric) -> Iterator[Problem]:
     for key in ("min", "max") if metric.range_of is None else ():
         limit = tree.get(*loc, key)
         if isinstance(limit, int | float) and not isinstance(limit, bool) and not low <= limit <= high:
-            percent = high == 1 and 1 < limit <= 100
+            percent = high == 1 and 2 <= limit <= 100
             message = f"{tree.show(*loc, key)} is a value that {metric.name} never has: it lies {_span(low, high)}"
             hint = f"did you mean {limit / 100:g}?" if percent else None
             yield tree.problem("out-of-range", message, *loc, key, hint=hint)

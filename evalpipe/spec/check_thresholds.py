@@ -132,7 +132,7 @@ def _bounds(tree: Tree, loc: Loc, bounds: Any) -> Iterator[Problem]:
     for side, bound in (("min", low), ("max", high)):
         if bound is not None and not least <= bound <= most:
             message = f"{registry[str(loc[-1])].name} lies between {least:g} and {most:g}, got {tree.show(*loc, side)}"
-            hint = f"did you mean {bound / 100:g}?" if most == 1 and 1 < bound <= 100 else None
+            hint = f"did you mean {bound / 100:g}?" if most == 1 and 2 <= bound <= 100 else None
             yield tree.problem("out-of-range", message, *loc, side, hint=hint)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -176,6 +177,17 @@ def test_an_interrupt_within_executed_text_exits_130_too(tmp_path: Path) -> None
     line = [sys.executable, "-m", "nap"]
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr.strip()) == (130, "interrupted; earlier output is as it was")
+
+
+def test_the_summary_says_what_was_decided(command: Command, folder: Path) -> None:
+    with (folder / "small.yaml").open("a") as spec:
+        spec.write("threshold: {maximize: j_index, on: {folds: 2}}\n"
+                   "desirability:\n  - {metric: brier, minimize: {low: 0, high: 1}}\n")
+    done = command("run", "small.yaml", "--no-progress", "--set", "report.formats=[]")
+    assert done.returncode == 0
+    said = " ".join(done.stdout.split())
+    assert re.search(r"threshold of \S+: [\d.]+ .*, maximize j_index, cross-fitted in 2 folds", said)
+    assert re.search(r"D = 0\.\d+", said)
 
 
 def test_render_needs_no_data(command: Command, folder: Path) -> None:
