@@ -102,16 +102,18 @@ def print_summary(results: Results) -> None:
 
 def _decided(results: Results, dataset: str) -> Iterator[str]:
     """Yield the thresholds that rules chose, and who is the most desirable."""
-    from evalpipe.report.desirability_verdict import verdict
-
     labels = {model.name: model.label for model in results.models}
     for row in results.thresholds:
         if row.dataset == dataset and row.variant == "original" and row.chosen_on is not None:
             limits = "" if row.lower is None or row.upper is None else f" ({row.lower:.4g}, {row.upper:.4g})"
             where = f"on {row.chosen_on}" if row.folds is None else f"cross-fitted in {row.folds} folds"
             yield f"threshold of {labels[row.model]}: {row.value:.4g}{limits}, {row.rule}, {where}"
-    if results.desirability.goals:
-        yield verdict(results, dataset)[0]
+    for first in results.desirability.overall:
+        if first.dataset == dataset and first.rank == 1 and first.value is not None:
+            limits = "" if first.lower is None or first.upper is None else f" ({first.lower:.4g}, {first.upper:.4g})"
+            variant = "" if first.variant == "original" else f" ({first.variant})"
+            sure = "" if first.probability_best is None else f", best in {first.probability_best:.1%} of replicates"
+            yield f"most desirable: {labels[first.model]}{variant}, D {first.value:.4g}{limits}{sure}"
 
 
 def _table(results: Results, dataset: str) -> Table:

@@ -187,7 +187,7 @@ def test_the_summary_says_what_was_decided(command: Command, folder: Path) -> No
     assert done.returncode == 0
     said = " ".join(done.stdout.split())
     assert re.search(r"threshold of \S+: [\d.]+ .*, maximize j_index, cross-fitted in 2 folds", said)
-    assert re.search(r"D = 0\.\d+", said)
+    assert re.search(r"most desirable: a, D 0\.\d+ \(.*\), best in 100\.0% of replicates", said)
 
 
 def test_render_needs_no_data(command: Command, folder: Path) -> None:
