@@ -58,9 +58,13 @@ def plan_document(plan: Plan) -> dict[str, Any]:
                 "files": [shown for _, shown in dataset.table.files],
                 "rows": dataset.table.rows,
                 "where": spec.datasets[dataset.name].where,
-                "columns": list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))),
+                "columns": list(dict.fromkeys(
+                    (*dataset.columns, *dataset.table.where_columns, *dataset.compared))),
                 "predictions": {
-                    model: {"files": [shown for _, shown in held.table.files], "columns": list(held.columns)}
+                    model: {
+                        "files": [shown for _, shown in held.table.files], "columns": list(held.columns),
+                        "matched": "position" if spec.id is None else "id", "compared": list(held.compared),
+                    }
                     for model, held in dataset.predictions.items()
                 },
             }
@@ -98,7 +102,8 @@ def _text(plan: Plan) -> str:
         lines += [f"  where {dataset['where']}"] if dataset["where"] else []
         lines.append(f"  reads {', '.join(dataset['columns'])}")
         lines += [
-            f"  reads {', '.join(held['columns'])} of {model} from {', '.join(held['files'])}"
+            f"  reads {', '.join(held['columns'])} of {model} from {', '.join(held['files'])}, rows matched "
+            + _matched(plan.spec.id, held["compared"])
             for model, held in dataset["predictions"].items()
         ]
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
@@ -114,6 +119,16 @@ def _text(plan: Plan) -> str:
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"intervals at level {document['level']:g}; {document['replicates']:,} replicates where bootstrapped"]
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
+
+
+def _matched(identity: str | None, compared: Sequence[str]) -> str:
+    """Say how the rows of a file of predictions are matched to those of the dataset."""
+    if identity is not None:
+        return f"by id {identity}"
+    if not compared:
+        return "by position; they share no column to check this by"
+    columns = "1 shared column" if len(compared) == 1 else f"{len(compared)} shared columns"
+    return f"by position; {columns} must agree: {', '.join(compared)}"
 
 
 def _asked(plan: Plan) -> list[str]:

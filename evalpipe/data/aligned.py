@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.columns import fill_hint, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.values import texts
+from evalpipe.data.values import blank, differing, shown, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,12 +24,12 @@ _CODE = "misaligned-rows"
 def match(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
     """Find for each row of a dataset, before its ``where``, the row that each model's file has for it.
 
-    Rows are matched by their id where the spec names one, else by their order. The dataset's rows come back with a
-    column for each model (`_at`): the row of its file from 0, null where there is none.
+    Rows are matched by their id where the spec names one, else by position: then columns that both have must agree. The
+    dataset's rows come back with a column for each model (`_at`): the row of its file from 0, null where there is none.
     """
     problems: list[Problem] = []
     for model, theirs in held.items():
-        at, found = _by_order(rows, theirs) if rows.spec.id is None else _by_id(rows, theirs, rows.spec.id)
+        at, found = _by_position(rows, theirs) if rows.spec.id is None else _by_id(rows, theirs, rows.spec.id)
         problems += found
         if at is not None:
             rows = replace(rows, frame=rows.frame.with_columns(at.alias(_at(model))))
@@ -53,15 +53,41 @@ def _at(model: str) -> str:
     return f"\0row of {model}"
 
 
-def _by_order(rows: Rows, theirs: Rows) -> tuple[pl.Series | None, list[Problem]]:
+def _by_position(rows: Rows, theirs: Rows) -> tuple[pl.Series | None, list[Problem]]:
+    """Match the first row with the first, and so on: as many rows, and the same values in every shared column."""
     import polars as pl
 
-    here, there = rows.frame.height, theirs.frame.height
-    if here == there:
-        return pl.int_range(here, dtype=pl.Int64, eager=True), []
-    message = f"{theirs.called} has {_rows(there)}, but the dataset has {here:,}"
-    hint = "name the column that identifies a row under 'id', so that rows are matched by it, or write one row for each"
-    return None, [theirs.problem(_CODE, message, theirs.plan.table.named.loc, hint)]
+    here, there, loc = rows.frame.height, theirs.frame.height, theirs.plan.table.named.loc
+    if here != there:
+        message = f"{theirs.called} has {_rows(there)}, but the dataset has {here:,}"
+        hint = f"{_identify(rows, theirs)}, or write one row for each"
+        return None, [theirs.problem(_CODE, message, loc, hint)]
+    for column in theirs.plan.compared:
+        differ = differing(rows.frame[column], theirs.frame[column])
+        if differ.any():
+            return None, [_differ(rows, theirs, column, differ)]
+    return pl.int_range(here, dtype=pl.Int64, eager=True), []
+
+
+def _differ(rows: Rows, theirs: Rows, column: str, differ: pl.Series) -> Problem:
+    """Report a shared column whose values differ between rows of the same position."""
+    own, given, count = rows.frame[column], theirs.frame[column], int(differ.sum())
+    message = (f"{theirs.called} is matched row by row, but column '{column}', which both have, differs in {count:,} "
+               f"of {_rows(len(differ))}")
+    hint = f"{_identify(rows, theirs)}, or write the file's rows in the order of the dataset"
+    problem = theirs.problem(_CODE, message, theirs.plan.table.named.loc, hint, mask=differ, values=given)
+    pairs = zip(problem.rows, own.filter(differ).head(len(problem.rows)), strict=True)
+    return replace(problem, rows=tuple((row, f"{value}, but {shown(held)} in the dataset")
+                                       for (row, value), held in pairs))
+
+
+def _identify(rows: Rows, theirs: Rows) -> str:
+    """Suggest the shared column that identifies a row: complete, and no value twice, on either side."""
+    for column in theirs.plan.compared:
+        values = (rows.frame[column], theirs.frame[column])
+        if all(not blank(held).any() and held.n_unique() == len(held) for held in values):
+            return f"write 'id: {column}', so that rows are matched by it"
+    return "name the column that identifies a row under 'id', so that rows are matched by it"
 
 
 def _by_id(rows: Rows, theirs: Rows, column: str) -> tuple[pl.Series | None, list[Problem]]:

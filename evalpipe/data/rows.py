@@ -136,7 +136,7 @@ def whole(
     import polars as pl
 
     asked = spec.origin.place(*plan.table.named.loc)
-    columns = [*plan.columns, *(name for name in plan.table.where_columns if name not in plan.columns)]
+    columns = list(dict.fromkeys((*plan.columns, *plan.table.where_columns, *plan.compared)))
     parts: list[pl.DataFrame] = []
     sources: list[Source] = []
     problems: list[Problem] = []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from evalpipe.data.rows import FILE, POSITION
-from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
+from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.spec.levels import level_text
 from evalpipe.tasks import NUMBERS
 
@@ -39,12 +39,12 @@ def files(columns: Columns) -> tuple[InputFile, ...]:
 def _files(rows: Rows, counting: pl.Series) -> tuple[InputFile, ...]:
     import polars as pl
 
-    extra = [name for name in rows.plan.table.where_columns if name not in rows.plan.columns]
+    read = list(dict.fromkeys((*rows.plan.columns, *rows.plan.table.where_columns, *rows.plan.compared)))
     used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(counting)
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
     return tuple(
         InputFile(dataset=rows.name, role=rows.plan.role, path=source.path, sha256=source.sha256, rows=source.rows,
-                  used_rows=count, columns=[*rows.plan.columns, *extra])
+                  used_rows=count, columns=read)
         for source, count in zip(rows.sources, counts, strict=True)
     )
 
@@ -82,7 +82,14 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
         n_effective=None if whole or "weight" not in frame.columns else _effective(weights),
         outcome=spread(frame["truth"].to_numpy(), weights) if spec.task in NUMBERS and known else {},
+        matched=_matched(rows),
     )
+
+
+def _matched(rows: Rows) -> list[Matched]:
+    """Say how each file of predictions was matched to the rows."""
+    by: Literal["id", "position"] = "position" if rows.spec.id is None else "id"
+    return [Matched(model=model, by=by, agree=list(held.plan.compared)) for model, held in rows.models.items()]
 
 
 def _counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task: str) -> list[LevelCount]:

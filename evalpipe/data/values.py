@@ -57,6 +57,52 @@ def blank(column: pl.Series) -> pl.Series:
     return column.is_null() | (column.str.strip_chars() == "").fill_null(value=True)
 
 
+def differing(left: pl.Series, right: pl.Series) -> pl.Series:
+    """Return where two columns of single values differ, shape [n], whatever types they are stored as.
+
+    Numbers are equal by value, also where one is written as text; of two floats of unlike precision the coarser counts.
+    Other values are equal by their text, true and false in any capitals. An empty cell is equal to NaN, not to a value.
+    """
+    import polars as pl
+
+    kinds = (left.dtype, right.dtype)
+    if all(kind.is_integer() for kind in kinds):
+        return left.ne_missing(right)
+    words = [_words(column) for column in (left, right)]
+    if any(kind.is_temporal() for kind in kinds):
+        words = [_moments(text) for text in words]
+    exact = pl.Float32 if pl.Float32 in kinds else pl.Float64
+    values = [_values(column, text).cast(exact) for column, text in zip((left, right), words, strict=True)]
+    both = values[0].is_not_null() & values[1].is_not_null()
+    return (words[0].ne_missing(words[1]) & ~both) | (both & values[0].ne_missing(values[1]))
+
+
+def _words(column: pl.Series) -> pl.Series:
+    """Return the text of each value in small letters where it is true or false; null for an empty cell or NaN."""
+    import polars as pl
+
+    plain = column.fill_nan(None) if column.dtype.is_float() else column
+    text = plain.cast(pl.String).str.strip_chars()
+    text = text.set(text == "", None)
+    small = text.str.to_lowercase()
+    return small.zip_with(small.is_in(["true", "false"]).fill_null(value=False), text)
+
+
+def _moments(text: pl.Series) -> pl.Series:
+    """Write dates and times alike: without T, the zone UTC, a fraction of nothing and a time of midnight."""
+    plain = text.str.replace(r"^(\d{4}-\d\d-\d\d)T", "${1} ").str.replace(r"(Z|UTC|\+00:00|\+0000)$", "")
+    return plain.str.replace(r"(:\d\d)\.0+$", "${1}").str.replace(r"^(\d{4}-\d\d-\d\d) 00:00(:00)?$", "${1}")
+
+
+def _values(column: pl.Series, words: pl.Series) -> pl.Series:
+    """Return the number of each value, also of true and false; null for what is none."""
+    import polars as pl
+
+    numeric = column.dtype.is_numeric() or column.dtype == pl.Boolean
+    numbers = (column if numeric else words).cast(pl.Float64, strict=False)
+    return numbers.fill_nan(None)
+
+
 def shown(value: object) -> str:
     """Return a cell as a message shows it: text in quotes, at most 60 characters."""
     if value is None or value == "":

@@ -15,6 +15,7 @@ from evalpipe.plan.columns import (
     model_columns,
     needed,
     predictions_named,
+    shared,
     slice_parts,
 )
 from evalpipe.plan.desirability import Aim, aims
@@ -44,7 +45,8 @@ __all__ = [
 class DatasetPlan:
     """The columns to read from one dataset, each once, in reading order.
 
-    ``predictions`` are, by model, the files that hold predictions for its rows, and the columns to read from them.
+    ``predictions`` are, by model, the files that hold predictions for its rows, and the columns to read from them;
+    ``compared`` the columns that must agree row by row between the two, where their rows are matched by position.
     """
 
     name: str
@@ -52,6 +54,7 @@ class DatasetPlan:
     table: Table
     columns: tuple[str, ...]
     predictions: Mapping[str, DatasetPlan] = field(default_factory=lambda: MappingProxyType({}))
+    compared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +148,11 @@ class Plan:
 
 def plan(spec: Spec, catalog: Catalog) -> Plan:
     """Plan the evaluation; raises DataError with every problem of the catalog and every column that the data lack."""
-    named, tables = columns_named(spec), catalog.tables
+    named = columns_named(spec)
     lacking = _lacking(spec, catalog, named)
     if lacking or catalog.problems:
         raise DataError(*catalog.problems, *lacking)
-    datasets = tuple(
-        DatasetPlan(
-            name, dataset.role, tables[name], tuple(needed(spec, dataset.role, named, tables[name])),
-            _predictions(spec, catalog, name),
-        )
-        for name, dataset in spec.datasets.items()
-    )
+    datasets = tuple(_dataset(spec, catalog, name, named) for name in spec.datasets)
     metrics = asked(spec)
     banded = spec.task == "binary" and spec.intervals.bands and spec.intervals.method != "none"
     profit = spec.profit is not None and spec.intervals.method != "none"
@@ -169,10 +166,15 @@ def _lacking(spec: Spec, catalog: Catalog, named: Mapping[str, Loc]) -> list[Pro
     return [problem for table, columns in asked for problem in missing(spec, table, columns)]
 
 
-def _predictions(spec: Spec, catalog: Catalog, dataset: str) -> Mapping[str, DatasetPlan]:
-    """Return the files of predictions for a dataset, by model."""
-    return MappingProxyType({
-        model: DatasetPlan(dataset, "predictions", table, tuple(predictions_named(spec, model)))
-        for (name, model), table in catalog.predictions.items()
-        if name == dataset
-    })
+def _dataset(spec: Spec, catalog: Catalog, name: str, named: Mapping[str, Loc]) -> DatasetPlan:
+    """Return what is read of a dataset, and of the files of predictions for it."""
+    table, role = catalog.tables[name], spec.datasets[name].role
+    predictions = {
+        model: DatasetPlan(name, "predictions", held, tuple(predictions_named(spec, model)),
+                           compared=shared(spec, model, table, held))
+        for (dataset, model), held in catalog.predictions.items()
+        if dataset == name
+    }
+    compared = tuple(dict.fromkeys(column for part in predictions.values() for column in part.compared))
+    columns = tuple(needed(spec, role, named, table))
+    return DatasetPlan(name, role, table, columns, MappingProxyType(predictions), compared)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from evalpipe.spec.origin import Loc
     from evalpipe.spec.slicing import Cut
 
+_NESTED = ("List", "Array", "Struct", "Binary", "Object")
+"""How the names of types begin whose values are not compared."""
+
 
 def columns_named(spec: Spec) -> dict[str, Loc]:
     """Return the columns that evaluated rows must have, each with the place in the spec that names it first."""
@@ -38,6 +41,19 @@ def predictions_named(spec: Spec, model: str) -> dict[str, Loc]:
     """Return the columns that the files of a model's predictions must have, with the places that name them."""
     identity: dict[str, Loc] = {} if spec.id is None else {spec.id: ("id",)}
     return {**_model_named(spec, model), **identity}
+
+
+def shared(spec: Spec, model: str, dataset: Table, predictions: Table) -> tuple[str, ...]:
+    """Return the columns that must agree row by row where a file of predictions is matched to a dataset by position.
+
+    They are those of both but for the model's predictions, and for lists, mappings and bytes.
+    """
+    predicted = model_columns(spec, spec.models[model]).values()
+    return () if spec.id is not None else tuple(
+        column for column, kind in predictions.columns.items()
+        if column in dataset.columns and column not in predicted
+        and not any(held.startswith(_NESTED) for held in (kind, dataset.columns[column]))
+    )
 
 
 def _model_named(spec: Spec, name: str) -> dict[str, Loc]:

@@ -20,7 +20,7 @@ from evalpipe.report.tables import (
 )
 
 if TYPE_CHECKING:
-    from evalpipe.results import DatasetSummary, Results
+    from evalpipe.results import DatasetSummary, Matched, Results
 
 Facts = tuple[tuple[str, str], ...]
 """Terms and what they are, in the order they are shown."""
@@ -138,4 +138,22 @@ def _facts(results: Results, dataset: DatasetSummary) -> Facts:
     if weighted:
         facts.insert(3, ("Rows left out for weight zero", numbers.count(dataset.excluded_zero_weight)))
         facts.append(("Total weight", numbers.count(dataset.total_weight)))
-    return tuple(facts)
+    return (*facts, *_matched(results, dataset))
+
+
+def _matched(results: Results, dataset: DatasetSummary) -> Facts:
+    """Say how predictions in files of their own were matched to the rows; models matched alike together."""
+    labels = {model.name: model.label for model in results.models}
+    alike: dict[str, list[str]] = {}
+    for match in dataset.matched:
+        alike.setdefault(_how(match), []).append(labels[match.model])
+    return tuple((f"File of predictions of {', '.join(models)}", how) for how, models in alike.items())
+
+
+def _how(match: Matched) -> str:
+    if match.by == "id":
+        return "rows matched by id"
+    if not match.agree:
+        return "rows matched by position; no shared column shows that they are the same rows"
+    columns = "1 shared column agrees" if len(match.agree) == 1 else f"{len(match.agree)} shared columns agree"
+    return f"rows matched by position; {columns} in every row ({', '.join(match.agree)})"

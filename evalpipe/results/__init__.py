@@ -16,6 +16,7 @@ from evalpipe.errors import DataError
 from evalpipe.results.decisions import Constraint, ObservedShare, PredictiveLine, Prior, Threshold
 from evalpipe.results.desirability import Desirability, Individual, Overall
 from evalpipe.results.gates import FailOn, Gate, Verdict, holds, worst
+from evalpipe.results.matching import Matched
 from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.tables import (
@@ -60,6 +61,7 @@ __all__ = [
     "Individual",
     "InputFile",
     "LevelCount",
+    "Matched",
     "Method",
     "MetricSummary",
     "ModelSummary",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from evalpipe.results.matching import Matched
 from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.zone import Zone
 
@@ -60,6 +61,8 @@ class DatasetSummary(Record):
     """Under importance weights, the number of rows of equal weight that tell as much (Kish 1965)."""
     outcome: dict[str, float] = Field(default_factory=dict)
     """Of a number: its weighted mean and sd, min, quartiles and max."""
+    matched: list[Matched] = Field(default_factory=list)
+    """How predictions in files of their own were matched to the rows."""
 
 
 class ModelSummary(Record):

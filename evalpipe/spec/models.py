@@ -126,8 +126,8 @@ class Model(Part):
     """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
     predictions: FilePaths | None = None
     """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
-    relative to the file it is written in. Its rows are matched to the dataset's by `id`; without one they must be as
-    many and are matched row by row."""
+    relative to the file it is written in. Its rows are matched to the dataset's by `id`. Without one they are matched
+    by position: there must be as many, and columns that both have must agree in every row, but for the model's own."""
     threshold: OfModel | None = None
     """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone; or a
     rule that chooses it."""

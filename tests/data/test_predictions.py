@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from evalpipe.cli.planning import plan_document
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
+from evalpipe.data.values import differing
 from evalpipe.errors import DataError, SpecError
 from evalpipe.plan import plan
+from evalpipe.results import Matched
 from evalpipe.spec.load import load
 
 ROWS = pl.DataFrame({
@@ -107,7 +112,74 @@ def test_without_an_id_rows_are_matched_in_their_order(folder: Path) -> None:
     expected = whole()
     assert columns(found)["old"] == columns(expected)["old"]
     assert columns(found)["new"] == [0.3, 0.2, 0.6, 0.8, 0.5, 0.7]
-    assert found.files[1].columns == ["p"]
+    assert found.files[1].columns == ["p", "id"]  # the id that both have must agree
+
+
+def test_without_an_id_columns_that_both_have_must_agree(folder: Path) -> None:
+    NEW.reverse().write_csv(folder / "new.csv")
+    assert problems(document(folder, id=None)) == f"""\
+error[misaligned-rows]: the file of model 'new' for dataset 'test' is matched row by row, but column 'id', which both \
+have, differs in 6 of 6 rows
+ --> {folder / "new.csv"}
+  |
+  | row 1: '16', but '11' in the dataset
+  | row 2: '15', but '12' in the dataset
+  | row 3: '14', but '13' in the dataset
+  | row 4: '13', but '14' in the dataset
+  | row 5: '12', but '15' in the dataset
+  = and 1 more
+  = named at the spec, models.new.predictions
+  = help: write 'id: id', so that rows are matched by it, or write the file's rows in the order of the dataset"""
+    (by_id,) = samples(document(folder))
+    assert columns(by_id) == columns(whole())
+
+
+def test_a_shared_column_that_is_no_id_must_agree_too(folder: Path) -> None:
+    NEW.drop("id").with_columns(ROWS["w"], age=pl.Series([30, 40, 50, 60, 70, 81])).write_csv(folder / "new.csv")
+    said = problems(document(folder, id=None))
+    assert "column 'age', which both have, differs in 1 of 6 rows" in said
+    assert "row 6: '81', but '80' in the dataset" in said
+    assert "= help: write 'id: age', so that rows are matched by it" in said
+    NEW.drop("id").with_columns(age=pl.Series([30, 30, 50, 60, 70, 80])).write_csv(folder / "new.csv")
+    assert "= help: name the column that identifies a row under 'id'" in problems(document(folder, id=None))
+
+
+def test_how_rows_were_matched_is_in_the_summary(folder: Path) -> None:
+    assert samples(document(folder))[0].summary.matched == [Matched(model=name, by="id") for name in ("old", "new")]
+    OLD.drop("id").write_csv(folder / "old.csv")
+    NEW.with_columns(ROWS["w"], ROWS["y"]).write_parquet(folder / "new.parquet")  # numbers there, text in the dataset
+    models = {**document(folder)["models"], "new": {"predictions": str(folder / "new.parquet"), "probability": "p"}}
+    (found,) = samples(document(folder, id=None, models=models, dataset={"where": "age > 30"}))
+    assert found.summary.matched == [
+        Matched(model="old", by="position"), Matched(model="new", by="position", agree=["id", "w", "y"])]
+    assert [file.columns for file in found.files] == [["y", "age", "id", "w"], ["p"], ["p", "id", "w", "y"]]
+
+
+def test_the_plan_says_how_rows_are_matched(folder: Path) -> None:
+    OLD.drop("id").write_csv(folder / "old.csv")
+    spec = load({key: value for key, value in document(folder, id=None).items() if value is not None})
+    made = plan(spec, look(spec))
+    (dataset,) = plan_document(made)["datasets"]
+    assert {name: (held["matched"], held["compared"]) for name, held in dataset["predictions"].items()} == {
+        "old": ("position", []), "new": ("position", ["id"])}
+
+
+@pytest.mark.parametrize(("left", "right", "expected"), [
+    ([1, 2, None], ["1", "3", ""], [False, True, False]),
+    ([1.0, 2.5, math.nan], ["1", "2.50", ""], [False, False, False]),
+    ([True, False], ["TRUE", "true"], [False, True]),
+    ([True, False], [1, 1], [False, True]),
+    (["a ", "b"], ["a", "B"], [False, True]),
+    ([None, None], ["x", None], [True, False]),
+    (pl.Series([0.1, 0.2], dtype=pl.Float32), ["0.1", "0.3"], [False, True]),
+    ([2**53, 2**53], [2**53, 2**53 + 1], [False, True]),
+    ([date(2026, 1, 2)], ["2026-01-02"], [False]),
+    ([datetime(2026, 1, 2, 3, 4)], ["2026-01-02T03:04:00.000Z"], [False]),  # noqa: DTZ001 - polars' plain time
+    ([datetime(2026, 1, 2)], [date(2026, 1, 3)], [True]),  # noqa: DTZ001 - polars' plain time
+], ids=str)  # fmt: skip
+def test_shared_values_are_compared_whatever_their_storage(left: Any, right: Any, expected: list[bool]) -> None:
+    assert differing(pl.Series(left), pl.Series(right)).to_list() == expected
+    assert differing(pl.Series(right), pl.Series(left)).to_list() == expected
 
 
 @pytest.mark.parametrize("identity", ["id", None])

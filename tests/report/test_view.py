@@ -6,7 +6,7 @@ import pytest
 
 from evalpipe.report.tables import MODELS_ABREAST, Number, gain_tables, metric_tables, shown
 from evalpipe.report.view import card_view
-from evalpipe.results import Estimate, Results
+from evalpipe.results import Estimate, Matched, Results
 
 ESTIMATE: dict[str, Any] = {
     "dataset": "d", "model": "m", "metric": "precision", "params": {}, "value": 0.78461, "lower": 0.77611,
@@ -117,3 +117,27 @@ def test_the_gain_table_writes_what_the_results_hold(results: Results) -> None:
     assert [row[0] for row in table.rows] == [str(group) for group in range(1, 11)]
     assert table.rows[0][7] == f"{100 * points['cumulative_captured'][0]:.1f}%"  # type: ignore[operator]
     assert table.rows[9][7] == "100.0%"
+
+
+def test_the_facts_of_a_dataset_say_how_files_of_predictions_were_matched(build: Any) -> None:
+    results = build(datasets=1)
+    first, second = (model.label for model in results.models)
+    by_id = [Matched(model=model.name, by="id") for model in results.models]
+    assert matched_facts(results, by_id) == {f"File of predictions of {first}, {second}": "rows matched by id"}
+    agree = Matched(model=results.models[0].name, by="position", agree=["age", "ward"])
+    alone = Matched(model=results.models[1].name, by="position")
+    unchecked = "rows matched by position; no shared column shows that they are the same rows"
+    assert matched_facts(results, [agree, alone]) == {
+        f"File of predictions of {first}": (
+            "rows matched by position; 2 shared columns agree in every row (age, ward)"),
+        f"File of predictions of {second}": unchecked,
+    }
+    assert matched_facts(results, []) == {}
+
+
+def matched_facts(results: Results, matched: list[Matched]) -> dict[str, str]:
+    """Return the facts on files of predictions that the card gives."""
+    (dataset,) = results.datasets
+    changed = results.model_copy(update={"datasets": [dataset.model_copy(update={"matched": matched})]})
+    facts = dict(card_view(changed).datasets[0].facts)
+    return {head: fact for head, fact in facts.items() if head.startswith("File of predictions")}
