@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SEVERITIES = {"fail": "error", "warn": "warning", "indeterminate": "notice"}
 """What an annotation is called, by the outcome of the gate."""
 
-WORDS = {"fail": "failed", "warn": "failed (severity warn)", "indeterminate": "undecided"}
+WORDS = {"fail": "failed", "warn": "failed (severity warn)", "indeterminate": "inconclusive"}
 
 
 def print_gates(results: Results) -> None:

@@ -126,6 +126,6 @@ def _judged(court: _Court, gate: Gate, subject: Subject, seen: Seen | None) -> t
         return "skipped", f"{name} has nothing to be compared with: no earlier run holds it"
     of = "the earlier run (two independent samples)" if isinstance(gate.against, Named) else (
         court.names.model(_against(court, gate) or ""))
-    less = f" less that of {of}" if seen.signed else ""
+    less = f" minus that of {of}" if seen.signed else ""
     said, predicate = verdict(Bounds(*gate.bounds), gate.on, seen, gate.undefined)
-    return said, f"{name}{less} {predicate}"
+    return said, f"{name}{less}{predicate}"

@@ -91,7 +91,7 @@ def changed(now: Seen, before: Subject) -> Seen:
     if None in known:
         lacking, which = (now, "this run") if now.lower is None or now.upper is None else (then, "the earlier run")
         reason = f"{which} has none: {lacking.reason or 'none was made'}"
-        return Seen(value, reason=reason, reference=then.value, signed=True, whole=now.whole)
+        return Seen(value, status=lacking.status, reason=reason, reference=then.value, signed=True, whole=now.whole)
     if now.level != then.level:
         reason = f"the two runs have intervals of different levels, {now.level:g} and {then.level:g}"
         return Seen(value, reason=reason, reference=then.value, signed=True, whole=now.whole)

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 Said = Literal["pass", "fail", "indeterminate", "skipped"]
 On = Literal["interval", "value", "lower", "upper"]
+Undefined = Literal["fail", "indeterminate", "pass"]
+
+COUNTED: dict[Undefined, str] = {
+    "fail": "This counts as failed.", "indeterminate": "This leaves the gate inconclusive.",
+    "pass": "This counts as held.",
+}
+"""What an undefined number comes to, by the verdict that the gate gives it."""
 
 ROUNDING = 1e-12
 """A number this close to a limit, beside the numbers it was computed from, has reached it."""
@@ -60,35 +67,46 @@ class Bounds:
         return [limit for limit in (self.low, self.high) if math.isfinite(limit)]
 
 
-def verdict(bounds: Bounds, on: On, seen: Seen, undefined: Said = "indeterminate") -> tuple[Said, str]:
-    """Return the verdict and what is to be said of the number: a predicate that goes behind its name.
+def verdict(bounds: Bounds, on: On, seen: Seen, undefined: Undefined = "fail") -> tuple[Said, str]:
+    """Return the verdict and what is to be said of the number: a predicate that goes right behind its name.
 
-    ``undefined`` is the verdict on a measure without a value.
+    ``undefined`` is the verdict on a number that is undefined, or whose interval cannot be relied on; with "pass", the
+    value of the latter is judged. Without any interval the value is judged, whatever ``on`` says.
     """
     if seen.value is None:
         return _absent(seen, undefined)
     if on == "value":
-        return _single(bounds, on, seen, seen.value)
-    if seen.lower is None or seen.upper is None:
-        return "indeterminate", f"{_written(seen, bounds)} has no interval to judge: {seen.reason or 'none was made'}"
+        return _single(bounds, seen, "value", seen.value)
     if seen.status != "ok":
-        return "indeterminate", f"{_written(seen, bounds)} has an interval that cannot be relied on: {seen.reason}"
+        return _unreliable(bounds, seen, undefined)
+    if seen.lower is None or seen.upper is None:
+        why = f"There is no interval ({seen.reason or 'none was made'}), so the value alone is judged"
+        return _single(bounds, seen, "value", seen.value, f"{why}: it")
     if on == "interval":
         return _whole(bounds, seen, seen.lower, seen.upper)
-    return _single(bounds, on, seen, seen.lower if on == "lower" else seen.upper)
+    return _single(bounds, seen, f"{on} limit", seen.lower if on == "lower" else seen.upper)
 
 
-def _absent(seen: Seen, undefined: Said) -> tuple[Said, str]:
-    """Judge a number that does not exist."""
+def _absent(seen: Seen, undefined: Undefined) -> tuple[Said, str]:
+    """Judge a number that does not exist: one that the slice has too few rows for is left open."""
     if seen.status != "undefined":
-        return "indeterminate", f"is not given: {seen.reason}"
-    counted = {"fail": ", which counts as failed", "pass": ", which counts as passed"}.get(undefined, "")
+        return "indeterminate", f" is not given: {seen.reason}. {COUNTED['indeterminate']}"
     why = str(seen.reason)
-    return undefined, f"is {'' if why.startswith('undefined ') else 'undefined: '}{why}{counted}"
+    return undefined, f" is {'' if why.startswith('undefined ') else 'undefined: '}{why}. {COUNTED[undefined]}"
 
 
-def _single(bounds: Bounds, on: On, seen: Seen, number: float) -> tuple[Said, str]:
-    """Judge one number alone."""
+def _unreliable(bounds: Bounds, seen: Seen, undefined: Undefined) -> tuple[Said, str]:
+    """Judge a number whose interval says nothing of its uncertainty."""
+    assert seen.value is not None  # noqa: S101 - known to the caller
+    known = seen.lower is not None and seen.upper is not None
+    why = f"Its interval cannot be relied on: {seen.reason}" if known else f"It has no interval: {seen.reason}"
+    if undefined == "pass":
+        return _single(bounds, seen, "value", seen.value, f"{why}. So the value alone is judged: it")
+    return undefined, f": {_written(seen, bounds)}. {why}. {COUNTED[undefined]}"
+
+
+def _single(bounds: Bounds, seen: Seen, name: str, number: float, subject: str | None = None) -> tuple[Said, str]:
+    """Judge one number alone, called ``name``; ``subject`` is what the second sentence begins with."""
     side = bounds.side(number, seen.scale)
     held = " and ".join(
         f"{word} {_limit(limit, seen)}"
@@ -96,29 +114,25 @@ def _single(bounds: Bounds, on: On, seen: Seen, number: float) -> tuple[Said, st
     )
     said = held if side == 0 else f"below {_limit(bounds.low, seen)}" if side < 0 else (
         f"above {_limit(bounds.high, seen)}")
-    whose = "" if on == "value" else f"has {'a lower' if on == 'lower' else 'an upper'} limit that "
-    return "fail" if side else "pass", f"{_written(seen, bounds, number)} {whose}is {said}"
+    subject = subject or f"The {name}"
+    return "fail" if side else "pass", f": {_written(seen, bounds, number)}. {subject} is {said}."
 
 
 def _whole(bounds: Bounds, seen: Seen, lower: float, upper: float) -> tuple[Said, str]:
     """Judge a whole interval."""
     first, last = bounds.side(lower, seen.scale), bounds.side(upper, seen.scale)
-    written = _written(seen, bounds, lower, upper)
+    written = f": {_written(seen, bounds, lower, upper)}."
     low, high = (_limit(limit, seen) for limit in (bounds.low, bounds.high))
     if first == last == 0:
         both = len(bounds.finite) == 2
         one = f"above {low}" if math.isfinite(bounds.low) else f"below {high}"
         where = f"between {low} and {high}" if both else one
         touches = any(math.isclose(x, limit, rel_tol=ROUNDING) for x in (lower, upper) for limit in bounds.finite)
-        return "pass", f"{written} lies wholly {'at or ' if touches and not both else ''}{where}"
+        return "pass", f"{written} The whole interval is {'at or ' if touches and not both else ''}{where}."
     if first == last:
-        return "fail", f"{written} lies wholly {'below ' + low if first < 0 else 'above ' + high}"
-    missed = [f"below {low}"] if first < 0 else []
-    missed += [f"above {high}"] if last > 0 else []
-    if len(missed) == 2:
-        return "indeterminate", f"{written} reaches {' and '.join(missed)}: more rows would be needed to tell"
-    edge = low if first < 0 else high
-    return "indeterminate", f"{written} reaches from below to above {edge}: more rows would be needed to tell"
+        return "fail", f"{written} The whole interval is {'below ' + low if first < 0 else 'above ' + high}."
+    missed = [*([low] if first < 0 else []), *([high] if last > 0 else [])]
+    return "indeterminate", f"{written} The interval includes {' and '.join(missed)}, so these data do not decide."
 
 
 def _limit(limit: float, seen: Seen) -> str:

@@ -27,7 +27,7 @@ SIGNS = {"fail": "✗", "warn": "▲", "indeterminate": "?", "skipped": "–", "
 """The sign of each verdict, which stands before its word."""
 
 SAID = {
-    "fail": "failed", "warn": "failed (warning)", "indeterminate": "undecided", "skipped": "skipped", "pass": "held",
+    "fail": "failed", "warn": "failed (warning)", "indeterminate": "inconclusive", "skipped": "skipped", "pass": "held",
 }
 """Each verdict in words."""
 
@@ -94,13 +94,13 @@ def kind_of(gate: Gate) -> str:
 
 BE = {
     "fail": ("failed", "failed"), "warn": ("failed with severity warn", "failed with severity warn"),
-    "indeterminate": ("is undecided", "are undecided"), "skipped": ("was skipped", "were skipped"),
+    "indeterminate": ("is inconclusive", "are inconclusive"), "skipped": ("was skipped", "were skipped"),
 }
 """What is said of one gate and of several, by what became of them."""
 
 
 def headline(gates: Sequence[Gate]) -> str:
-    """Say in a sentence what became of the gates: "2 of 9 gate checks failed, 1 is undecided"."""
+    """Say in a sentence what became of the gates: "2 of 9 gate checks failed, 1 is inconclusive"."""
     found, whole = Counter(map(kind_of, gates)), len(gates)
     parts = [(found[kind], words[found[kind] > 1]) for kind, words in BE.items() if found[kind]]
     if whole == 1:

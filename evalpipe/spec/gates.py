@@ -101,10 +101,12 @@ class Gate(Part):
     """Skip the gate where the earlier run, or its number, does not exist, as on the first night; an error without."""
     on: Literal["interval", "value", "lower", "upper"] = "interval"
     """What must keep the limit. `interval`: the gate passes when the whole interval keeps it, fails when all of it
-    misses it, and is indeterminate between, or without an interval. `value`, `lower` or `upper`: that number alone,
-    pass or fail."""
-    undefined: Literal["indeterminate", "fail", "pass"] = "indeterminate"
-    """The verdict where the measure is undefined."""
+    misses it, and is indeterminate between. `value`, `lower` or `upper`: that number alone, pass or fail. Where no
+    interval is made, such as under `intervals: {method: none}`, the value is judged."""
+    undefined: Literal["fail", "indeterminate", "pass"] = "fail"
+    """The verdict where the number is undefined, such as the precision of a model that predicts no event, or where its
+    interval cannot be relied on, such as one that is the same in all replicates. With `pass`, the value of the latter
+    is judged. A slice of fewer rows than `slice_rules.min_rows` has no number, and is indeterminate either way."""
     dataset: Key | None = None
     """The evaluated dataset; every one where absent."""
     model: Key | None = None

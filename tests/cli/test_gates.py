@@ -29,10 +29,10 @@ OPEN = '  - {name: "right & <often>", metric: accuracy, min: 0.9}\n'
 FAILING = "  - {metric: accuracy, max: 0.5}\n"
 WARNING = "  - {metric: brier, min: 0.5, severity: warn}\n"
 REASONS = {
-    "open": "Accuracy 0.825 (0.724 to 0.901) reaches from below to above 0.9: more rows would be needed to tell",
-    "failing": "Accuracy 0.825 (0.724 to 0.901) lies wholly above 0.5",
-    "passing": "ROC AUC 0.906 (0.814 to 0.955) lies wholly above 0.55",
-    "warning": "Brier score 0.131 (0.112 to 0.155) lies wholly below 0.5",
+    "open": "Accuracy: 0.825 (0.724 to 0.901). The interval includes 0.9, so these data do not decide.",
+    "failing": "Accuracy: 0.825 (0.724 to 0.901). The whole interval is above 0.5.",
+    "passing": "ROC AUC: 0.906 (0.814 to 0.955). The whole interval is above 0.55.",
+    "warning": "Brier score: 0.131 (0.112 to 0.155). The whole interval is below 0.5.",
 }
 
 
@@ -80,7 +80,7 @@ def test_a_failed_gate_is_said_and_everything_is_written(command: Command, folde
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.endswith(
         "\ngates: 1 of 4 held\n"
-        f"gate 2 undecided: right & <often>, a on test: {REASONS['open']}\n"
+        f"gate 2 inconclusive: right & <often>, a on test: {REASONS['open']}\n"
         f"gate 3 failed: a on test: {REASONS['failing']}\n"
         f"gate 4 failed (severity warn): a on test: {REASONS['warning']}\n"
         "\nout/junit.xml\nout/results.json\n"
@@ -97,7 +97,7 @@ def test_gates_are_annotations_at_their_places(command: Command, folder: Path) -
     at = "file=small.yaml"
     first = len((folder / "small.yaml").read_text().splitlines()) - 3
     assert [line for line in done.stdout.splitlines() if line.startswith("::")] == [
-        f"::notice {at},line={first + 1},col=5,title=gate undecided::right & <often>, a on test: {REASONS['open']}",
+        f"::notice {at},line={first + 1},col=5,title=gate inconclusive::right & <often>, a on test: {REASONS['open']}",
         f"::error {at},line={first + 2},col=5,title=gate failed::a on test: {REASONS['failing']}",
         f"::warning {at},line={first + 3},col=5,title=gate failed (severity warn)::a on test: {REASONS['warning']}",
     ]

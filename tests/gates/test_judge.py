@@ -55,7 +55,7 @@ def test_a_gate_holds_what_the_table_of_estimates_holds() -> None:
     assert (gate.observed, gate.lower, gate.upper, gate.level, gate.method) == (
         estimate.value, estimate.lower, estimate.upper, 0.95, "exact")
     assert gate.limit == {"max": 0.5}
-    assert gate.reason.startswith("Error rate 0.")
+    assert gate.reason.startswith("Error rate: 0.")
 
 
 def test_measures_of_gates_are_measured_once() -> None:
@@ -93,21 +93,33 @@ def test_all_slices_are_those_of_every_slicing_and_small_ones_are_open() -> None
     assert all("fewer than the 60 of slice_rules.min_rows" in row.reason for row in small)
 
 
-def test_a_gate_without_an_interval_is_open_and_says_why() -> None:
-    plain, tested = gates({"metric": "brier", "max": 1}, {"metric": "spiegelhalter_z", "max": 9}, metrics=["accuracy"],
-                          intervals={"method": "none"})
-    assert plain.verdict == "indeterminate"
-    assert plain.reason.endswith(" has no interval to judge: the spec asks for none")
-    assert (tested.verdict, "a test of a hypothesis" in tested.reason) == ("indeterminate", True)
-    assert gates({"metric": "brier", "max": 1, "on": "value"}, intervals={"method": "none"})[0].verdict == "pass"
+def test_without_an_interval_the_value_is_judged() -> None:
+    plain, far, tested = gates(
+        {"metric": "brier", "max": 1}, {"metric": "brier", "max": 0.01}, {"metric": "spiegelhalter_z", "max": 9},
+        metrics=["accuracy"], intervals={"method": "none"})
+    assert (plain.verdict, far.verdict, tested.verdict) == ("pass", "fail", "pass")
+    assert far.reason.endswith(
+        ". There is no interval (the spec asks for none), so the value alone is judged: it is above 0.01.")
+    assert "There is no interval (a test of a hypothesis" in tested.reason
 
 
-def test_an_undefined_measure_is_open_or_what_the_gate_says() -> None:
+def test_a_collapsed_model_fails_every_gate_that_it_cannot_keep() -> None:
+    never = FRAME.with_columns(p=pl.lit(0.0001))
+    asked = [{"metric": name, "min": 0.3} for name in ("f1", "balanced_accuracy", "mcc", "precision", "ks", "kappa")]
+    results = run(never, **CHEAP, gates=asked)
+    assert [gate.verdict for gate in results.gates] == ["fail"] * len(asked)
+    assert (results.verdict, results.holds()) == ("fail", False)
+    assert [gate.reason for gate in results.gates if gate.metric == "precision"] == [
+        "Precision is undefined: no predicted events. This counts as failed."]
+    left = run(never, **CHEAP, gates=[gate | {"undefined": "indeterminate"} for gate in asked]).gates
+    assert {gate.verdict for gate in left} == {"indeterminate"}
+
+
+def test_an_undefined_measure_fails_or_is_what_the_gate_says() -> None:
     never = FRAME.with_columns(p=pl.lit(0.01))
     asked = [{"metric": "precision", "min": 0.5, "undefined": way} for way in ("indeterminate", "fail", "pass")]
     found = gates(*asked, frames=never)
     assert [row.verdict for row in found] == ["indeterminate", "fail", "pass"]
-    assert found[0].reason == "Precision is undefined: no predicted events"
 
 
 def test_classes_are_judged_apart_or_together() -> None:
@@ -123,7 +135,7 @@ def test_classes_are_judged_apart_or_together() -> None:
     found = gates(one, one | {"average": "none"}, one | {"average": "none", "class": "b"}, frames=frame, **keys)
     assert [(row.gate, row.average, row.class_) for row in found] == [
         (1, "macro", None), (2, "none", "a"), (2, "none", "b"), (2, "none", "c"), (3, "none", "b")]
-    assert found[2].reason.startswith("Sensitivity, b 1.000 (")
+    assert found[2].reason.startswith("Sensitivity, b: 1.000 (")
 
 
 def test_against_the_baseline_the_paired_difference_is_judged() -> None:
@@ -133,12 +145,12 @@ def test_against_the_baseline_the_paired_difference_is_judged() -> None:
     rows = {str(row.slice): row for row in results.comparisons if row.metric == "brier"}
     assert {row.model for row in results.gates} == {"q"}
     assert [row.observed is None for row in results.gates] == [False, False, True, False]
-    assert results.gates[2].reason.startswith("Brier score less that of p is not given: ")
+    assert results.gates[2].reason.startswith("Brier score minus that of p is not given: ")
     whole, compared = results.gates[-1], rows["None"]
     assert (whole.observed, whole.lower, whole.upper) == (compared.difference, compared.lower, compared.upper)
     base = next(row.value for row in results.rows if (row.model, row.metric, row.slice) == ("p", "brier", None))
     assert (whole.against, whole.reference) == ("p", base)
-    assert whole.reason.startswith("Brier score less that of p +0.0")
+    assert whole.reason.startswith("Brier score minus that of p: +0.0")
 
 
 def earlier(path: Path, **keys: Any) -> Results:
@@ -161,7 +173,7 @@ def test_against_an_earlier_run_the_limits_are_recovered_from_both(tmp_path: Pat
             (value.value, value.lower, value.upper), (then.value, then.lower, then.upper))
         assert (gate.reference, gate.method) == (then.value, "recovered")
         assert gate.against_sha256 == hashlib.sha256(before.to_json().encode()).hexdigest()
-        assert gate.reason.startswith("Accuracy less that of the earlier run (two independent samples) ")
+        assert gate.reason.startswith("Accuracy minus that of the earlier run (two independent samples): ")
     assert [gate.against for gate in now.gates] == [asked[0]["against"]["results"], asked[1]["against"]["results"]]
 
 
@@ -190,9 +202,11 @@ def test_runs_whose_intervals_differ_are_left_open(tmp_path: Path) -> None:
     asked = [{"metric": "accuracy", "max_decrease": 0.2, "against": {"results": str(tmp_path / name)}}
              for name in ("night", "plain")]
     levels, bare = gates(*asked)
-    assert levels.reason.endswith("the two runs have intervals of different levels, 0.95 and 0.9")
-    assert bare.reason.endswith("the earlier run has none: the spec asks for none")
-    assert {levels.verdict, bare.verdict} == {"indeterminate"}
+    judged_so = "), so the value alone is judged: it is at least −0.2."
+    assert levels.reason.endswith(
+        f"There is no interval (the two runs have intervals of different levels, 0.95 and 0.9{judged_so}")
+    assert bare.reason.endswith(f"There is no interval (the earlier run has none: the spec asks for none{judged_so}")
+    assert {levels.verdict, bare.verdict} == {"pass"}
     alone = gates(*(one | {"on": "value"} for one in asked))
     assert [row.verdict for row in alone] == ["pass", "pass"]
 
@@ -264,7 +278,7 @@ def test_a_gate_on_nothing_is_an_error_and_never_silence() -> None:
 def test_counts_are_written_without_decimals() -> None:
     limit = {"metric": "misclassifications", "max": 300}
     found = gates(limit, limit | {"on": "value"})
-    assert all(re.match(r"Misclassifications \d+ \(\d+ to \d+\) ", row.reason) for row in found)
+    assert all(re.match(r"Misclassifications: \d+ \(\d+ to \d+\)\. ", row.reason) for row in found)
 
 
 def test_desirability_is_judged_like_a_measure() -> None:
@@ -279,6 +293,6 @@ def test_desirability_is_judged_like_a_measure() -> None:
     planned = replace(plan(spec, look(spec, {"d": FRAME})), spec=spec.model_copy(update={"gates": declared}))
     found = judged(planned, results, {}).gates
     assert [(row.desirability, row.metric, row.verdict) for row in found] == [
-        ("overall", None, "pass"), ("overall", None, "indeterminate")]
-    assert found[0].reason == "Overall desirability 0.600 (0.550 to 0.700) lies wholly above 0.5"
-    assert found[1].reason == "Overall desirability is undefined: no predicted events"
+        ("overall", None, "pass"), ("overall", None, "fail")]
+    assert found[0].reason == "Overall desirability: 0.600 (0.550 to 0.700). The whole interval is above 0.5."
+    assert found[1].reason == "Overall desirability is undefined: no predicted events. This counts as failed."

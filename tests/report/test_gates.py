@@ -41,16 +41,16 @@ def box(results: Results, *gates: Gate) -> str:
     [
         (["pass"], "The gate held"),
         (["fail"], "The gate failed"),
-        (["indeterminate"], "The gate is undecided"),
+        (["indeterminate"], "The gate is inconclusive"),
         (["skipped"], "The gate was skipped"),
         (["pass"] * 3, "Every gate held: 3 checks"),
         (["pass", "pass", "skipped"], "Every gate held: 2 checks, 1 was skipped"),
         (["skipped", "skipped"], "2 of 2 gate checks were skipped"),
-        (["fail", "fail", *["pass"] * 6, "indeterminate"], "2 of 9 gate checks failed, 1 is undecided"),
+        (["fail", "fail", *["pass"] * 6, "indeterminate"], "2 of 9 gate checks failed, 1 is inconclusive"),
         (["pass", "indeterminate", "indeterminate", "skipped"],
-         "No gate failed, 2 of 4 checks are undecided, 1 was skipped"),
+         "No gate failed, 2 of 4 checks are inconclusive, 1 was skipped"),
         (["warn", "indeterminate", "indeterminate", "skipped"],
-         "1 of 4 gate checks failed with severity warn, 2 are undecided, 1 was skipped"),
+         "1 of 4 gate checks failed with severity warn, 2 are inconclusive, 1 was skipped"),
     ],
 )
 def test_the_headline_counts(kinds: list[str], said: str) -> None:
@@ -60,7 +60,7 @@ def test_the_headline_counts(kinds: list[str], said: str) -> None:
 def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:
     text = box(results, *(gate(kind) for kind in reversed(VERDICTS)))
     assert text.startswith(
-        "✗ 1 of 5 gate checks failed, 1 failed with severity warn, 1 is undecided, 1 was skipped "
+        "✗ 1 of 5 gate checks failed, 1 failed with severity warn, 1 is inconclusive, 1 was skipped "
         "Gates, with 95% intervals Verdict Gate Observed Reason ✗ failed Brier score at most 0.2 "
         "Naive Bayes on validation 0.100 (0.050 to 0.150) the reason of fail &lt;b&gt;&amp; ▲ failed"
     )
@@ -98,7 +98,7 @@ def test_many_are_counted_by_gate(results: Results) -> None:
     view = gates_view(results.model_copy(update={"gates": many}))
     assert view is not None
     assert [row.kind for row in view.rows] == ["fail", *["indeterminate"] * (FOLDED - 1)]
-    assert view.counted == ("Brier score at most 0.2: 20 undecided, 40 held",)
+    assert view.counted == ("Brier score at most 0.2: 20 inconclusive, 40 held",)
     text = box(results, *many)
     assert "These are the worst 12 of 61 checks; all are in results.json" in text
     failing = gates_view(results.model_copy(update={"gates": [gate("fail") for _ in range(100)]}))
