@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from evalpipe.engine.averages import by_class, values, weighed
 from evalpipe.engine.bins import totals
 from evalpipe.engine.no_information import no_information, skill
 from evalpipe.engine.parts import reported
+from evalpipe.engine.support import counts, own_denominator
 from evalpipe.intervals import (
     LIMITS,
     auc_variance,
@@ -71,9 +73,9 @@ class Drawn:
     shift: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
-    """Where estimates are taken: a model of a sample, in one of its parts."""
+    """Where estimates are taken: a model of a sample, in one of its parts; one serves all its measures."""
 
     plan: Plan
     sample: Sample
@@ -84,11 +86,33 @@ class Place:
 
     def seen_by(self, entry: MetricPlan) -> Place:
         """Return what a measure is of: of predicted classes, the rows that have one alone."""
-        summary = self.summary.seen_by(entry.metric)
-        if summary is self.summary:
-            return self
+        return self if self.summary.seen_by(entry.metric) is self.summary else self._reported
+
+    @cached_property
+    def _reported(self) -> Place:
         part = reported(self.sample, self.sample.models[self.model], self.part)
-        return replace(self, part=part, summary=summary)
+        return replace(self, part=part, summary=self.summary.reportable)
+
+    def rows(self, k: int | None = None) -> tuple[int, int | None]:
+        """Return the observations of the place and the events among them, or those of the k-th class."""
+        return self.part.n, self.part.events if k is None else self.part.of_level(self.sample, k)
+
+    def support(self, entry: MetricPlan, k: int | None = None) -> tuple[int, int | None]:
+        """Return the observations that a measure is of, of its k-th class where it is taken for each, and the events.
+
+        A proportion is of its own denominator: sensitivity of the events, precision of the predicted events. Every
+        other measure, and an average over classes, is of all rows that it sees.
+        """
+        if not entry.metric.is_proportion or (k is None and self.sample.task != "binary"):
+            return self.rows(k)
+        if k not in self._counts:
+            rows = self.summary.rows if k is None else self.summary.classes[k].rows
+            self._counts[k] = counts(self.sample, self.part, rows)
+        return own_denominator(self._counts[k], entry, entry.params if k is None else entry.of_class[k])
+
+    @cached_property
+    def _counts(self) -> dict[int | None, Summary]:
+        return {}
 
 
 def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterator[Estimate]:
@@ -279,14 +303,14 @@ def _estimate(
     sample, part = place.sample, place.part
     chosen = None if level is None else sample.levels.index(level)
     shown = entry.shown if chosen is None else entry.shown_of(chosen)
-    support = part.events if chosen is None else part.of_level(sample, chosen)
+    n, events = place.rows(chosen) if found.status == "insufficient" else place.support(entry, chosen)
     return Estimate(
         dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
         metric=entry.metric.name, params=shown, average=entry.average,
         class_=level, value=None if math.isnan(found.value) else found.value,
         lower=found.limits[0] if found.limits else None, upper=found.limits[1] if found.limits else None,
-        level=place.plan.spec.intervals.level if found.limits else None, method=found.method, n=part.n,
-        events=support, status=found.status, reason=found.reason, classes_used=used,
+        level=place.plan.spec.intervals.level if found.limits else None, method=found.method, n=n,
+        events=events, status=found.status, reason=found.reason, classes_used=used,
         no_information=None if found.blind is None or math.isnan(found.blind) else found.blind,
         skill=None if found.blind is None else skill(entry, found.value, found.blind),
         undefined_replicates=found.undefined, monte_carlo_error=found.noise, error_bound=found.moved,

@@ -19,7 +19,7 @@ from evalpipe.engine.priors import observed_shares
 from evalpipe.engine.profit import profits
 from evalpipe.engine.recalibrate import with_variants
 from evalpipe.engine.replicates import Replicates, draw
-from evalpipe.engine.slices import slice_differences
+from evalpipe.engine.slices import slice_differences, slice_summaries
 from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.engine.worst import cut_short, worst_slices
 from evalpipe.results import (
@@ -35,6 +35,7 @@ from evalpipe.results import (
     Profit,
     Recalibration,
     SliceDifference,
+    SliceSummary,
     Threshold,
     Warned,
     WorstSlice,
@@ -66,6 +67,7 @@ class Evaluation:
     best_profit: list[BestProfit] = field(default_factory=list)
     desirability: Desirability = field(default_factory=Desirability)
     observed: list[ObservedShare] = field(default_factory=list)
+    slices: list[SliceSummary] = field(default_factory=list)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
 
@@ -102,6 +104,7 @@ def evaluate(
         if one.replicates.units is not None:
             found.units[sample.dataset] = one.replicates.units
         found.observed += observed_shares(plan, sample)
+        found.slices += slice_summaries(one)
         for name in sample.models:
             _add_model(found, one, name)
         found.cost_references += cost_references(plan, sample)
@@ -130,12 +133,9 @@ def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
         if part.beside is not None:
             continue
         summary = one.summaries.get((name, number))
+        place = Place(plan, sample, name, number, part, summary or one.summaries[name, 0])
         for entry in plan.metrics:
-            if summary is None:
-                lacking = Place(plan, sample, name, number, part, one.summaries[name, 0])
-                rows += insufficient(lacking, entry)
-            else:
-                rows += estimates_of(Place(plan, sample, name, number, part, summary), entry, one.replicates)
+            rows += insufficient(place, entry) if summary is None else estimates_of(place, entry, one.replicates)
     found.estimates += rows
     found.confusion += [table for place in one.places(name) for table in confusion(place)]
     found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)

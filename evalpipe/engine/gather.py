@@ -41,6 +41,7 @@ def gather(
         spec_sha256=sha256,
         prevalence=declared_prior(plan, settled),
         observed=evaluation.observed,
+        slices=evaluation.slices,
         weight=spec.weight.model_dump() if spec.weight else None,
         inputs=[file for sample in samples for file in sample.files],
         datasets=[sample.summary for sample in samples],

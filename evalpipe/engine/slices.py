@@ -10,7 +10,7 @@ import numpy as np
 from evalpipe.engine.averages import values
 from evalpipe.engine.differences import Gap, gap, quotient
 from evalpipe.intervals import benjamini_hochberg, holm
-from evalpipe.results import SliceDifference
+from evalpipe.results import SliceDifference, SliceSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,6 +53,13 @@ class Measured:
         drawn, base = self.drawn[first], self.drawn[second]
         shares = None if drawn is None or base is None else quotient(drawn, base)
         return gap(float(quotient(self.value[first], self.value[second])), shares, level, self.undefined, 1.0)
+
+
+def slice_summaries(one: Evaluated) -> Iterator[SliceSummary]:
+    """Yield how many rows each slice of a dataset has, and how many of them are events."""
+    for part in one.parts:
+        if part.slice is not None and part.beside is None:
+            yield SliceSummary(dataset=one.sample.dataset, slice=dict(part.slice), n=part.n, events=part.events)
 
 
 def slice_differences(plan: Plan, one: Evaluated) -> Iterator[SliceDifference]:

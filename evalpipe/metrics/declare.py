@@ -144,6 +144,12 @@ class Metric:
         marks = {name: typing.get_args(hints[name])[1:] for name in self.option_types}
         return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, FromSpec)}
 
+    @cached_property
+    def is_proportion(self) -> bool:
+        """Whether the function returns a `Proportion`, whose trials are the rows that the value is a share of."""
+        hints = typing.get_type_hints(self.function, include_extras=True)
+        return self.interval == "proportion" or hints.get("return") is Proportion
+
     @property
     def of_reportable(self) -> bool:
         """Whether it is of predicted classes, and so of the rows outside the equivocal zone; not of their share."""

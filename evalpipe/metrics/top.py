@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import Proportion, metric, ratio
 
 UNIT = (0.0, 1.0)
 Count = Annotated[int, Field(ge=1)]
@@ -33,18 +33,20 @@ def precision_at_k(events_at: Any, others_at: Any, events_from: Any, others_from
 
 @metric(needs="scores", direction="maximize", range=UNIT, title="Recall at k", undefined="no events",
         ref="Manning, Raghavan & Schutze (2008)")
-def recall_at_k(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, k: Count) -> Any:
+def recall_at_k(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, k: Count) -> Proportion:
     r"""Share of the events that are among the k rows scored highest; rows of equal score across the border count in
     expectation, $\frac{TP_k}{TP_k+FN_k}$."""
-    return ratio(_found(events_at, others_at, events_from, others_from, k), events_from[..., 0])
+    return Proportion(_found(events_at, others_at, events_from, others_from, k), events_from[..., 0])
 
 
 @metric(needs="scores", direction="maximize", range=UNIT, undefined="no events", ref="Ling & Li (1998)")
-def gain(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, at: Share = 0.1) -> Any:
+def gain(
+    events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, at: Share = 0.1
+) -> Proportion:
     r"""Share of all events found among a given share (at) of the rows, those scored highest,
     $\frac{TP_{at}}{TP+FN}$."""
     rows = at * (events_from[..., 0] + others_from[..., 0])
-    return ratio(_found(events_at, others_at, events_from, others_from, rows), events_from[..., 0])
+    return Proportion(_found(events_at, others_at, events_from, others_from, rows), events_from[..., 0])
 
 
 @metric(needs="scores", direction="maximize", range=(0.0, np.inf), undefined="no events", ref="Ling & Li (1998)")

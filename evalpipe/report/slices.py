@@ -22,7 +22,7 @@ from evalpipe.report.tables import Number, is_whole, key_measures, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.results import Estimate, Results, Slice
+    from evalpipe.results import DatasetSummary, Estimate, Results, Slice, SliceSummary
 
 MEASURES_ABREAST = 6
 """Measures side by side in one table; more are shared out evenly among further tables."""
@@ -46,11 +46,15 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Sliced:
-    """A dataset's estimates by slice: its slicings in order, and each estimate by model, slice and measure."""
+    """A dataset's estimates by slice: its slicings in order, and each estimate by model, slice and measure.
+
+    ``sizes`` are the rows of each slice and the events among them.
+    """
 
     slicings: Mapping[str, tuple[Slice, ...]]
     measures: tuple[Measure, ...]
     found: Mapping[tuple[str, Key, Measure], Estimate]
+    sizes: Mapping[Key, SliceSummary | DatasetSummary]
 
     def at(self, model: str, labels: Slice | None, measure: Measure) -> Estimate | None:
         """Return an estimate, that over all rows where ``labels`` is None; None where there is none."""
@@ -119,7 +123,9 @@ def sliced(results: Results, dataset: str) -> Sliced:
             slicings.setdefault(title, {})[key(e.slice)] = e.slice
     wanted = key_measures(results)
     measures = dict.fromkeys(measure for _, _, measure in found if measure.metric in wanted)
-    return Sliced({title: tuple(each.values()) for title, each in slicings.items()}, tuple(measures), found)
+    sizes: dict[Key, SliceSummary | DatasetSummary] = {key(s.slice): s for s in results.slices if s.dataset == dataset}
+    sizes |= {key(None): summary for summary in results.datasets if summary.name == dataset}
+    return Sliced({title: tuple(each.values()) for title, each in slicings.items()}, tuple(measures), found, sizes)
 
 
 def slices_views(results: Results) -> tuple[SlicesView, ...]:
@@ -162,7 +168,10 @@ def _table(results: Results, held: Sliced, model: tuple[str, str], measures: Seq
     for title, slices in held.slicings.items():
         lines += [(None if i else title, names.slice(labels), labels) for i, labels in enumerate(slices)]
     rows = tuple(
-        _row(heading, name, [held.at(model[0], labels, measure) for measure in measures], whole, letters)
+        _row(
+            heading, name, held.sizes.get(key(labels)), [held.at(model[0], labels, measure) for measure in measures],
+            whole, letters,
+        )
         for heading, name, labels in lines
     )
     remarks = tuple((letter, remark) for remark, letter in letters.items())
@@ -170,18 +179,16 @@ def _table(results: Results, held: Sliced, model: tuple[str, str], measures: Seq
 
 
 def _row(
-    heading: str | None, name: str, estimates: Sequence[Estimate | None], whole: frozenset[str],
-    letters: dict[str, str],
+    heading: str | None, name: str, size: SliceSummary | DatasetSummary | None, estimates: Sequence[Estimate | None],
+    whole: frozenset[str], letters: dict[str, str],
 ) -> SliceRow:
     known = [e for e in estimates if e is not None]
     few = next((e.reason or e.status for e in known if e.status == "insufficient"), None)
-    largest = max(known, key=lambda e: e.n, default=None)  # measures of predicted classes may be of fewer rows
-    events = None if largest is None else largest.events
     return SliceRow(
         heading=heading,
         name=name,
-        n="–" if largest is None else numbers.count(largest.n),
-        events="–" if events is None else numbers.count(events),
+        n="–" if size is None else numbers.count(size.n),
+        events="–" if size is None or size.events is None else numbers.count(size.events),
         cells=() if few else tuple(_mark(e, whole, letters) for e in estimates),
         few=few,
     )

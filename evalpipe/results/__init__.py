@@ -34,6 +34,7 @@ from evalpipe.results.tables import (
     ModelSummary,
     Recalibration,
     SliceDifference,
+    SliceSummary,
     Warned,
     WorstSlice,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "Scalar",
     "Slice",
     "SliceDifference",
+    "SliceSummary",
     "Status",
     "Threshold",
     "Verdict",
@@ -115,6 +117,7 @@ class Results(Record):
     weight: dict[str, str] | None
     inputs: list[InputFile]
     datasets: list[DatasetSummary]
+    slices: list[SliceSummary] = Field(default_factory=list)
     models: list[ModelSummary]
     metrics: list[MetricSummary]
     intervals: Method

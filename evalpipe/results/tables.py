@@ -65,6 +65,17 @@ class DatasetSummary(Record):
     """How predictions in files of their own were matched to the rows."""
 
 
+class SliceSummary(Record):
+    """How large a slice of an evaluated dataset is."""
+
+    dataset: str
+    slice: Slice
+    n: int
+    """Observations in it."""
+    events: int | None
+    """Events among them, of a binary outcome."""
+
+
 class ModelSummary(Record):
     """A model and the columns that hold its predictions."""
 
@@ -121,9 +132,11 @@ class Estimate(Measured):
     """How the interval was made: exact, wilson, jeffreys, delong, logit, percentile, basic, bca, studentised,
     bootstrap_logit, folded or none."""
     n: int
-    """Observations that it is of: with an equivocal zone, measures of predicted classes are of the reportable ones."""
+    """Observations in its own denominator, whatever they weigh: of sensitivity the events, of precision the predicted
+    events. What is no proportion, and an average over classes, is of all rows that it sees; with an equivocal zone
+    those are, for a measure of predicted classes, the reportable ones. Of a slice of too few rows, all of them."""
     events: int | None
-    """Events among them, of a binary outcome; of one class of several, its rows."""
+    """Events among these, of a binary outcome; of one class of several, the rows of that class among them."""
     status: Status
     reason: str | None = None
     classes_used: int | None = None
@@ -164,6 +177,7 @@ class Comparison(Measured):
     """The difference below which the two are equivalent in practice; null where none is declared."""
     verdict: Literal["better", "equivalent", "worse", "undecided"]
     n: int
+    """Observations of the model that are compared: all that the measure sees, whatever its denominator."""
     status: Status
     reason: str | None = None
     undefined_replicates: int = 0
@@ -238,7 +252,9 @@ class WorstSlice(Record):
     params: dict[str, Scalar]
     average: str | None = None
     n: int
+    """Observations of the slice that the measure sees."""
     events: int | None
+    """Events among them, of a binary outcome."""
     value: float
     overall: float
     difference: float

@@ -47,7 +47,8 @@ def test_each_average_is_an_estimate_of_its_own() -> None:
     assert [row.value for row in found] == pytest.approx(
         [np.mean(each), np.average(each, weights=np.bincount(CODES)), (picked == CODES).mean(), *each], rel=1e-12)
     assert [row.method for row in found] == ["percentile"] * 3 + ["exact"] * 3
-    assert [row.events for row in found[3:]] == np.bincount(CODES).tolist()
+    assert [row.n for row in found[3:]] == np.bincount(picked).tolist()
+    assert [row.events for row in found[3:]] == [(CODES[picked == k] == k).sum() for k in range(3)]
     assert [row.classes_used for row in found] == [3, 3, None, None, None, None]
 
 

@@ -362,7 +362,7 @@ def test_a_proportion_is_declared_as_one(entry: Metric) -> None:
     filled = samples.filled(registry[name], options, data.levels)
     summary = Summary(data, np.ones(97))
     outcome = entry.function(*(summary(used, filled) for used in entry.statistics), **filled)
-    assert isinstance(outcome, Proportion) == (entry.interval == "proportion")
+    assert isinstance(outcome, Proportion) == entry.is_proportion
 
 
 @pytest.mark.parametrize("entry", list(registry), ids=lambda entry: entry.name)

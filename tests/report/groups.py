@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.results import Comparison, Curve, Disparity, Estimate, Results, SliceDifference, WorstSlice
+from evalpipe.results import Comparison, Curve, Disparity, Estimate, Results, SliceDifference, SliceSummary, WorstSlice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,15 @@ def sliced(results: Results, slices: list[dict[str, str]]) -> list[Estimate]:
             moved = {key: max(value + away + reach[key], 0.0) for key, value in known.items()}
             rows.append(e.model_copy(update={"slice": labels, "n": n, "events": n // 2, **moved}))
     return rows
+
+
+def sizes(results: Results, slices: list[dict[str, str]]) -> Iterator[SliceSummary]:
+    """Yield the rows of each slice of each dataset, as `sliced` makes them."""
+    for dataset in results.datasets:
+        for place, labels in enumerate(slices):
+            n = max(dataset.n // (place + 2), 1)
+            few = {"n": 12, "events": 3} if place == 2 else {"n": n, "events": n // 2}
+            yield SliceSummary(dataset=dataset.name, slice=labels, **few)
 
 
 def compared(results: Results, **changes: Any) -> list[Comparison]:
@@ -143,6 +152,7 @@ def grouped(results: Results, slices: list[dict[str, str]] | None = None) -> Res
     return results.model_copy(update={
         "spec": {**results.spec, **SPEC},
         "rows": [*results.rows, *sliced(results, by)],
+        "slices": list(sizes(results, by)),
         "curves": banded(results),
         "comparisons": [
             *compared(results), *across, *(c for change in here for c in compared(results, **change)),

@@ -21,7 +21,7 @@ from evalpipe.report.figures.canvas import (
 )
 from evalpipe.report.figures.numbers import plain_axes
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.slices import Measure, Sliced, sliced
+from evalpipe.report.slices import Measure, Sliced, key, sliced
 from evalpipe.report.tables import is_whole, shown
 
 if TYPE_CHECKING:
@@ -143,19 +143,23 @@ def _line(axes: Axes, held: Sliced, drawn: tuple[tuple[Series, ...], Measure], r
         axes.axhline(row - 0.5, color=GRID, linewidth=0.6)
     if numb:
         ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-        axes.text(0.02, row, _absent(found), fontsize=8, va="center_baseline", color=MUTED, transform=side, bbox=ground)
+        axes.text(
+            0.02, row, _absent(held, line, found), fontsize=8, va="center_baseline", color=MUTED, transform=side,
+            bbox=ground,
+        )
         return
     for place, (one, e) in enumerate(found):
         _dot(axes, one, e, row + (place - (len(series) - 1) / 2) * 0.085 / _step(len(series)))
 
 
-def _absent(found: list[tuple[Series, Estimate | None]]) -> str:
-    """Say why no model has a value in a slice."""
+def _absent(held: Sliced, line: Line, found: list[tuple[Series, Estimate | None]]) -> str:
+    """Say why no model has a value in a slice, and how many rows it has."""
     known = next((e for _, e in found if e is not None), None)
     if known is None:
         return "not evaluated"
     why = "too few" if known.status == "insufficient" else "undefined"
-    return f"n = {numbers.count(known.n)}, {why}"
+    size = held.sizes.get(key(line.labels))
+    return why if size is None else f"n = {numbers.count(size.n)}, {why}"
 
 
 def _dot(axes: Axes, series: Series, e: Estimate | None, y: float) -> None:

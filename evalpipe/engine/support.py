@@ -1,0 +1,34 @@
+"""The support of an estimate: the observations in its own denominator, and the events among them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.statistics import Summary
+
+if TYPE_CHECKING:
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.parts import Part
+    from evalpipe.plan import MetricPlan
+
+
+def counts(sample: Sample, part: Part, rows: Any) -> Summary:
+    """Return statistics of ``rows``, those of an event in a part, with two weights each: observations, and events.
+
+    The second is a row's observations where it is an event, else 0.
+    """
+    observed = part.of(sample.observations)
+    return Summary(rows, np.stack([observed, observed * rows.truth]))
+
+
+def own_denominator(counted: Summary, entry: MetricPlan, params: Any) -> tuple[int, int]:
+    """Return the observations in a proportion's denominator and the events among them.
+
+    Its trials are linear in the weights of rows, so those of the events alone are the events among them. No prevalence
+    changes how many rows there are.
+    """
+    _, trials = counted.proportion(entry.metric, params)
+    rows, events = np.broadcast_to(trials, 2)
+    return round(float(rows)), round(float(events))
