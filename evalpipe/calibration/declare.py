@@ -8,7 +8,6 @@ where shapes do not say all, ``check(parameters)`` returns what is wrong with pa
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 import keyword
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from evalpipe.spelling import closest
 from evalpipe.tasks import Task
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -172,8 +172,8 @@ def fitted_from(method: str, options: Mapping[str, Any], parameters: Mapping[str
     parameters that are missing, unknown, not finite or of the wrong shape.
     """
     if method not in registry:
-        near = difflib.get_close_matches(str(method), registry, n=1)
-        raise ValueError(f"no recalibrator is called {method!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        near = closest(str(method), registry)
+        raise ValueError(f"no recalibrator is called {method!r}" + (f"; did you mean {near!r}?" if near else ""))
     entry = registry[method]
     chosen, fault = entry._chosen(options), entry.fault(parameters)  # noqa: SLF001 - this function is its other half
     if fault is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import os
 from dataclasses import dataclass
@@ -10,10 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from evalpipe.data.table import Format, Named
     from evalpipe.spec.models import Spec
 
@@ -115,17 +113,8 @@ def _nearest(root: Path, missing: PurePosixPath) -> str:
     if (root / missing).exists() or not (root / missing.parent).is_dir():
         return "check the path"
     names = sorted(entry.name for entry in (root / missing.parent).iterdir() if not entry.name.startswith("."))
-    close = close_match(missing.name, names)
+    close = closest(missing.name, names)
     return f"did you mean '{missing.parent / close}'?" if close else "check the path"
-
-
-def close_match(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word most like ``word``, case and outer spaces set aside; None when none is like it."""
-    folded: dict[str, str] = {}
-    for entry in known:
-        folded.setdefault(entry.strip().casefold(), entry)
-    found = difflib.get_close_matches(word.strip().casefold(), folded, n=1, cutoff=0.6)
-    return folded[found[0]] if found else None
 
 
 def _file(spec: Spec, named: Named) -> str:

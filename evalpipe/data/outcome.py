@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import SHOWN, more
-from evalpipe.data.files import close_match
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
 from evalpipe.plan import levels
-from evalpipe.spec.levels import level_text
+from evalpipe.spec.levels import find_level, level_text, level_value, meant_level, other_level
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,22 +22,68 @@ _OUTCOME: Loc = ("outcome", "column")
 _EVENT: Loc = ("outcome", "event")
 
 
-def settle(spec: Spec, evaluated: Sequence[Columns]) -> tuple[str, ...]:
+def settle(spec: Spec, evaluated: Sequence[Columns], references: Sequence[Columns] = ()) -> tuple[str, ...]:
     """Find the levels in order, of a binary outcome the event first; adds a problem to each dataset that disagrees.
 
     The level of a binary outcome that is not the event is the declared one, else the one found in the outcome, else in
-    the predictions, else "not <event>".
+    the predictions, else "not <event>". Values of the data that are a level stored in another way (1.0 or true for 1)
+    are written as the level in all columns, also of ``references``.
     """
     settled = levels(spec)
-    if settled:
-        for columns in evaluated:
-            columns.problems.extend(_undeclared(columns, settled))
+    for columns in evaluated:
+        columns.problems.extend(_written_twice(columns, settled))
+    event = settled[0] if settled else level_text(spec.outcome.event)
+    _write_alike((*evaluated, *references), settled or [event])
+    for columns in evaluated if settled else ():
+        columns.problems.extend(_undeclared(columns, settled))
     if len(settled) < 2:
-        event = level_text(spec.outcome.event)
         settled = [event, f"not {event}" if settled else _found(spec, event, evaluated)]
+        _write_alike((*evaluated, *references), settled)
     for columns in evaluated:
         columns.problems.extend(_predictions(columns, settled))
     return tuple(settled)
+
+
+def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
+    """Yield the columns that hold levels, each once: where its values are, its place in the spec, what it is called."""
+    spec = columns.rows.spec
+    yield columns, spec.outcome.column, _OUTCOME, "outcome"
+    seen: set[tuple[int, str]] = set()
+    for name, model in spec.models.items():
+        held = columns.of(name)
+        if model.prediction is not None and (id(held), model.prediction) not in seen:
+            seen.add((id(held), model.prediction))
+            yield held, model.prediction, ("models", name, "prediction"), "prediction"
+
+
+def _write_alike(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
+    """Write values that are one of the levels stored in another way as that level."""
+    for columns in datasets:
+        for held, column, _, _ in _level_columns(columns):
+            if column not in held.values:
+                continue
+            values = held.values[column]
+            said = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
+            other = {value: level for value, level in said.items() if level is not None and level != value}
+            held.values[column] = values.replace(other) if other else values
+
+
+def _written_twice(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
+    """Find columns in which the same value stands in two ways, as '1' and '1.0', that are not levels of their own."""
+    for held, column, loc, called in _level_columns(columns):
+        if column not in held.values:
+            continue
+        values, first = held.values[column], dict[str, str]()
+        for value in values.drop_nulls().unique().sort():
+            same = first.setdefault(level_value(value), value)
+            if same == value or {same, value} <= set(declared):
+                continue
+            message = (f"the {called} column '{column}' of {held.rows.called} holds {shown(same)} and {shown(value)}, "
+                       "which are the same value")
+            hint = "write it in one way, or list both under outcome.levels if they are different levels"
+            mask = (values == value).fill_null(value=False)
+            yield held.rows.problem("level-written-twice", message, loc, hint, mask=mask, values=values)
+            break
 
 
 def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
@@ -61,7 +106,10 @@ def _found(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str:
         truth = columns.values.get(spec.outcome.column)
         if truth is None:
             continue
-        others = [level for level in truth.drop_nulls().unique().sort() if level != event]
+        there = {level: other_level(event, level) for level in truth.drop_nulls().unique().sort() if level != event}
+        there = {level: find_level(other, list(first)) or other for level, other in there.items()}
+        truth = columns.values[spec.outcome.column] = truth.replace(there)
+        others = list(dict.fromkeys(there.values()))
         problem = _event_absent(columns, event, others) or _too_many(columns, event, others)
         if problem is not None:
             columns.problems.append(problem)
@@ -81,8 +129,8 @@ def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Proble
         return None
     column = columns.rows.spec.outcome.column
     message = f"the event {shown(event)} never occurs in the outcome column '{column}' of dataset '{columns.rows.name}'"
-    guess = same or close_match(event, others)
-    hint = f"did you mean {shown(guess)}?" if guess else "write the event as it stands in the data"
+    guess = same or meant_level(event, others)
+    hint = f"did you mean {shown(guess)}?" if guess else "name the level that counts as the event"
     notes = _levels(columns, truth, others)
     return columns.rows.problem("event-absent", message, _EVENT, hint, notes=notes)
 
@@ -132,13 +180,8 @@ def _predicted(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str | No
 
 def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
     """Find predicted levels that the outcome does not have."""
-    asked: dict[tuple[str | None, str], tuple[Columns, Loc]] = {}
-    for name, model in columns.rows.spec.models.items():
-        if model.prediction is not None:
-            file = name if name in columns.models else None
-            asked.setdefault((file, model.prediction), (columns.of(name), ("models", name, "prediction")))
-    for (_, column), (held, loc) in asked.items():
-        values = held.values.get(column)
+    for held, column, loc, called in _level_columns(columns):
+        values = held.values.get(column) if called == "prediction" else None
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
         if values is not None and wrong is not None and wrong.any():
             what = _listed(values.filter(wrong))
@@ -151,7 +194,7 @@ def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
 def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:
     """Suggest the level that the first strange value comes nearest to."""
     first = str(wrong[0])
-    guess = close_match(first, levels)
+    guess = meant_level(first, levels)
     if guess is None:
         return f"the levels are {_joined([shown(level) for level in levels])}"
     if first.strip() == guess.strip():

@@ -38,7 +38,7 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
     predicted = [columns for columns in read_columns.values() if columns.rows.plan.role != "reference"]
     references = [columns for columns in read_columns.values() if columns.rows.plan.role == "reference"]
-    levels = () if spec.task in NUMBERS else outcome.settle(spec, predicted)
+    levels = () if spec.task in NUMBERS else outcome.settle(spec, predicted, references)
     for columns in predicted:
         for reference in references:
             columns.problems.extend(leaks.shared(columns, reference))

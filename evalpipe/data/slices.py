@@ -11,13 +11,13 @@ import numpy as np
 
 from evalpipe.data.columns import Graded, read_numbers, wrong_type
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.files import close_match
 from evalpipe.data.sample import Slicing
 from evalpipe.data.summary import counting
 from evalpipe.data.values import shown, texts
 from evalpipe.plan import slice_parts
 from evalpipe.spec.levels import level_text
 from evalpipe.spec.slicing import Cut, part_column
+from evalpipe.spelling import closest_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -132,7 +132,7 @@ def _references(found: Columns, counts: pl.Series) -> None:
         occurring = [graded.labels[code] for code in graded.codes.filter(counts).unique().sort()]
         if wanted not in occurring:
             message = f"no row of {found.rows.called} is in the reference slice {shown(wanted)} of '{column}'"
-            guess = None if wanted in graded.labels else close_match(wanted, occurring)
+            guess = None if wanted in graded.labels else closest_level(wanted, occurring)
             listed = ", ".join(shown(label) for label in occurring[:12]) + (", …" if len(occurring) > 12 else "")
             hint = f"did you mean {shown(guess)}?" if guess else f"the slices with rows are {listed}"
             loc: Loc = ("slice_rules", "reference", column)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.files import close_match
 from evalpipe.data.formats import sentence
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +121,7 @@ def _typed(text: str, schema: Mapping[str, pl.DataType]) -> list[Fault]:
 
 
 def _unknown(name: str, text: str, schema: Mapping[str, object]) -> Fault:
-    close = close_match(name, schema)
+    close = closest(name, schema)
     quoted = f'"{name}"' in text
     listed = ", ".join(list(schema)[:12]) + (", …" if len(schema) > 12 else "")
     hint = f"did you mean '{close}'?" if close else f"the columns are {listed}"

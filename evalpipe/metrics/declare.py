@@ -7,7 +7,6 @@ works on the last axis of tables and broadcasts over the rest.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 import re
@@ -21,6 +20,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from evalpipe.spelling import closest
 from evalpipe.tasks import CLASSES, NUMBERS, Task
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -262,8 +262,7 @@ class Registry:
     def closest(self, name: str) -> str | None:
         """Return the known name or alias most like ``name``, if any is close."""
         plain = name.strip().lower().replace(" ", "_").replace("-", "_")
-        found = difflib.get_close_matches(plain, self._aliases, n=1, cutoff=0.6)
-        return found[0] if found else None
+        return closest(plain, self._aliases)
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of one entry of the spec's ``metrics``."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
 from evalpipe.spec.levels import level_text
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -128,10 +128,10 @@ def missing(spec: Spec, table: Table, needed: Mapping[str, Loc]) -> list[Problem
 
 
 def _missing_column(spec: Spec, table: Table, column: str, loc: Loc) -> Problem:
-    close = difflib.get_close_matches(column, table.columns, n=1)
+    close = closest(column, table.columns)
     listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
     notes = [f"its columns: {listed}"]
-    hint = f"did you mean '{close[0]}'?" if close else f"name one of the columns of {table.named.called}"
+    hint = f"did you mean '{close}'?" if close else f"name one of the columns of {table.named.called}"
     if loc[-1] in ("probabilities", "scores"):
         hint = f"every level needs a column of {loc[-1]}"
     if table.named.model is not None and loc == ("id",):

@@ -17,9 +17,10 @@ from evalpipe.spec.check_recalibrate import check_recalibrate
 from evalpipe.spec.check_slices import check_slices
 from evalpipe.spec.check_task import check_task
 from evalpipe.spec.check_thresholds import check_thresholds
-from evalpipe.spec.describe import closest, listed
-from evalpipe.spec.levels import level_text
+from evalpipe.spec.describe import listed
+from evalpipe.spec.levels import LEVEL, level_text, meant_level
 from evalpipe.spec.models import gives
+from evalpipe.spelling import closest
 from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def check(tree: Tree) -> list[Problem]:
 def _readable(tree: Tree) -> list[Any] | None:
     """Return the declared levels, None where there are none or one of them is not a level."""
     levels = tree.get("outcome", "levels")
-    good = isinstance(levels, list) and all(isinstance(level, str | bool | int) for level in levels)
+    good = isinstance(levels, list) and all(isinstance(level, LEVEL) for level in levels)
     return levels if good else None
 
 
@@ -92,12 +93,12 @@ def _event(tree: Tree) -> list[Problem]:
     levels, event = _readable(tree), tree.get("outcome", "event")
     if tree.get("task") in MANY:
         return []
-    if not levels or not isinstance(event, str | bool | int):
+    if not levels or not isinstance(event, LEVEL):
         return []
     texts = [level_text(level) for level in levels]
     if level_text(event) in texts:
         return []
-    guess = None if tree.secret("outcome", "event") else closest(level_text(event), texts)
+    guess = None if tree.secret("outcome", "event") else meant_level(level_text(event), texts)
     secret = any(tree.secret("outcome", "levels", index) for index in range(len(levels)))
     hint = None if secret else f"did you mean '{guess}'?" if guess else f"the levels are {listed(texts, 'and')}"
     message = f"the event {tree.show('outcome', 'event')} is not one of the declared levels"

@@ -6,7 +6,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.metrics import registry
-from evalpipe.spec.describe import closest, listed
+from evalpipe.spec.describe import listed
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,11 @@ from pydantic import ValidationError
 
 from evalpipe.spec.check_metrics import check_entry, effective
 from evalpipe.spec.check_prevalence import one_prevalence, prevalences
-from evalpipe.spec.describe import closest, listed
+from evalpipe.spec.describe import listed
 from evalpipe.spec.desirability import KINDS, OWN
 from evalpipe.spec.explain import unknown_key
-from evalpipe.spec.levels import level_text
+from evalpipe.spec.levels import level_text, meant_level
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -218,7 +219,7 @@ def _judged(tree: Tree, here: Loc, kind: str, shape: Any) -> Iterator[Problem]:
                 hint = "add a point, or write 'extrapolate: clamp' or 'zero'"
                 yield tree.problem("wrong-characteristic", message, *here, hint=hint)
     elif isinstance(shape, dict) and isinstance(value, str | bool | int | float) and level_text(value) not in shape:
-        guess = None if tree.secret(*here) else closest(level_text(value), list(shape))
+        guess = None if tree.secret(*here) else meant_level(level_text(value), list(shape))
         message = f"{tree.show(*here)} is not a level of the goal by category"
         hint = f"did you mean '{guess}'?" if guess else f"add it there beside {listed(shape, 'and')}"
         yield tree.problem("wrong-characteristic", message, *here, hint=hint)

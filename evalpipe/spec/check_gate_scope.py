@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.describe import closest, listed
+from evalpipe.spec.describe import listed
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,12 @@ from pydantic import ValidationError
 from evalpipe.spec.check_gate_scope import check_scope
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
-from evalpipe.spec.describe import closest, listed
+from evalpipe.spec.describe import listed
 from evalpipe.spec.desirability import Goal, goal_names
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.gates import CHANGES, KEYS, LIMITS
-from evalpipe.spec.levels import level_text
+from evalpipe.spec.levels import LEVEL, level_text, meant_level
+from evalpipe.spelling import closest
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _measured(tree: Tree, loc: Loc, average: Loc, metric: Metric) -> Iterator[Pr
         averaged = metric.sees == "event" and tree.get("task") in MANY
         hint = "add 'average: none', or remove it" if averaged else "remove it"
         yield tree.problem("unused-key", message, *loc, "class", key=True, hint=hint)
-    elif isinstance(of_class, str | bool | int):
+    elif isinstance(of_class, LEVEL):
         yield from _class(tree, (*loc, "class"), level_text(of_class))
     yield from one_prevalence(tree, average[:-1], "a gate judges one value")
     yield from _reach(tree, loc, metric)
@@ -149,10 +150,10 @@ def _span(low: float, high: float) -> str:
 
 def _class(tree: Tree, loc: Loc, name: str) -> Iterator[Problem]:
     levels = tree.get("outcome", "levels")
-    known = [level_text(level) for level in levels if isinstance(level, str | bool | int)] if isinstance(
+    known = [level_text(level) for level in levels if isinstance(level, LEVEL)] if isinstance(
         levels, list) else []
     if known and name not in known:
-        guess = closest(name, known)
+        guess = meant_level(name, known)
         hint = f"did you mean '{guess}'?" if guess else f"the levels are {listed(known, 'and')}"
         yield tree.problem("unknown-level", f"{tree.show(*loc)} is not one of the declared levels", *loc, hint=hint)
 

@@ -13,9 +13,10 @@ from evalpipe.metrics.declare import AVERAGES
 from evalpipe.spec.check_prevalence import check_prevalence, mean_of, prevalences
 from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.choices import common_keys
-from evalpipe.spec.describe import Shapes, closest, listed
+from evalpipe.spec.describe import Shapes, listed
 from evalpipe.spec.explain import explain, missing_key, unknown_key
 from evalpipe.spec.models import gives
+from evalpipe.spelling import closest
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

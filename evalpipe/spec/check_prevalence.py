@@ -8,7 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.check_task import KNOWN, declared_levels, lacking, unknown_level
-from evalpipe.spec.describe import closest, listed
+from evalpipe.spec.describe import listed
+from evalpipe.spelling import closest
 from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from pydantic import ValidationError
 from evalpipe.calibration import registry
 from evalpipe.spec.check_prevalence import check_shift
 from evalpipe.spec.check_task import KNOWN
-from evalpipe.spec.describe import Shapes, closest, listed
+from evalpipe.spec.describe import Shapes, listed
 from evalpipe.spec.explain import explain, missing_key, unknown_key
 from evalpipe.spec.kinds import KEY
 from evalpipe.spec.models import gives
 from evalpipe.spec.recalibration import OWN
 from evalpipe.spec.thresholds import tuned_on
+from evalpipe.spelling import closest
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

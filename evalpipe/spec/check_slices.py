@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.metrics import registry
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
-from evalpipe.spec.describe import closest, listed
+from evalpipe.spec.describe import listed
 from evalpipe.spec.models import gives
 from evalpipe.spec.slicing import DISPARITIES
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

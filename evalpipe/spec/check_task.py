@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.describe import Shapes, closest, listed
+from evalpipe.spec.describe import Shapes, listed
 from evalpipe.spec.explain import missing_key
-from evalpipe.spec.levels import level_text
+from evalpipe.spec.levels import LEVEL, level_text, meant_level
+from evalpipe.spelling import closest
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:
@@ -122,13 +123,13 @@ def lacking(tree: Tree, model: str, part: str, key: str) -> Iterator[Problem]:
 def declared_levels(tree: Tree) -> list[str] | None:
     """Return the declared levels as texts; None where they cannot be read."""
     levels = tree.get("outcome", "levels")
-    good = isinstance(levels, list) and levels and all(isinstance(level, str | bool | int) for level in levels)
+    good = isinstance(levels, list) and levels and all(isinstance(level, LEVEL) for level in levels)
     return [level_text(level) for level in levels] if good else None
 
 
 def unknown_level(tree: Tree, loc: Loc, name: str, levels: list[str], *, key: bool = False) -> Problem:
     """Report a level that is not declared."""
-    guess = closest(name, levels)
+    guess = meant_level(name, levels)
     hint = f"did you mean '{guess}'?" if guess else f"the levels are {listed(levels, 'and')}"
     return tree.problem("unknown-level", f"'{name}' is not one of the declared levels", *loc, key=key, hint=hint)
 
@@ -161,7 +162,7 @@ def _pair(entry: Any) -> tuple[str, str] | None:
     if not isinstance(entry, dict):
         return None
     truth, predicted = entry.get("truth"), entry.get("predicted")
-    if not isinstance(truth, str | bool | int) or not isinstance(predicted, str | bool | int):
+    if not isinstance(truth, LEVEL) or not isinstance(predicted, LEVEL):
         return None
     return level_text(truth), level_text(predicted)
 

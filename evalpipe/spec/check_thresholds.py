@@ -9,9 +9,10 @@ from evalpipe.metrics import registry
 from evalpipe.metrics.costs import bayes_threshold
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
-from evalpipe.spec.describe import closest, listed
-from evalpipe.spec.levels import level_text
+from evalpipe.spec.describe import listed
+from evalpipe.spec.levels import LEVEL, level_text
 from evalpipe.spec.models import gives
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,7 +208,7 @@ def _costs(tree: Tree) -> list[list[float]] | None:
     levels, event, written = (tree.get("outcome", "levels"), tree.get("outcome", "event"), tree.get("costs"))
     if not isinstance(levels, list) or not isinstance(written, list) or event is None:
         return None
-    texts = [level_text(level) for level in levels if isinstance(level, str | bool | int)]
+    texts = [level_text(level) for level in levels if isinstance(level, LEVEL)]
     order = [level_text(event), *(text for text in texts if text != level_text(event))]
     if len(order) != 2 or not all(isinstance(one, dict) and _number(one.get("cost")) for one in written):
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from evalpipe.spec.kinds import RULES
 from evalpipe.spec.tree import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from evalpipe.spec.origin import Loc
 
@@ -24,13 +23,6 @@ def listed(words: Iterable[object], last: str = "or") -> str:
     """Write words as a list: ``'a', 'b' or 'c'``."""
     texts = [quoted(word) for word in words]
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), texts[-1] if texts else "") if part)
-
-
-def closest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word most like ``word``, if any is close; case is ignored."""
-    folded = {name.casefold(): name for name in known}
-    found = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
-    return folded[found[0]] if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.describe import SHORT_LIST, Shapes, closest, listed
+from evalpipe.spec.describe import SHORT_LIST, Shapes, listed
 from evalpipe.spec.kinds import KEY, MAX_NAME, NAME, PATTERN, RULES
 from evalpipe.spec.scalars import resolve
 from evalpipe.spec.tree import quoted
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -40,8 +40,8 @@ Number = Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictInt
 Probability = Annotated[StrictFloat, Field(ge=0, le=1)]
 """A number from 0 to 1."""
 
-Level = StrictStr | StrictBool | StrictInt
-"""One value of the outcome, as it is written in the data."""
+Level = StrictStr | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
+"""One value of the outcome: a text, true or false, or a number, as it is in the data, however it is stored there."""
 
 Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 """Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""

@@ -44,7 +44,10 @@ class Outcome(Part):
     column: ColumnName
     """The column that holds the true outcome."""
     event: Level | None = None
-    """The level that counts as the event. Required of a binary outcome, never guessed."""
+    """The level that counts as the event. Required of a binary outcome, never guessed. Values of the data that are the
+    same number are the same level however they are stored (1, 1.0, "1.0"; true and false, in any capitals, are 1 and
+    0); texts are the same when every character is. A column that holds one value in two ways, '1' and '1.0', is an
+    error. This holds for `levels` and predicted levels too."""
     levels: tuple[Level, ...] | None = None
     """All levels of the outcome, in order; required of a multiclass and of an ordinal outcome. A value in the data that
     is not listed is an error."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import bisect
-import difflib
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from evalpipe.errors import Place, Problem
+from evalpipe.spelling import closest
 
 MAX_BYTES = 1_000_000
 """The size a file of the spec may have."""
@@ -94,5 +94,5 @@ def _sibling(path: Path) -> str:
     except OSError:
         return "check the path"
     stems = {name.rsplit(".", 1)[0]: name for name in names}
-    close = difflib.get_close_matches(path.stem, stems, n=1)
-    return f"did you mean '{stems[close[0]]}'?" if close else "check the path"
+    close = closest(path.stem, stems)
+    return f"did you mean '{stems[close]}'?" if close else "check the path"

@@ -1,0 +1,58 @@
+"""Suggestions for a word that is not known: another spelling of the same, never another thing."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_ALIKE = 0.6
+"""The least similarity of names (Ratcliff and Obershelp's ratio of matching characters)."""
+
+_SHORT = 4
+"""Where both are shorter than this, no level is a misspelling of another: one letter makes another word."""
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known name most like ``word``, capitals and outer spaces set aside; None when none is like it.
+
+    Names with other numbers in them are other names: 'model_2' is no misspelling of 'model_1'.
+    """
+    plain = word.strip().casefold()
+    folded: dict[str, str] = {}
+    for name in known:
+        if _same_numbers(plain, name):
+            folded.setdefault(name.strip().casefold(), name)
+    found = difflib.get_close_matches(plain, folded, n=1, cutoff=_ALIKE)
+    return folded[found[0]] if found else None
+
+
+def closest_level(word: str, known: Iterable[str]) -> str | None:
+    """Return the level that ``word`` misspells: alike but for capitals and outer spaces, else for one letter.
+
+    A letter is added, lost, replaced or exchanged with the next, after the first, where the longer has four or more:
+    'unsafe' is no misspelling of 'safe', nor 'male' of 'female', 'atypical' of 'typical', '-1' of '1', '102' of '120'.
+    """
+    plain, levels = word.strip().casefold(), list(known)
+    same = [level for level in levels if level.strip().casefold() == plain]
+    slips = [level for level in levels if _slip(plain, level.strip().casefold())]
+    return next(iter(same or slips), None)
+
+
+def _same_numbers(left: str, right: str) -> bool:
+    numbers = [re.findall(r"\d+", text) for text in (left, right)]
+    return numbers[0] == numbers[1] or not all(numbers)
+
+
+def _slip(left: str, right: str) -> bool:
+    """Tell whether two words differ by one slip of the pen, their first letters and all that is no letter the same."""
+    others = [re.sub(r"[^\W\d_]", "", text) for text in (left, right)]
+    if others[0] != others[1] or left[:1] != right[:1] or max(len(left), len(right)) < _SHORT:
+        return False
+    short, long = sorted((left, right), key=len)
+    at = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
+    exchanged = short[:at] + short[at + 1:at + 2] + short[at:at + 1] + short[at + 2:]
+    return long in (exchanged, short[:at] + long[at:at + 1] + short[at + (len(short) == len(long)):])
