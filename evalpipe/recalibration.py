@@ -37,8 +37,8 @@ def recalibrate(
     found = _read(results)
     record = _record(found, model, fitted_on)
     path = data if isinstance(data, str | os.PathLike) else None
-    frame, values = predictions(_spec(found, record, path), None if path is not None else _frame(data))
-    made = _fitted(record)(values)
+    frame, values, score = predictions(_spec(found, record, path), None if path is not None else _frame(data))
+    made = _fitted(record)(values, score)
     columns = {model: made} if made.ndim == 1 else {
         f"{model}.{level}": made[:, place] for place, level in enumerate(found.levels)}
     taken = [name for name in columns if name in frame.columns]

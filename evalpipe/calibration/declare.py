@@ -2,8 +2,12 @@
 
 ``fit`` takes a `Training`; its keyword-only parameters are the options a user may set in the spec, with pydantic types.
 ``apply`` maps predictions by the parameters alone, which are plain JSON: what was written and read again gives the same
-bytes. Where a method takes logarithms, ``clips(parameters, prediction)`` counts the rows it moves off 0 and 1 for them;
-where shapes do not say all, ``check(parameters)`` returns what is wrong with parameters that were read.
+bytes. ``acts_on(parameters)`` says what a method takes where a model gives scores with a scale: "log_odds", which
+``log_odds(parameters, log_odds)`` maps to log odds; "order", so that scores do as well as probabilities; else the
+probabilities. ``direction(parameters)`` is above 0 where the map rises everywhere, below where it falls, 0 where it is
+constant; of a method without it equal results are ties. Where a method takes logarithms, ``clips(parameters,
+prediction)`` counts the rows it moves off 0 and 1 for them; where shapes do not say all, ``check(parameters)`` returns
+what is wrong with parameters that were read.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import math
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -41,13 +45,20 @@ class Training:
 
     ``truth`` [n]: whether a row is an event, the place of its level (from 0), or its number. ``prediction``: [n]
     probabilities of the event, [n, K] probabilities of the levels, or [n] numbers. ``weight`` [n], all above 0.
-    ``resampled`` gives the weights of so many bootstrap resamples of these rows, in batches [b, n].
+    ``resampled`` gives the weights of so many bootstrap resamples of these rows, in batches [b, n]. ``score``: what the
+    probabilities were made of, log odds [n] of the event or, up to a constant a row, of the levels [n, K]; None where
+    the model gives probabilities themselves. It tells predictions apart that round to the same probability.
     """
 
     truth: Any
     prediction: Any
     weight: Any
     resampled: Callable[[int], Iterable[Any]]
+    score: Any = None
+
+    def ordering(self) -> Any:
+        """Return what a method takes that sees the order of predictions alone."""
+        return self.prediction if self.score is None else self.score
 
 
 @dataclass(frozen=True)
@@ -62,16 +73,41 @@ class Fitted:
     parameters: Parameters
     clipped: int = 0
 
-    def __call__(self, prediction: Any) -> Array:
+    def __call__(self, prediction: Any, score: Any = None) -> Array:
         """Map predictions, [n] or [n, K], to recalibrated ones of the same shape.
 
-        Raises ValueError where the fit was for another number of levels.
+        ``score`` is what the probabilities were made of, as it was for the `Training`, or None. Raises ValueError where
+        the fit was for another number of levels.
         """
-        found = registry[self.method].method.apply(self.parameters, np.asarray(prediction, float))
+        odds = self.log_odds(score)
+        if odds is not None:
+            return _logistic(odds) if odds.ndim == 1 else _softmax(odds)
+        given = score if score is not None and self.acts_on == "order" else prediction
+        return np.asarray(registry[self.method].method.apply(self.parameters, np.asarray(given, float)), float)
+
+    @property
+    def acts_on(self) -> str:
+        """What the method takes where there are scores: "log_odds", "order" (the scores), or "probability"."""
+        acts_on = getattr(registry[self.method].method, "acts_on", None)
+        return "probability" if acts_on is None else typing.cast("str", acts_on(self.parameters))
+
+    @property
+    def direction(self) -> int | None:
+        """1 where the map rises everywhere, -1 where it falls, 0 where it is constant; None where it may have steps."""
+        direction = getattr(registry[self.method].method, "direction", None)
+        return None if direction is None else int(np.sign(direction(self.parameters)))
+
+    def log_odds(self, score: Any) -> Array | None:
+        """Return the log odds, or those of the levels up to a constant, that scores come to; None where it has none."""
+        if score is None or self.acts_on != "log_odds":
+            return None
+        found = registry[self.method].method.log_odds(self.parameters, np.asarray(score, float))
         return np.asarray(found, float)
 
-    def clips(self, prediction: Any) -> int:
+    def clips(self, prediction: Any, score: Any = None) -> int:
         """Return how many of these rows have a probability that is clipped for a logarithm."""
+        if score is not None and self.acts_on == "log_odds":
+            return 0
         return registry[self.method].clips(self.parameters, np.asarray(prediction, float))
 
 
@@ -107,7 +143,8 @@ class Recalibrator:
         """Fit to the rows; raises `Unfit` where that is impossible, ValueError where an option is wrong."""
         chosen = self._chosen(options)
         parameters = {name: _plain(value) for name, value in self._learnt(training, chosen).items()}
-        return Fitted(self.name, chosen, parameters, self.clips(parameters, np.asarray(training.prediction, float)))
+        found = Fitted(self.name, chosen, parameters)
+        return replace(found, clipped=found.clips(training.prediction, training.score))
 
     def clips(self, parameters: Parameters, prediction: Array) -> int:
         """Return how many rows have a probability that is clipped for a logarithm under these parameters."""
@@ -131,6 +168,15 @@ class Recalibrator:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ValueError(f"{self.name}: option {place}: {first['msg']}") from error
+
+
+def _logistic(log_odds: Array) -> Array:
+    return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))
+
+
+def _softmax(log_odds: Array) -> Array:
+    raised = np.exp(log_odds - log_odds.max(axis=-1, keepdims=True))
+    return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
 
 
 def _option(parameter: str) -> str:

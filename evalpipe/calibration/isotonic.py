@@ -56,6 +56,11 @@ class Isotonic:
         return np.asarray(np.interp(prediction, parameters["at"], parameters["value"]))
 
     @staticmethod
+    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
+        """Take the order of predictions."""
+        return "order"
+
+    @staticmethod
     def check(parameters: Parameters) -> str | None:
         """Say what is wrong with levels that were read."""
         return ascending(parameters)
@@ -72,7 +77,7 @@ class IsotonicBagged:
     @staticmethod
     def fit(training: Training, *, bags: Bags = 1000) -> Parameters:
         """Fit the mean of the levels; a resample whose rows all weigh nothing is left out."""
-        found = runs(training.prediction, training.truth, training.weight)
+        found = runs(training.ordering(), training.truth, training.weight)
         totals_of_events(training, found)
         rise, used = np.zeros(len(found.at)), 0
         for batch in training.resampled(bags):
@@ -87,6 +92,11 @@ class IsotonicBagged:
     def apply(parameters: Parameters, prediction: Array) -> Array:
         """Look predictions up."""
         return _ended(parameters, prediction)
+
+    @staticmethod
+    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
+        """Take the order of predictions."""
+        return "order"
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
@@ -165,7 +175,7 @@ def _table(training: Training) -> Numbers:
     """Return the table of events as one of numbers, or that of numbers."""
     if np.asarray(training.truth).dtype.kind != "b":
         return numbers_of(training)
-    table = events_of(training)
+    table = events_of(training, training.ordering())
     return Numbers(table.at, table.events, table.total)
 
 

@@ -36,12 +36,12 @@ class Multinomial:
     @staticmethod
     def fit(training: Training) -> Parameters:
         """Fit the coefficients."""
-        prediction, truth, weight = in_order(training)
-        check_levels(prediction, truth)
-        levels = prediction.shape[1]
+        logs, truth, weight = logs_in_order(training)
+        check_levels(logs, truth)
+        levels = logs.shape[1]
         if levels > MOST:
             raise Unfit(f"{levels} levels have {levels**2 - 1} coefficients, and {MOST} levels are the most")
-        odds, total = np.log(clipped(prediction)).T, float(np.sum(weight))
+        odds, total = logs.T, float(np.sum(weight))
         centre = np.sum(odds * weight, axis=1) / total
         moved = odds - centre[:, None]
         spread = np.sqrt(np.sum(moved**2 * weight, axis=1) / total)
@@ -57,6 +57,19 @@ class Multinomial:
         demand_levels(len(coefficients) + 1, prediction)
         design = np.vstack([np.ones(len(prediction)), np.log(clipped(prediction)).T])
         return softmax(_predictor(coefficients, design).T)
+
+    @staticmethod
+    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
+        """Take the log odds."""
+        return "log_odds"
+
+    @staticmethod
+    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+        """Map the scores of all levels [n, K] to others."""
+        coefficients = np.asarray(parameters["coefficients"], float)
+        demand_levels(len(coefficients) + 1, log_odds)
+        design = np.vstack([np.ones(len(log_odds)), normalised(log_odds).T])
+        return np.asarray(_predictor(coefficients, design).T)
 
     @staticmethod
     def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
@@ -85,7 +98,7 @@ class OneVsRest:
         check_levels(prediction, truth)
         parts: list[Parameters] = []
         for level in range(prediction.shape[1]):
-            alone = replace(training, truth=truth == level, prediction=prediction[:, level])
+            alone = replace(training, truth=truth == level, prediction=prediction[:, level], score=None)
             try:
                 parts.append(registry[each].fit(alone).parameters)
             except Unfit as unfit:
@@ -127,12 +140,22 @@ def softmax(values: Array) -> Array:
     return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
 
 
-def in_order(training: Training) -> tuple[Array, Places, Array]:
-    """Return predictions [n, K], truth and weight [n] in an order that the rows alone decide, so that sums do too."""
-    prediction, weight = np.asarray(training.prediction, float) + 0.0, np.asarray(training.weight, float)
+def normalised(scores: Array) -> Array:
+    """Return the logarithms of the probabilities [n, K] that the softmax makes of scores."""
+    return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+
+
+def logs_in_order(training: Training) -> tuple[Array, Places, Array]:
+    """Return log probabilities [n, K], truth and weight [n] in an order that the rows decide, so that sums do too.
+
+    Those of the scores, where there are any; else of probabilities that are `clipped`.
+    """
+    prediction, weight = np.asarray(training.ordering(), float) + 0.0, np.asarray(training.weight, float)
     truth = np.asarray(training.truth, np.intp)
     order = np.lexsort((weight, truth, *prediction.T))
-    return prediction[order], truth[order], weight[order]
+    prediction = prediction[order]
+    logs = np.log(clipped(prediction)) if training.score is None else normalised(prediction)
+    return logs, truth[order], weight[order]
 
 
 def check_levels(prediction: Array, truth: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import typing
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from evalpipe.calibration.pooled import (
     Events,
     clipped,
     demand_distinct,
+    events_by_log_odds,
     events_of,
     expit,
     logit,
@@ -37,12 +39,27 @@ class Logistic:
     @staticmethod
     def fit(training: Training) -> Parameters:
         """Fit the line."""
-        return _line(events_of(training, clipped(training.prediction)), "logit")
+        return _line(events_by_log_odds(training))
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Array) -> Array:
         """Map probabilities."""
-        return expit(parameters["intercept"] + parameters["slope"] * logit(prediction))
+        return expit(_on_line(parameters, logit(prediction)))
+
+    @staticmethod
+    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
+        """Take the log odds."""
+        return "log_odds"
+
+    @staticmethod
+    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+        """Map log odds."""
+        return _on_line(parameters, log_odds)
+
+    @staticmethod
+    def direction(parameters: Parameters) -> float:
+        """Return the slope."""
+        return typing.cast("float", parameters["slope"])
 
     @staticmethod
     def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
@@ -58,12 +75,17 @@ class LogisticProbability:
     @staticmethod
     def fit(training: Training) -> Parameters:
         """Fit the curve."""
-        return _line(events_of(training), "probability")
+        return _line(events_of(training))
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Array) -> Array:
         """Map probabilities."""
-        return expit(parameters["intercept"] + parameters["slope"] * prediction)
+        return expit(_on_line(parameters, prediction))
+
+    @staticmethod
+    def direction(parameters: Parameters) -> float:
+        """Return the slope."""
+        return typing.cast("float", parameters["slope"])
 
 
 @recalibrator(title="Platt scaling", tasks=("binary",), ref="Platt (1999)",
@@ -78,19 +100,35 @@ class Platt:
     @staticmethod
     def fit(training: Training, *, on: On = "logit") -> Parameters:
         """Fit the curve."""
-        table = events_of(training, clipped(training.prediction) if on == "logit" else None)
+        table = events_by_log_odds(training) if on == "logit" else events_of(training)
         demand_distinct(table.at, 2, "a slope")
         event, other = float(np.sum(table.events)), float(np.sum(table.others))
         high, low = (event + 1) / (event + 2), 1 / (other + 2)
         hits = table.events * high + table.others * low
         misses = table.events * (1 - high) + table.others * (1 - low)
-        intercept, slope = logistic_fit([_scaled(table.at, on)], hits, misses)
+        intercept, slope = logistic_fit([table.at], hits, misses)
         return {"on": on, "intercept": intercept, "slope": slope}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Array) -> Array:
         """Map probabilities."""
-        return expit(parameters["intercept"] + parameters["slope"] * _scaled(prediction, parameters["on"]))
+        on = logit(prediction) if parameters["on"] == "logit" else prediction
+        return expit(_on_line(parameters, on))
+
+    @staticmethod
+    def acts_on(parameters: Parameters) -> str:
+        """Take the log odds or the probability, as ``on`` says."""
+        return "log_odds" if parameters["on"] == "logit" else "probability"
+
+    @staticmethod
+    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+        """Map log odds."""
+        return _on_line(parameters, log_odds)
+
+    @staticmethod
+    def direction(parameters: Parameters) -> float:
+        """Return the slope."""
+        return typing.cast("float", parameters["slope"])
 
     @staticmethod
     def clips(parameters: Parameters, prediction: Array) -> int:
@@ -111,17 +149,18 @@ class Beta:
     @staticmethod
     def fit(training: Training, *, parameters: Terms = "abm") -> Parameters:
         """Fit the curve."""
-        table = events_of(training, clipped(training.prediction))
+        table = events_by_log_odds(training)
         demand_distinct(table.at, 3 if parameters == "abm" else 2, "three coefficients")
-        if separated(table, 0.5 if parameters == "ab" else None) and not _backwards(table):
+        if separated(table, 0.0 if parameters == "ab" else None) and not _backwards(table):
             raise Unfit(SEPARATED)
         if parameters == "am":
-            intercept, slope = logistic_fit([logit(table.at)], table.events, table.others)
+            intercept, slope = logistic_fit([table.at], table.events, table.others)
             if slope < 0:
                 raise Unfit(BACKWARDS)
             return {"a": slope, "b": slope, "intercept": intercept}
         moved = math.log(2) if parameters == "ab" else 0.0
-        columns = np.array([np.log(table.at) + moved, -np.log1p(-table.at) - moved])
+        event, other = _logarithms(table.at)
+        columns = np.array([event + moved, -other - moved])
         intercept, a, b = _without_negative(columns, table, intercept=parameters == "abm")
         return {"a": a, "b": b, "intercept": intercept if parameters == "abm" else (a - b) * moved}
 
@@ -132,21 +171,42 @@ class Beta:
         return expit(parameters["a"] * np.log(inside) - parameters["b"] * np.log1p(-inside) + parameters["intercept"])
 
     @staticmethod
+    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
+        """Take the log odds."""
+        return "log_odds"
+
+    @staticmethod
+    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+        """Map log odds."""
+        event, other = _logarithms(log_odds)
+        return np.asarray(parameters["a"] * event - parameters["b"] * other + parameters["intercept"])
+
+    @staticmethod
+    def direction(parameters: Parameters) -> float:
+        """Return the sum of both slopes, neither of which is below 0."""
+        return typing.cast("float", parameters["a"] + parameters["b"])
+
+    @staticmethod
     def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
         """Count the rows at 0 or 1."""
         return rows_clipped(prediction)
 
 
-def _line(table: Events, on: str) -> Parameters:
+def _on_line(parameters: Parameters, at: Array) -> Array:
+    return np.asarray(parameters["intercept"] + parameters["slope"] * at)
+
+
+def _line(table: Events) -> Parameters:
     demand_distinct(table.at, 2, "a slope")
     if separated(table):
         raise Unfit(SEPARATED)
-    intercept, slope = logistic_fit([_scaled(table.at, on)], table.events, table.others)
+    intercept, slope = logistic_fit([table.at], table.events, table.others)
     return {"intercept": intercept, "slope": slope}
 
 
-def _scaled(probability: Array, on: str) -> Array:
-    return logit(probability) if on == "logit" else probability
+def _logarithms(log_odds: Array) -> tuple[Array, Array]:
+    """Return the logarithms of the probabilities of the event and of its opposite."""
+    return -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
 
 
 def _backwards(table: Events) -> bool:

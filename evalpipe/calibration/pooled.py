@@ -96,6 +96,14 @@ def events_of(training: Training, prediction: Any = None) -> Events:
                                            training.truth, training.weight))
 
 
+def events_by_log_odds(training: Training) -> Events:
+    """Total events and others at each distinct log odds: the score's where there is one, else those of `clipped`."""
+    if training.score is not None:
+        return events_of(training, training.score)
+    table = events_of(training, clipped(training.prediction))
+    return table._replace(at=logit(table.at))
+
+
 def totals_of_events(training: Training, found: Runs) -> Events:
     """Total events and others in runs of equal predictions; raises `Unfit` where all rows are events or none is."""
     event, weight = np.asarray(training.truth, bool), np.asarray(training.weight, float)

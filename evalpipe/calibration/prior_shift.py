@@ -51,6 +51,23 @@ class PriorShift:
         return np.asarray(event / (event + other))
 
     @staticmethod
+    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
+        """Take the log odds."""
+        return "log_odds"
+
+    @staticmethod
+    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+        """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
+        moved = np.log(np.asarray(parameters["to"], float)) - np.log(np.asarray(parameters["from"], float))
+        demand_levels(len(moved), log_odds if log_odds.ndim > 1 else np.empty((1, 2)))
+        return np.asarray(log_odds + (moved if log_odds.ndim > 1 else moved[0] - moved[1]))
+
+    @staticmethod
+    def direction(parameters: Parameters) -> float:  # noqa: ARG004 - one signature for all
+        """Rise everywhere."""
+        return 1.0
+
+    @staticmethod
     def check(parameters: Parameters) -> str | None:
         """Say what is wrong with prevalences that were read."""
         for name in ("from", "to"):

@@ -13,7 +13,16 @@ from pydantic import Field
 from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SCALES, SEPARATED
 from evalpipe.calibration.newton import Slope, log_likelihood, maximise, solve
-from evalpipe.calibration.pooled import Events, Places, clipped, events_of, expit, logit, rows_clipped, separated
+from evalpipe.calibration.pooled import (
+    Events,
+    Places,
+    events_by_log_odds,
+    events_of,
+    expit,
+    logit,
+    rows_clipped,
+    separated,
+)
 
 On = Annotated[Literal["probability", "logit"], Field(description="What the curve is a function of.")]
 Knots = Annotated[int, Field(ge=4, le=50, description="Knots, of which ties may leave fewer.")]
@@ -42,26 +51,25 @@ class LogisticSpline:
     @staticmethod
     def fit(training: Training, *, on: On = "probability", knots: Knots = 10) -> Parameters:
         """Fit the curve."""
-        table = events_of(training, clipped(training.prediction) if on == "logit" else None)
-        found = smooth(table, on, knots)
+        found = smooth(events_by_log_odds(training) if on == "logit" else events_of(training), knots)
         value = np.sum(found.smoother.basis[0] * found.curve, axis=1)
         return {"on": on, "at": found.smoother.at, "log_odds": value, "lambda": found.power, "edf": found.edf}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Array) -> Array:
         """Map probabilities."""
-        at, value = (np.asarray(parameters[name], float) for name in ("at", "log_odds"))
-        reach = at[-1] - at[0]
-        knots = (at - at[0]) / reach
-        x = ((logit(prediction) if parameters["on"] == "logit" else prediction) - at[0]) / reach
-        inside = np.clip(x, 0.0, 1.0)
-        place = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(at) - 2)
-        pieces = np.sum(_pieces(knots) * value, axis=-1)
-        width = np.diff(knots)
-        share = (inside - knots[place]) / width[place]
-        found = sum(pieces[place, power] * share**power for power in range(4))
-        tilt = (pieces[0, 1] / width[0], np.sum(pieces[-1] * np.arange(4)) / width[-1])
-        return expit(np.asarray(found + np.minimum(x, 0) * tilt[0] + np.maximum(x - 1, 0) * tilt[1]))
+        on = logit(prediction) if parameters["on"] == "logit" else prediction
+        return expit(_curve_at(parameters, on))
+
+    @staticmethod
+    def acts_on(parameters: Parameters) -> str:
+        """Take the log odds or the probability, as ``on`` says."""
+        return "log_odds" if parameters["on"] == "logit" else "probability"
+
+    @staticmethod
+    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+        """Map log odds."""
+        return _curve_at(parameters, log_odds)
 
     @staticmethod
     def clips(parameters: Parameters, prediction: Array) -> int:
@@ -73,6 +81,22 @@ class LogisticSpline:
         """Say what is wrong with a curve that was read."""
         at = np.asarray(parameters["at"], float)
         return None if len(at) > 2 and bool(np.all(np.diff(at) > 0)) else "at does not ascend over three knots or more"
+
+
+def _curve_at(parameters: Parameters, places: Array) -> Array:
+    """Return the curve's log odds at places on the scale that it is a function of."""
+    at, value = (np.asarray(parameters[name], float) for name in ("at", "log_odds"))
+    reach = at[-1] - at[0]
+    knots = (at - at[0]) / reach
+    x = (places - at[0]) / reach
+    inside = np.clip(x, 0.0, 1.0)
+    place = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(at) - 2)
+    pieces = np.sum(_pieces(knots) * value, axis=-1)
+    width = np.diff(knots)
+    share = (inside - knots[place]) / width[place]
+    found = sum(pieces[place, power] * share**power for power in range(4))
+    tilt = (pieces[0, 1] / width[0], np.sum(pieces[-1] * np.arange(4)) / width[-1])
+    return np.asarray(found + np.minimum(x, 0) * tilt[0] + np.maximum(x - 1, 0) * tilt[1])
 
 
 @dataclass(frozen=True)
@@ -107,8 +131,8 @@ class Smooth:
         return np.asarray(one + share * (two + share * (three + share * four)))
 
 
-def smooth(table: Events, on: str, knots: int = 10) -> Smooth:
-    """Fit the spline of ``on``, "probability" or "logit", to a table of events at distinct probabilities.
+def smooth(table: Events, knots: int = 10) -> Smooth:
+    """Fit the spline to a table of events at distinct probabilities, or at distinct log odds.
 
     Raises `Unfit` where there are too few distinct predictions, or the rows are separated.
     """
@@ -116,7 +140,6 @@ def smooth(table: Events, on: str, knots: int = 10) -> Smooth:
         raise Unfit(f"{len(table.at)} distinct predictions are too few for {knots} knots")
     if separated(table):
         raise Unfit(SEPARATED)
-    table = table._replace(at=logit(table.at)) if on == "logit" else table
     at = _knots(table, knots)
     if len(at) < 3:
         raise Unfit("nearly all predictions are equal")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import typing
+
 import numpy as np
 
 from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
-from evalpipe.calibration.levels import check_levels, in_order, softmax
+from evalpipe.calibration.levels import check_levels, logs_in_order, softmax
 from evalpipe.calibration.logistic import BACKWARDS
 from evalpipe.calibration.newton import Slope, logistic_fit, maximise
-from evalpipe.calibration.pooled import clipped, events_of, expit, logit, rows_clipped, separated
+from evalpipe.calibration.pooled import clipped, events_by_log_odds, expit, logit, rows_clipped, separated
 
 
 @recalibrator(title="Temperature scaling", tasks=("binary", "multiclass", "ordinal"), ref="Guo et al. (2017)",
@@ -37,6 +39,21 @@ class Temperature:
         return softmax(np.log(clipped(prediction)) / parameters["temperature"])
 
     @staticmethod
+    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
+        """Take the log odds."""
+        return "log_odds"
+
+    @staticmethod
+    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+        """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
+        return np.asarray(log_odds / parameters["temperature"])
+
+    @staticmethod
+    def direction(parameters: Parameters) -> float:
+        """Return the temperature, which is above 0."""
+        return typing.cast("float", parameters["temperature"])
+
+    @staticmethod
     def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
         """Count the rows at 0 or 1."""
         return rows_clipped(prediction)
@@ -48,18 +65,17 @@ class Temperature:
 
 
 def _inverse_of_event(training: Training) -> float:
-    table = events_of(training, clipped(training.prediction))
-    if np.all(table.at == 0.5):
+    table = events_by_log_odds(training)
+    if np.all(table.at == 0):
         raise Unfit("all predictions are 0.5")
-    if separated(table, 0.5):
+    if separated(table, 0.0):
         raise Unfit("every row's outcome has at least half the probability, so the likelihood has no maximum")
-    return float(logistic_fit([logit(table.at)], table.events, table.others, intercept=False)[0])
+    return float(logistic_fit([table.at], table.events, table.others, intercept=False)[0])
 
 
 def _inverse_of_levels(training: Training) -> float:
-    prediction, truth, weight = in_order(training)
-    check_levels(prediction, truth)
-    odds = np.log(clipped(prediction))
+    odds, truth, weight = logs_in_order(training)
+    check_levels(odds, truth)
     odds = odds - odds[np.arange(len(truth)), truth][:, None]  # of each level against the one that came
     if np.all(odds == 0):
         raise Unfit("all levels have equal probabilities in every row")

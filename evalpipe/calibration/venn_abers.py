@@ -24,7 +24,7 @@ class VennAbers:
     @staticmethod
     def fit(training: Training) -> Parameters:
         """Fit both levels at every distinct prediction."""
-        table = events_of(training)
+        table = events_of(training, training.ordering())
         as_event = levels(table.events, table.total)
         as_other = 1 - levels(table.others[::-1], table.total[::-1])[::-1]
         first = np.flatnonzero(np.r_[True, as_other[1:] != as_other[:-1]])
@@ -40,6 +40,11 @@ class VennAbers:
         above = np.searchsorted(np.asarray(parameters["at_1"], float), prediction, side="left")
         p0, p1 = np.r_[0.0, parameters["value_0"]][below], np.r_[parameters["value_1"], 1.0][above]
         return np.asarray(p1 / (1 - p0 + p1))
+
+    @staticmethod
+    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
+        """Take the order of predictions."""
+        return "order"
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.columns import Columns
     from evalpipe.data.sample import Floats
+    from evalpipe.plan import Zone
     from evalpipe.spec.models import Model, Spec
 
 
@@ -96,15 +98,17 @@ def predicted(
 ) -> dict[str, pl.Series]:
     """Return what is held of one model's predictions, by kind."""
     held: dict[str, pl.Series] = {}
-    score, cut = _score(model, values), threshold(spec, model)
+    score = _score(model, values)
     if score is not None:
         held["score"] = score
+    if model.scale is not None and score is not None:
+        held["chance"] = _logistic(score)
+    held |= {f"score of {place}": values[column] for place, column in enumerate(level_columns(spec, model).values())
+             if model.scores is not None}
     chances = _chances(spec, model, values)
     held |= {f"chance of {place}": chances[:, place] for place in range(chances.width)} if chances is not None else {}
     if model.prediction is not None:
         held["predicted"] = _coded(spec.task, values[model.prediction], levels)
-    elif score is not None and cut is not None:
-        held["predicted"] = score >= cut
     if model.loo_prediction is not None:
         held["left out"] = values[model.loo_prediction]
     return held
@@ -126,38 +130,49 @@ def _chances(spec: Spec, model: Model, values: Mapping[str, pl.Series]) -> pl.Da
 
 
 def _score(model: Model, values: Mapping[str, pl.Series]) -> pl.Series | None:
-    """Return what ranks the rows: the probability, that which a scaled score comes to, or the score itself."""
+    """Return what ranks the rows: the probability, or the score itself, which the logistic function would round."""
+    column = model.probability if model.score is None else model.score
+    return None if column is None else values[column]
+
+
+def _logistic(score: pl.Series) -> pl.Series:
+    """Return the probabilities that scores with a scale come to, in the form that keeps its digits at either end."""
     import polars as pl
 
-    column = model.probability if model.score is None else model.score
-    if column is None:
-        return None
-    if model.scale is None:
-        return values[column]
-    # The logistic function in the form that keeps its digits at either end.
-    return pl.Series(column, np.exp(-np.logaddexp(0.0, -values[column].to_numpy())))
+    return pl.Series(score.name, np.exp(-np.logaddexp(0.0, -score.to_numpy())))
 
 
 def _predictions(frame: pl.DataFrame, number: int, spec: Spec, model: Model, levels: int) -> Predictions:
     def held(kind: str) -> Any:
         return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
-    predicted, cut, asked = held("predicted"), threshold(spec, model), zone(spec, model)
+    def tables(kind: str) -> Floats:
+        return _frozen(np.column_stack([_floats(frame, f"{kind} of {place} {number}") for place in range(levels)]))
+
     if model.probabilities is not None or model.scores is not None:
-        columns = [_floats(frame, f"chance of {place} {number}") for place in range(levels)]
-        chances = _frozen(np.column_stack(columns))
-        tied = 0
-        reported = None if asked is None else _frozen(asked.reportable(chances))
-        if predicted is None:
-            predicted = _frozen(chances.argmax(axis=1).astype(np.intp))
-            tied = _tied(chances if reported is None else chances[reported])
-        return Predictions(probability=chances, predicted=predicted, tied=tied, reportable=reported, zone=asked)
-    score = held("score")
-    chance = score if "probabilities" in gives(dict(model)) else None
-    reported = None if asked is None or cut is None else _frozen(asked.reportable(score, cut))
+        score = None if model.scores is None else tables("score")
+        return _of_levels(tables("chance"), score, held("predicted"), zone(spec, model))
+    predicted, score, chance, asked = held("predicted"), held("score"), held("chance"), zone(spec, model)
+    if chance is None and "probabilities" in gives(dict(model)):
+        chance = score
+    found = Predictions(
+        score, chance, predicted, left_out=held("left out"), zone=asked, log_odds=model.scale is not None)
+    written = threshold(spec, model)
+    if written is None or score is None:
+        return found
+    cut = found.cut_at(written)
+    return replace(found.classified(cut, written), threshold=written, cut=cut)
+
+
+def _of_levels(chances: Floats, scores: Floats | None, predicted: Any, asked: Zone | None) -> Predictions:
+    """Return predictions of several levels; the classes are those of the highest score, or probability."""
+    reported, tied = None if asked is None else _frozen(asked.reportable(chances)), 0
+    if predicted is None:
+        highest = chances if scores is None else scores
+        predicted = _frozen(highest.argmax(axis=1).astype(np.intp))
+        tied = _tied(highest if reported is None else highest[reported])
     return Predictions(
-        score, chance, predicted, cut, left_out=held("left out"), reportable=reported, zone=asked
-    )
+        scores, chances, predicted, tied=tied, reportable=reported, zone=asked, log_odds=scores is not None)
 
 
 def _tied(chances: Floats) -> int:

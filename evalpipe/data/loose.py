@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
 
 
-def predictions(spec: Spec, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Any]:
+def predictions(spec: Spec, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Any, Any]:
     """Read the only dataset of a spec with one model: all its columns, and the predictions that were checked.
 
     Predictions are probabilities of the event [n], of all levels [n, K], or numbers [n], in the order of the rows; of
-    ``frame``, where that is given. Raises DataError with every problem.
+    ``frame``, where that is given. Last come the scores that the probabilities were made of, of the same shape, or
+    None. Raises DataError with every problem.
     """
     (dataset,), (name,) = spec.datasets, spec.models
     catalog = look(spec, None if frame is None else {dataset: frame})
@@ -42,6 +43,15 @@ def predictions(spec: Spec, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, A
     if found.problems:
         raise DataError(*found.problems)
     held = build.predicted(spec, model, found.values, tuple(levels(spec)))
-    chances = [held[key].to_numpy() for key in held if key.startswith("chance of")]
-    values = np.column_stack(chances) if chances else held["predicted" if spec.task in NUMBERS else "score"].to_numpy()
-    return rows.frame.drop(POSITION), np.asarray(values, float)
+    chances, scores = ([held[key].to_numpy() for key in held if key.startswith(kind)] for kind in ("chance", "score"))
+    if spec.task in NUMBERS:
+        chances, scores = [held["predicted"].to_numpy()], []
+    values, score = (_table(columns) for columns in (chances or scores, scores if chances else []))
+    return rows.frame.drop(POSITION), values, score
+
+
+def _table(columns: list[Any]) -> Any:
+    """Return one column [n], or several as a table [n, K]; None without any."""
+    if not columns:
+        return None
+    return np.asarray(columns[0] if len(columns) == 1 else np.column_stack(columns), float)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,16 +29,20 @@ class Predictions:
     """One model's predictions for the rows of a sample.
 
     Of a binary outcome: ``score`` ranks the rows, shape [n], None where the model gives only classes; ``probability``
-    of the event, shape [n], None where there is none; ``predicted`` whether the row is predicted as the event, shape
-    [n], None where no threshold makes classes of a score; ``threshold`` the cut that made ``predicted``, None for
-    given classes. Of K levels: ``probability`` of each, shape [n, K]; ``predicted`` the place of the level; ``tied``
-    the number of reportable rows whose highest probability several levels share. Of either: ``reportable`` whether the
-    row is outside the equivocal ``zone`` and so has a class, shape [n], None where no zone is declared. Of a number:
-    ``predicted`` and ``left_out``, the prediction of a model that had not seen the row, shape [n].
+    of the event, shape [n], None where there is none; ``log_odds`` whether the score is the log odds of it, and not
+    the probability itself or a rank alone; ``predicted`` whether the row is predicted as the event, shape [n], None
+    where no threshold makes classes of a score; ``threshold`` what made ``predicted``, as it is written (a probability
+    where there is one), None for given classes, and ``cut`` the same on the score: rows at or above it are predicted
+    as events. ``stated`` is the probability at the score, where rows that share a score on a grid have others.
+    Of K levels: ``probability`` of each, shape [n, K]; ``score`` of each that the softmax made these of (``log_odds``
+    is then set), None where the model gives them; ``predicted`` the place of the level; ``tied`` the number of
+    reportable rows whose highest probability several levels share. Of either: ``reportable`` whether the row is outside
+    the equivocal ``zone`` and so has a class, shape [n], None where no zone is declared. Of a number: ``predicted`` and
+    ``left_out``, the prediction of a model that had not seen the row, shape [n].
 
     Of a variant, ``source`` is the name of the model that was recalibrated, ``variant`` what the variant is called, and
-    ``folds`` the number of each row's fold, shape [n], where it was cross-fitted. ``cuts`` are the thresholds that made
-    ``predicted``, shape [n], where the threshold was cross-fitted; ``threshold`` is then for later use.
+    ``folds`` the number of each row's fold, shape [n], where it was cross-fitted. ``cuts`` are the cuts of the score
+    that made ``predicted``, shape [n], where the threshold was cross-fitted; ``threshold`` is then for later use.
     """
 
     score: Floats | None = None
@@ -52,6 +57,42 @@ class Predictions:
     reportable: Flags | None = None
     zone: Zone | None = None
     cuts: Floats | None = None
+    log_odds: bool = False
+    cut: float | None = None
+    stated: Floats | None = None
+
+    @property
+    def made_of(self) -> Floats | None:
+        """The scores that the probabilities were made of, [n] or [n, K]; None where the model gives these."""
+        return self.score if self.log_odds else None
+
+    def cut_at(self, threshold: float | None) -> float | None:
+        """Return the score from which rows are events at a threshold as it is written.
+
+        Near 0 and 1 scores round to one probability; comparing on the score keeps them apart.
+        """
+        if threshold is None or not self.log_odds:
+            return threshold
+        if not 0 < threshold < 1:
+            return -math.inf if threshold <= 0 else math.inf
+        return math.log(threshold) - math.log1p(-threshold)
+
+    def threshold_at(self, cut: Any) -> Any:
+        """Return cuts of the score as thresholds are written."""
+        return np.exp(-np.logaddexp(0.0, -cut)) if self.log_odds else cut
+
+    def classified(self, cuts: Any, thresholds: Any = None) -> Predictions:
+        """Return the same with the classes of a cut of the score, or of one a row [n]; none in the zone about it.
+
+        ``thresholds`` are the cuts as they were written, which are of the probability where there is one; what the cuts
+        come to, where they were not written.
+        """
+        assert self.score is not None  # noqa: S101 - known to the caller
+        written = self.threshold_at(cuts) if thresholds is None else thresholds
+        shown = self.score if self.probability is None else self.probability
+        reportable = None if self.zone is None else self.zone.reportable(shown, written)
+        predicted = self.score >= cuts if self.log_odds or thresholds is None else shown >= written
+        return replace(self, predicted=predicted, reportable=reportable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ def bin_edges(rows: Rows, strategy: str, weight: Floats | None) -> Floats:
     replicates.
     """
     if strategy == "uniform":
-        inside = np.minimum(np.searchsorted(np.arange(BINS + 1) / BINS, rows.distinct, side="right") - 1, BINS - 1)
+        inside = np.minimum(np.searchsorted(np.arange(BINS + 1) / BINS, rows.chance_at, side="right") - 1, BINS - 1)
     else:
         each = np.ones(len(rows.truth)) if weight is None else weight
         inside = equal_weight(rows.by_score(each[rows.order]), BINS)

@@ -17,6 +17,7 @@ from evalpipe.intervals import LIMITS, kish, pointwise_band
 from evalpipe.metrics.declare import ratio
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import EDGES, cut
+from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,13 +69,13 @@ def window_totals(distinct: Floats, values: Any) -> Any:
 
 def window_rates(summary: Summary) -> Floats:
     """Return the share of events in each window, [..., windows]; NaN in one without rows."""
-    events, others = (window_totals(summary.rows.distinct, summary(name)) for name in ("events_at", "others_at"))
+    events, others = (window_totals(summary.rows.chance_at, summary(name)) for name in ("events_at", "others_at"))
     return ratio(events, events + others)
 
 
 def _windows(plan: Plan, summary: Summary, drawn: Floats | None) -> tuple[str, Points, Notes]:
     """Return the share of events among the rows of each window that has any; ``drawn`` [B, windows]."""
-    rows, at = summary.rows, summary.rows.distinct
+    rows, at = summary.rows, summary.rows.chance_at
     events, others = summary("events_at"), summary("others_at")
     found = [events, events + others, (events + others) * at, rows.by_score(np.ones(len(rows.truth)))]
     totals = [window_totals(at, values) for values in found]
@@ -124,7 +125,7 @@ def _smooth_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tup
 
 def _table(summary: Summary) -> Events:
     """Return events and others by probability, kept off 0 and 1 for the logit."""
-    at = clipped(summary.rows.distinct)
+    at = clipped(summary.rows.chance_at)
     starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
     events, others = (np.add.reduceat(summary(name), starts) for name in ("events_at", "others_at"))
     return Events(at[starts], events, others)
@@ -134,7 +135,7 @@ def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None
     """Join neighbouring probabilities where there are very many, all but the least and the largest."""
     if len(table.at) <= EXACT:
         return table, spread
-    cell = cut(table.at, CELLS, np.r_[EDGES, table.at[[1, -1]]])
+    cell = cut(table.at, CELLS, (table.at, np.r_[EDGES, table.at[[1, -1]]]))
     at, events, others = (
         np.asarray(np.bincount(cell, values), float)
         for values in (table.total * logit(table.at), table.events, table.others)
@@ -167,7 +168,7 @@ def _isotonic(plan: Plan, summary: Summary, drawn: Floats | None, vertices: int)
     With S(f) the Brier score of a forecast f, c the fit and r the share of events: miscalibration S(p) - S(c),
     discrimination S(r) - S(c), uncertainty S(r). Dimitriadis, Gneiting & Jordan (2021).
     """
-    events, others, at = summary("events_at"), summary("others_at"), summary.rows.distinct
+    at, events, others = _by_probability(summary)
     starts, level = pava(events, events + others)
     fit = np.repeat(level, np.diff(np.r_[starts, len(at)]))
     ends = isotonic_ends(starts, len(at), vertices)
@@ -184,6 +185,16 @@ def _isotonic(plan: Plan, summary: Summary, drawn: Floats | None, vertices: int)
     return "calibration_isotonic", points, notes | ({"points_of": whole} if whole > len(ends) else {})
 
 
+def _by_probability(summary: Summary) -> tuple[Floats, Any, Any]:
+    """Return the distinct probabilities [m], and the weight of events and of others at each [..., m].
+
+    Scores that round to one probability are one forecast here.
+    """
+    at = summary.rows.chance_at
+    starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
+    return at[starts], *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
+
+
 def isotonic_ends(starts: Whole, m: int, vertices: int) -> Whole:
     """Return where blocks of ``m`` places begin and end, ascending; about ``vertices`` of them where there are more."""
     ends = np.unique(np.r_[starts, starts[1:] - 1, m - 1])
@@ -194,7 +205,7 @@ def isotonic_ends(starts: Whole, m: int, vertices: int) -> Whole:
 
 def isotonic_places(summary: Summary) -> Floats:
     """Return the probabilities at which the isotonic curve of an event is given."""
-    events, others, at = summary("events_at"), summary("others_at"), summary.rows.distinct
+    at, events, others = _by_probability(summary)
     starts, _ = pava(events, events + others)
     return np.asarray(at[isotonic_ends(starts, len(at), VERTICES)])
 
@@ -206,8 +217,8 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
     """
     from scipy.optimize import isotonic_regression
 
-    events, others = summary("events_at"), summary("others_at")
-    total, at = events + others, summary.rows.distinct
+    at, events, others = _by_probability(summary)
+    total = events + others
     found = np.full((*total.shape[:-1], len(places)), np.nan)
     for index in np.ndindex(total.shape[:-1]):
         kept = np.flatnonzero(total[index])

@@ -52,9 +52,9 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
         fixed += [_codes(model.reportable) for model in sample.models.values() if model.reportable is not None]
     fixed += [folds for folds in [_folds(sample)] if folds is not None]
     pattern, _ = joint(*fixed) if fixed else (np.zeros(sample.n, np.intp), 1)
+    ends = _ends(sample, len(numbers))
     for cells in GRIDS[len(numbers)]:
-        edges = _edges(sample, alone=len(numbers) == 1)
-        grid = [cut(values, cells, edges) for values in numbers]
+        grid = [cut(values, cells, *some) for values, some in zip(numbers, ends, strict=True)]
         units, count = joint(pattern, *grid)
         if count <= min(UNITS, sample.n // 2):
             return _joined(sample, units, grid)
@@ -81,11 +81,13 @@ def _folds(sample: Sample) -> Whole | None:
     return next((model.folds for model in sample.models.values() if model.folds is not None), None)
 
 
-def _edges(sample: Sample, *, alone: bool) -> Floats | None:
-    """Return where cells always end; of several models' probabilities fewer, as their cells multiply."""
+def _ends(sample: Sample, several: int) -> list[list[tuple[Floats, Floats]]]:
+    """Return, for each of ``several`` numbers, where cells always end; of several models' fewer, as cells multiply."""
     if sample.task in NUMBERS or any(model.probability is None for model in sample.models.values()):
-        return None
-    return EDGES if alone else TENTHS
+        return [[]] * several
+    edges = EDGES if several == 1 else TENTHS
+    scored = (model for model in _originals(sample).values() if model.score is not None)
+    return [[(present(model.probability, "probabilities"), edges)] for model in scored]
 
 
 def _codes(values: Any) -> Whole:
@@ -106,13 +108,15 @@ def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
             predicted = means(present(model.predicted, "predictions"), units, each)
             models[name] = replace(model, predicted=predicted, folds=folds)
             continue
-        score = chance = None
+        score = chance = stated = None
         if model.score is not None:
-            score = means(model.score, cells[name], each)[cells[name][first]]
-            chance = None if model.probability is None else means(model.probability, units, each)
+            of = cells[name]
+            score = means(model.score, of, each)[of[first]]
+        if model.score is not None and model.probability is not None:
+            chance, stated = means(model.probability, units, each), means(model.probability, of, each)[of[first]]
         classes = None if model.predicted is None else model.predicted[first]
         models[name] = replace(
-            model, score=score, probability=chance, predicted=classes, folds=folds, cuts=None,
+            model, score=score, probability=chance, predicted=classes, folds=folds, cuts=None, stated=stated,
             reportable=taken(model.reportable, first),
         )
     slicings, searched = (

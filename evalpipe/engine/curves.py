@@ -137,7 +137,7 @@ def _bins(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, P
 def threshold_curves(summary: Summary, vertices: int = VERTICES) -> Iterator[tuple[str, Points, Notes]]:
     """Yield the curves over descending thresholds, from above the highest score down to the lowest."""
     tp, fp = (np.r_[0.0, summary(name)[::-1]] for name in ("events_from", "others_from"))
-    threshold = np.r_[np.inf, summary.rows.distinct[::-1]]
+    threshold = np.r_[np.inf, summary.rows.threshold_at[::-1]]
     tested, found = (tp + fp) / (tp + fp)[-1], ratio(tp, tp[-1])
     keep = shown(len(threshold), vertices)
     notes: Notes = {} if len(keep) == len(threshold) else {"points_of": len(threshold)}
@@ -171,7 +171,7 @@ def sweep_curve(plan: Plan, summary: Summary) -> Iterator[tuple[str, Points, Not
     m = len(summary.rows.distinct) + 1
     keep = shown(m)
     swept = sweep(summary, m - 1 - keep)
-    threshold = np.r_[np.inf, summary.rows.distinct[::-1]][keep]
+    threshold = np.r_[np.inf, summary.rows.threshold_at[::-1]][keep]
     measures = {called(entry, hard): values(swept, entry) for entry in hard}
     yield "sweep", listed(threshold=threshold, **measures), {} if len(keep) == m else {"points_of": m}
 
@@ -192,7 +192,7 @@ def reliability(
     edges = bin_edges(rows, strategy, sample.weight)
     events, others = (totals(rows, summary(name), edges) for name in ("events_at", "others_at"))
     weight = events + others
-    mean = totals(rows, (summary("events_at") + summary("others_at")) * rows.distinct, edges) / weight
+    mean = totals(rows, (summary("events_at") + summary("others_at")) * rows.chance_at, edges) / weight
     count = totals(rows, rows.by_score(np.ones(len(rows.truth))), edges)
     lower, upper, low, high = _rate_limits(plan, events, weight, drawn)
     points = listed(
@@ -229,7 +229,7 @@ def _ranked_groups(sample: Sample, summary: Summary) -> Iterator[tuple[str, Poin
         return
     yield "gain_table", listed(**gain_table(summary, whole=sample.weight_kind != "importance")), {}
     below = [np.r_[0.0, 1 - values[1:] / values[0], 1.0] for values in (events, others)]
-    score = np.r_[summary.rows.distinct, summary.rows.distinct[-1]]
+    score = np.r_[summary.rows.threshold_at, summary.rows.threshold_at[-1]]
     gap = np.abs(below[0] - below[1])
     widest = int(gap.argmax())
     keep = np.unique(np.r_[shown(len(score)), widest])
@@ -251,7 +251,7 @@ def _refinement(summary: Summary) -> tuple[str, Points, Notes]:
 
 def _histogram(summary: Summary) -> Points:
     """Count both classes in bins of equal width: of probabilities over 0 to 1, of scores over the range they have."""
-    edges, distinct = np.arange(HISTOGRAM_BINS + 1) / HISTOGRAM_BINS, summary.rows.distinct
+    edges, distinct = np.arange(HISTOGRAM_BINS + 1) / HISTOGRAM_BINS, summary.rows.threshold_at
     if summary.rows.probability is None:
         edges = distinct[0] + edges * (max(distinct[-1] - distinct[0], 1e-9))
     place = np.minimum(np.searchsorted(edges, distinct, side="right") - 1, HISTOGRAM_BINS - 1)

@@ -26,7 +26,7 @@ def net_benefits(summary: Summary) -> Floats:
     events, others = summary("events_from"), summary("others_from")
     total = events[..., :1] + others[..., :1]
     nobody = np.zeros_like(total)
-    place = np.searchsorted(summary.rows.distinct, THRESHOLDS, side="left")
+    place = np.searchsorted(summary.rows.chance_at, THRESHOLDS, side="left")
     found, alarmed = (np.concatenate([values, nobody], axis=-1)[..., place] for values in (events, others))
     return ratio(found - alarmed * ODDS, total)
 

@@ -76,7 +76,7 @@ def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[War
     The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.
     """
     events, others = summary("events_at"), summary("others_at")
-    at, chance = events + others, summary.rows.distinct
+    at, chance = events + others, summary.rows.chance_at
     auc = float(summary.value(registry["roc_auc"], {}))
     low, high = (float(quantile(at, chance, share)) for share in (0.01, 0.99))
     if not (auc >= RANKS_WELL and high - low < NARROW):

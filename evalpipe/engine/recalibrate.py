@@ -10,10 +10,12 @@ import numpy as np
 
 from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.engine.replicates import design
+from evalpipe.engine.ties import apart
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals import replicate_weights, stream
 from evalpipe.plan import number, rule, zone_of_probabilities
 from evalpipe.results import Applied, Recalibration
+from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ def _held_out(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodCh
     """Fit on the dataset that the spec names; apply to every evaluated one."""
     on = next(sample for sample in samples if sample.dataset == plan.recalibrated_on)
     fitted = _fit(plan, on, name, choice, None)
-    predictions = {sample.dataset: _variant(plan, sample, name, choice, _applied(sample, name, fitted))
+    predictions = {sample.dataset: _variant(plan, sample, name, choice, _applied(sample, name, [fitted]))
                    for sample in samples if _wanted(plan, sample, name)}
     applied = [_change(sample, name, predictions[sample.dataset], fitted)
                for sample in samples if sample.role == "evaluate"]
@@ -128,7 +130,7 @@ def _crossed(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodCho
     for sample in (sample for sample in samples if _wanted(plan, sample, name)):
         folds = fold_of(plan, sample, count)
         parts = [_fit(plan, sample, name, choice, folds, fold) for fold in range(count)]
-        made = _crossed_values(sample, name, parts, folds)
+        made = _applied(sample, name, parts, folds)
         predictions[sample.dataset] = _variant(plan, sample, name, choice, made, folds)
         if sample.role != "evaluate":
             continue
@@ -171,57 +173,83 @@ def _fit(
         for weights in replicate_weights(drawn, times, plan.spec.seed, steps):
             yield weights[:, kept]
 
-    training = Training(sample.truth[kept], np.asarray(whole)[kept], sample.weights[kept], resampled)
+    training = Training(
+        sample.truth[kept], np.asarray(whole)[kept], sample.weights[kept], resampled, taken(model.made_of, kept))
     try:
         return registry[choice.method].fit(training, **choice.options)
     except Unfit as fault:
         raise _UnfitError(name, sample.dataset, str(fault), fold) from None
 
 
-def _applied(sample: Sample, name: str, fitted: Fitted) -> tuple[Any, Any]:
+def recalibrated(model: Predictions, parts: Sequence[Fitted], folds: Whole | None = None) -> Predictions:
+    """Return what recalibrators make of a model's probabilities or scores: one of all rows, or one of each fold's.
+
+    Ranks are taken from the log odds where the model gives scores that a method maps to such, as probabilities round to
+    ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
+    """
+    score = model.made_of
+    values = chosen([part(model.probability, score) for part in parts], folds)
+    odds = _mapped(parts, score, folds)
+    if values.ndim > 1:
+        return replace(model, probability=values, score=odds, log_odds=odds is not None)
+    ranking = values if odds is None else odds
+    directions = [part.direction for part in parts]
+    if all(directions):
+        signed = [present(model.score, "scores") * (direction or 0) for direction in directions]
+        ranking = apart(ranking, chosen(signed, folds))
+    return replace(model, probability=values, score=ranking, log_odds=odds is not None)
+
+
+def _mapped(parts: Sequence[Fitted], score: Any, folds: Whole | None) -> Any:
+    """Return the log odds that scores are mapped to; None where a method maps to none."""
+    found = [part.log_odds(score) for part in parts]
+    return None if any(one is None for one in found) else chosen(found, folds)
+
+
+def chosen(values: Sequence[Any], folds: Whole | None) -> Any:
+    """Put together the values of each fold's own rows out of those that each part gives all rows; of one part, its."""
+    if folds is None:
+        return values[0]
+    found = np.array(values[0])
+    for fold, one in enumerate(values):
+        found[folds == fold] = one[folds == fold]
+    return found
+
+
+def _applied(sample: Sample, name: str, parts: Sequence[Fitted], folds: Whole | None = None) -> Predictions:
     """Return a model's recalibrated predictions, and its leave-one-out predictions where it has them."""
     model = sample.models[name]
-    whole = model.predicted if sample.task in NUMBERS else model.probability
-    return fitted(whole), None if model.left_out is None else fitted(model.left_out)
-
-
-def _crossed_values(sample: Sample, name: str, parts: Sequence[Fitted], folds: Whole) -> tuple[Any, Any]:
-    """Put together what each fold's recalibrator makes of its rows."""
-    made = [_applied(sample, name, part) for part in parts]
-
-    def chosen(values: Sequence[Any]) -> Any:
-        found = np.array(values[0])
-        for fold, one in enumerate(values):
-            found[folds == fold] = one[folds == fold]
-        return found
-
-    left_out = [left for _, left in made if left is not None]
-    return chosen([values for values, _ in made]), chosen(left_out) if left_out else None
+    if sample.task not in NUMBERS:
+        return recalibrated(model, parts, folds)
+    predicted = chosen([part(model.predicted) for part in parts], folds)
+    left_out = None if model.left_out is None else chosen([part(model.left_out) for part in parts], folds)
+    return replace(model, predicted=predicted, left_out=left_out)
 
 
 def _variant(
-    plan: Plan, sample: Sample, name: str, choice: MethodChoice, made: tuple[Any, Any], folds: Whole | None = None
+    plan: Plan, sample: Sample, name: str, choice: MethodChoice, made: Predictions, folds: Whole | None = None
 ) -> Predictions:
     """Return a variant's predictions; its classes are those of its own probabilities."""
-    model, (values, left_out) = sample.models[name], made
     zone = zone_of_probabilities(plan.spec, plan.spec.models[name])
-    model = replace(model, source=name, variant=choice.name, folds=folds, zone=zone)
+    model = replace(made, source=name, variant=choice.name, folds=folds, zone=zone)
     if sample.task in NUMBERS:
-        _above_zero(sample, name, values, left_out)
-        return replace(model, predicted=values, left_out=left_out)
-    if values.ndim > 1:
-        reportable = None if zone is None else zone.reportable(values)
-        seen = values if reportable is None else values[reportable]
-        tied = int(((seen == seen.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-        return replace(
-            model, probability=values, predicted=values.argmax(axis=1), tied=tied, reportable=reportable
-        )
+        _above_zero(sample, name, model.predicted, model.left_out)
+        return model
+    if present(model.probability, "probabilities").ndim > 1:
+        return _of_levels(model)
     cut = number(plan.spec, plan.spec.models[name])
-    classes = None if cut is None else values >= cut
-    reportable = None if zone is None or cut is None else zone.reportable(values, cut)
-    return replace(
-        model, score=values, probability=values, predicted=classes, threshold=cut, reportable=reportable
-    )
+    model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.cut_at(cut))
+    return model if cut is None else model.classified(model.cut, cut)
+
+
+def _of_levels(model: Predictions) -> Predictions:
+    """Return a variant with the classes of its highest scores, or probabilities."""
+    chances = present(model.probability, "probabilities")
+    highest = chances if model.score is None else model.score
+    reportable = None if model.zone is None else model.zone.reportable(chances)
+    seen = highest if reportable is None else highest[reportable]
+    tied = int(((seen == seen.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+    return replace(model, predicted=highest.argmax(axis=1), tied=tied, reportable=reportable)
 
 
 def _above_zero(sample: Sample, name: str, values: Any, left_out: Any) -> None:
@@ -240,7 +268,7 @@ def _change(sample: Sample, name: str, made: Predictions, fitted: Fitted) -> App
     before, after = (one.predicted if number else one.probability for one in (model, made))
     return Applied(
         dataset=sample.dataset, distinct_before=_distinct(before), distinct_after=_distinct(after),
-        clipped=fitted.clips(before),
+        clipped=fitted.clips(before, model.made_of),
     )
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def rows_of(sample: Sample, model: Predictions) -> Any:
     """Return the truth of a sample beside a model's predictions."""
     if sample.task == "binary":
-        return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable)
+        return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated)
     if sample.task in NUMBERS:
         return NumberRows(sample.truth, present(model.predicted, "predictions"), model.left_out, sample.baseline)
-    return ClassRows(sample.truth, len(sample.levels), model.predicted, model.probability, model.reportable)
+    return ClassRows(
+        sample.truth, len(sample.levels), model.predicted, model.probability, model.score, model.reportable)

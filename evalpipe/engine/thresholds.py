@@ -11,14 +11,13 @@ import numpy as np
 
 from evalpipe.engine.cuts import NOWHERE, Best, best, kept, resampled
 from evalpipe.engine.estimates import ONE_CLUSTER, TOLERATED
-from evalpipe.engine.recalibrate import fold_of
+from evalpipe.engine.recalibrate import fold_of, recalibrated
 from evalpipe.engine.rows import rows_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals import percentile_limits
 from evalpipe.plan import RulePlan, by_bayes, called, rule
 from evalpipe.results import Constraint, Threshold
 from evalpipe.statistics import Rows, Summary, cut_values, sweep
-from evalpipe.statistics.rows import present
 
 if TYPE_CHECKING:
     from evalpipe.data.sample import Predictions, Sample
@@ -42,7 +41,7 @@ class _NoCutError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """What a rule chose: the threshold, its record without a dataset, and what goal and bounds are there."""
+    """What a rule chose: the cut of the score, and its record without a dataset."""
 
     cut: float
     known: dict[str, Any]
@@ -88,31 +87,34 @@ def _ruled(
         if model.threshold is None:
             return model, None
         kind = "bayes" if by_bayes(plan.spec, plan.spec.models[model.source or name]) else "fixed"
-        return model, Threshold(dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind)
+        return model, Threshold(
+            dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind,
+            **_on_score(model, model.cut),
+        )
     if asked.folds is None:
         if name not in seen:
             on = next(one for one in made.samples if one.dataset == asked.dataset)
             seen[name] = _on_all(plan, on, name, asked)
         chosen, cuts, folds = seen[name], None, None
-        model = replace(_classified(model, chosen.cut), threshold=chosen.cut)
+        model = replace(model.classified(chosen.cut), threshold=model.threshold_at(chosen.cut), cut=chosen.cut)
     else:
         chosen, folds = _on_all(plan, sample, name, asked), asked.folds
         numbers, each = _crossed(plan, made, sample, name, asked)
-        cuts = [float(cut) for cut in each]
+        cuts = [float(cut) for cut in model.threshold_at(each)]
         rowwise = each[numbers]
-        model = replace(_classified(model, rowwise), threshold=chosen.cut, cuts=rowwise)
+        model = replace(
+            model.classified(rowwise), threshold=model.threshold_at(chosen.cut), cut=chosen.cut, cuts=rowwise)
     row = Threshold(
-        dataset=sample.dataset, **sample.named(name), value=chosen.cut, rule=asked.text, folds=folds, cuts=cuts or [],
+        dataset=sample.dataset, **sample.named(name), **_on_score(model, chosen.cut),
+        value=model.threshold_at(chosen.cut), rule=asked.text, folds=folds, cuts=cuts or [],
         **chosen.known,
     )
     return model, row
 
 
-def _classified(model: Predictions, cuts: Any) -> Predictions:
-    """Return the predictions with the classes of a cut, or of one cut a row; none in the equivocal zone about it."""
-    score = present(model.score, "scores")
-    reportable = None if model.zone is None else model.zone.reportable(score, cuts)
-    return replace(model, predicted=score >= cuts, reportable=reportable)
+def _on_score(model: Predictions, cut: float | None) -> dict[str, float | None]:
+    """Return what the record says of a cut of a score that a probability is made of."""
+    return {"score": cut if model.log_odds and cut is not None and math.isfinite(cut) else None}
 
 
 def _on_all(plan: Plan, on: Sample, name: str, asked: RulePlan) -> _Chosen:
@@ -144,7 +146,8 @@ def _limits(plan: Plan, on: Sample, model: Predictions, asked: RulePlan, values:
         why = f"no threshold can be chosen in {gaps} of {len(drawn.cuts)} replicates"
         known |= {"status": "degenerate", "reason": why}
     if limits is not None:
-        known |= {"lower": limits[0], "upper": limits[1], "level": level}
+        lower, upper = (float(model.threshold_at(limit)) for limit in limits)
+        known |= {"lower": lower, "upper": upper, "level": level}
     if not math.isnan(optimism[0]):
         least, most = asked.goal.metric.bounds(asked.goal.params)
         corrected = float(np.clip(values[0] - optimism[0], least, most))
@@ -181,8 +184,8 @@ def _crossed(
         others = np.flatnonzero(numbers != fold)
         rows = whole
         if parts is not None:
-            again = parts[fold](present(sample.models[model.source or name].probability, "probabilities"))
-            rows = Rows(sample.truth, None, again, again)
+            again = recalibrated(sample.models[model.source or name], [parts[fold]])
+            rows = Rows(sample.truth, None, again.probability, again.score)
         rows = rows.taken(others)
         where = f"on the rows of dataset '{sample.dataset}' outside fold {fold + 1}"
         _, place = _best(asked, Summary(rows, sample.weights[others]), where)

@@ -79,6 +79,10 @@ class Threshold(Record):
     value: float
     """The threshold: rows scored at or above it are predicted as events. Cross-fitted, that which all rows choose, for
     later use; the evaluated rows are classified by ``cuts``."""
+    score: float | None = None
+    """The threshold on the score, where a ``scale`` makes probabilities of it: rows are predicted as events by this
+    number, since scores that differ may round to one probability. Of a variant, on its log odds. Null where every row
+    is predicted alike (a probability of 0 or 1)."""
     lower: float | None = None
     upper: float | None = None
     rule: str

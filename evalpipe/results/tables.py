@@ -381,6 +381,8 @@ class Recalibration(Record):
     """Rows of them whose probability was moved away from 0 or 1 before a logarithm was taken."""
     applied: list[Applied]
     parameters: dict[str, Any]
+    """The fit. Where the model's score has a scale, log odds are the score itself, and the places ``at`` of isotonic
+    fits and of Venn-Abers are scores; else they are probabilities."""
 
 
 class Warned(Record):

@@ -120,8 +120,9 @@ class Model(Part):
     """The column with a raw score instead: any number, higher for the event."""
     scale: Literal["logit", "margin"] | None = None
     """How the score becomes a probability, by the logistic function either way: `logit` says that it is log odds,
-    `margin` that it is a distance from a boundary, which is rarely calibrated. Without it the score is a rank alone:
-    measures of probabilities are refused."""
+    `margin` that it is a distance from a boundary, which is rarely calibrated. Ranks, curves and chosen thresholds are
+    of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
+    refused."""
     prediction: ColumnName | None = None
     """The column with the predicted level; the predicted number of a regression or count outcome. Without it, rows with
     probability >= threshold are predicted as events; of several levels, the most probable is predicted."""
@@ -132,8 +133,8 @@ class Model(Part):
     relative to the file it is written in. Its rows are matched to the dataset's by `id`. Without one they are matched
     by position: there must be as many, and columns that both have must agree in every row, but for the model's own."""
     threshold: OfModel | None = None
-    """The model's own threshold; overrides the spec's. A probability, or a score where the score is a rank alone; or a
-    rule that chooses it."""
+    """The model's own threshold; overrides the spec's. A probability, which of a score with a `scale` is compared as
+    log odds (0.5 is a score of 0), or a score where the score is a rank alone; or a rule that chooses it."""
     equivocal: EquivocalZone | None = None
     """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
     label: StrictStr | None = None

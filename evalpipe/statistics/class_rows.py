@@ -16,13 +16,16 @@ class ClassRows:
     """Truth and predictions of n rows: ``truth`` and ``predicted`` are the places of levels in their order.
 
     Both have shape [n]; ``probabilities`` of all levels, shape [n, levels]; None where a model does not give it.
-    ``reportable`` [n] is as in `Rows`.
+    ``scores`` [n, levels] are what the softmax turned into the probabilities, None where the model gives these
+    themselves: ranks are taken from the scores, as the softmax rounds to ties what they tell apart. ``reportable`` [n]
+    is as in `Rows`.
     """
 
     truth: Whole
     levels: int
     predicted: Whole | None
     probabilities: Floats | None = None
+    scores: Floats | None = None
     reportable: Flags | None = None
 
     @property
@@ -62,10 +65,24 @@ class ClassRows:
 
     @cached_property
     def true_rank(self) -> Whole:
-        """How many levels are ranked above the true one, shape [n]; of equal probabilities the first level leads."""
-        true = self.true_chance[:, None]
+        """How many levels are ranked above the true one, shape [n]; of equals the first level leads."""
+        held = self.chances if self.scores is None else self.scores
+        true = held[np.arange(len(self.truth)), self.truth][:, None]
         earlier = np.arange(self.levels) < self.truth[:, None]
-        return np.asarray(((self.chances > true) | ((self.chances == true) & earlier)).sum(axis=1))
+        return np.asarray(((held > true) | ((held == true) & earlier)).sum(axis=1))
+
+    @cached_property
+    def ranking(self) -> Floats:
+        """What ranks the rows by each level, [n, levels]: its log odds where the model gives scores, or probability."""
+        if self.scores is None:
+            return self.chances
+        return np.column_stack([self._log_odds([level]) for level in range(self.levels)])
+
+    def _log_odds(self, levels: list[int]) -> Floats:
+        """Return the log odds of some levels together against the others, from the scores, shape [n]."""
+        scores = present(self.scores, "scores")
+        chosen, others = scores[:, levels], np.delete(scores, levels, axis=1)
+        return np.asarray(np.logaddexp.reduce(chosen, axis=1) - np.logaddexp.reduce(others, axis=1))
 
     @cached_property
     def rank_distance(self) -> Whole:
@@ -93,7 +110,7 @@ class ClassRows:
         """Return the rows at these positions."""
         return ClassRows(
             self.truth[index], self.levels, taken(self.predicted, index), taken(self.probabilities, index),
-            taken(self.reportable, index),
+            taken(self.scores, index), taken(self.reportable, index),
         )
 
     @cached_property
@@ -110,12 +127,15 @@ class ClassRows:
         """Return the rows with one level as the event and all others as its opposite."""
         predicted = None if self.predicted is None else self.predicted == level
         chances = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
-        return Rows(self.truth == level, predicted, chances, reportable=self.reportable)
+        score = None if self.scores is None else np.ascontiguousarray(self.ranking[:, level])
+        return Rows(self.truth == level, predicted, chances, score, self.reportable)
 
     @property
     def top_label(self) -> Rows:
         """The rows with "the predicted class is the true one" as the event, and the probability given to that class."""
-        return Rows(self.truth == self.classes, None, self.chances[np.arange(len(self.truth)), self.classes])
+        place = np.arange(len(self.truth)), self.classes
+        score = None if self.scores is None else self.ranking[place]
+        return Rows(self.truth == self.classes, None, self.chances[place], score)
 
     def beyond(self, level: int) -> Rows:
         """Return the rows with every level above this one as the event."""
@@ -123,4 +143,5 @@ class ClassRows:
         chances = None
         if self.probabilities is not None:
             chances = np.clip(self.probabilities[:, level + 1 :].sum(axis=1), 0.0, 1.0)
-        return Rows(self.truth > level, predicted, chances, reportable=self.reportable)
+        score = None if self.scores is None else self._log_odds([*range(level + 1, self.levels)])
+        return Rows(self.truth > level, predicted, chances, score, self.reportable)

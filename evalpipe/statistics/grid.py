@@ -23,17 +23,19 @@ SPARSE = 8
 """Possible codes for each row up to which they are counted; where there are more, those that occur are sorted."""
 
 
-def cut(values: Floats, cells: int, edges: Floats | None = None) -> Whole:
+def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Whole:
     """Return the cell of each value, shape [n], numbered upwards from 0 by value.
 
-    About ``cells`` cells of equally many values, ended besides at every one of ``edges``, which belong to the cell
-    above. Equal values always share a cell, and every cell holds a value.
+    About ``cells`` cells of equally many values, ended besides as ``ends`` say: each has numbers [n] that never fall as
+    the values rise, and the edges among these at which a cell ends, which belong to the cell above. Equal values always
+    share a cell, and every cell holds a value.
     """
     ordered = np.sort(values)
-    inner = ordered[(np.arange(1, cells) * len(ordered)) // cells]
-    ends = np.unique(inner if edges is None else np.concatenate([inner, edges]))
-    place = np.searchsorted(ends, values, side="right")
-    used = np.zeros(len(ends) + 1, np.intp)
+    inner = np.unique(ordered[(np.arange(1, cells) * len(ordered)) // cells])
+    place = np.searchsorted(inner, values, side="right")
+    for numbers, edges in ends:
+        place = place + np.searchsorted(np.unique(edges), numbers, side="right")
+    used = np.zeros(int(place.max()) + 1, np.intp)
     used[place] = 1
     return (np.cumsum(used) - 1)[place]
 

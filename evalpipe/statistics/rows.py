@@ -24,8 +24,10 @@ class Rows:
     """Truth and predictions of n rows: ``truth`` and ``predicted`` are whether the row is (predicted as) the event.
 
     ``probability`` of the event and ``score``, which ranks the rows (the probability where it is not given). All of
-    shape [n]; None where a model does not give it. ``reportable`` [n] is whether a row has a class at all; None where
-    all have one: in an equivocal zone ``predicted`` means nothing.
+    shape [n]; None where a model does not give it. The probability never falls as the score rises, but may round to one
+    number where the scores differ. ``reportable`` [n] is whether a row has a class at all; None where all have one: in
+    an equivocal zone ``predicted`` means nothing. ``stated`` [n] is the probability at the score, where rows that share
+    a score on a grid have probabilities of their own; None where it is ``probability``.
     """
 
     truth: Flags
@@ -33,6 +35,7 @@ class Rows:
     probability: Floats | None = None
     score: Floats | None = None
     reportable: Flags | None = None
+    stated: Floats | None = None
 
     def always(self, place: int) -> Rows:
         """Return the rows as if all of them were events (place 0) or none (place 1)."""
@@ -46,7 +49,7 @@ class Rows:
         """Return the rows at these positions."""
         return Rows(
             self.truth[index], taken(self.predicted, index), taken(self.probability, index), taken(self.score, index),
-            taken(self.reportable, index),
+            taken(self.reportable, index), taken(self.stated, index),
         )
 
     @cached_property
@@ -60,11 +63,13 @@ class Rows:
         """Put rows of the same kind below each other."""
         predicted = [part.predicted for part in parts if part.predicted is not None]
         chances = [part.probability for part in parts if part.probability is not None]
+        scores = [part.score for part in parts if part.score is not None]
         reportable = [part.reportable for part in parts if part.reportable is not None]
         return cls(
             np.concatenate([part.truth for part in parts]),
             np.concatenate(predicted) if predicted else None,
             np.concatenate(chances) if chances else None,
+            np.concatenate(scores) if scores else None,
             reportable=np.concatenate(reportable) if reportable else None,
         )
 
@@ -146,6 +151,17 @@ class Rows:
     def distinct(self) -> Floats:
         """The distinct scores in ascending order, shape [m]."""
         return self.scored[self.order][self.starts]
+
+    @cached_property
+    def chance_at(self) -> Floats:
+        """The probability at each distinct score, never falling, shape [m]; TypeError where the model gives none."""
+        held = self.chances if self.stated is None else self.stated
+        return np.maximum.accumulate(held[self.order][self.starts])
+
+    @property
+    def threshold_at(self) -> Floats:
+        """Each distinct score as thresholds are written: its probability, or itself where it is a rank alone [m]."""
+        return self.distinct if self.probability is None else self.chance_at
 
     @cached_property
     def places(self) -> dict[bool, tuple[Whole, Whole]]:

@@ -42,21 +42,21 @@ def others_from(summary: Summary) -> Any:
 
 @table
 def rounded_events(summary: Summary, *, digits: int) -> Any:
-    """Events at each distinct score after rounding to ``digits`` decimals."""
+    """Events at each distinct probability after rounding to ``digits`` decimals."""
     return _rounded(summary, summary("events_at"), digits)
 
 
 @table
 def rounded_others(summary: Summary, *, digits: int) -> Any:
-    """Non-events at each distinct score after rounding."""
+    """Non-events at each distinct probability after rounding."""
     return _rounded(summary, summary("others_at"), digits)
 
 
 @table
 def rounded_sum(summary: Summary, *, digits: int) -> Any:
-    """Total of the rounded scores at each of them."""
+    """Total of the rounded probabilities at each of them."""
     at = summary("events_at") + summary("others_at")
-    return _rounded(summary, at * np.round(summary.rows.distinct, digits), digits)
+    return _rounded(summary, at * np.round(summary.rows.chance_at, digits), digits)
 
 
 @table
@@ -79,27 +79,27 @@ def binned_others(summary: Summary, *, bins: int) -> Any:
 
 @table
 def probability_at(summary: Summary) -> Any:
-    """Total of the probabilities at each distinct one."""
-    return (summary("events_at") + summary("others_at")) * summary.rows.distinct
+    """Total of the probabilities at each distinct score."""
+    return (summary("events_at") + summary("others_at")) * summary.rows.chance_at
 
 
 @table
 def log_odds_at(summary: Summary) -> Any:
-    """Total of the log odds at each distinct probability; one nearer to 0 or 1 than 1e-12 has those of 1e-12."""
-    chance = summary.rows.distinct
+    """Total of the log odds at each distinct score; a probability nearer to 0 or 1 than 1e-12 has those of 1e-12."""
+    chance = summary.rows.chance_at
     log_odds = np.log(np.maximum(chance, CLIPPED)) - np.log(np.maximum(1 - chance, CLIPPED))
     return (summary("events_at") + summary("others_at")) * log_odds
 
 
 def _binned(summary: Summary, values: Any, bins: int) -> Any:
-    """Total values at each distinct probability in those of ``bins`` intervals of equal width that hold any."""
+    """Total values at each distinct score in those of ``bins`` intervals of equal width that hold any."""
     edges = np.arange(bins + 1) / bins
-    inside = np.minimum(np.searchsorted(edges, summary.rows.distinct, side="right") - 1, bins - 1)
+    inside = np.minimum(np.searchsorted(edges, summary.rows.chance_at, side="right") - 1, bins - 1)
     return totals_of_runs(values, np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]]))
 
 
 def _rounded(summary: Summary, values: Any, digits: int) -> Any:
-    rounded = np.round(summary.rows.distinct, digits)
+    rounded = np.round(summary.rows.chance_at, digits)
     starts = np.flatnonzero(np.r_[True, rounded[1:] != rounded[:-1]])
     return np.add.reduceat(values, starts, axis=-1)
 

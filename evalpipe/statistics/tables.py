@@ -90,7 +90,7 @@ def squared_rank_error(rows: ClassRows) -> Any:
 def ranked_pairs(summary: Summary) -> Any:
     """Pairs of a row of class i and one of class j that the probability of i ranks rightly, ties half: [..., K, K].
 
-    The diagonal is zero.
+    The diagonal is zero. Of a model that gives scores, by the log odds that they come to, which do not round to ties.
     """
     rows, weights = summary.rows, summary.weights
     found = np.zeros((*weights.shape[:-1], rows.levels, rows.levels))
@@ -98,7 +98,7 @@ def ranked_pairs(summary: Summary) -> Any:
     for i, mine in enumerate(places):
         for j, others in enumerate(places):
             if i != j and len(mine) and len(others):
-                found[..., i, j] = _wins(rows.chances[:, i], mine, others, weights)
+                found[..., i, j] = _wins(rows.ranking[:, i], mine, others, weights)
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.statistics.class_rows import ClassRows
 from evalpipe.statistics.grid import EDGES, cut, means
 from evalpipe.statistics.groups import Groups, totals_of_runs
-from evalpipe.statistics.rows import Rows, taken
+from evalpipe.statistics.rows import Rows, present, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,9 +117,9 @@ def view(
 
     Of an event's rows those of equal score, truth and predicted class, or lack of one, become one; where there are more
     than `EXACT` scores, unless ``exact``, scores of one cell of a grid count as tied at their mean, while probabilities
-    are the mean of the cell's events and of its non-events, each row counting ``sizes`` [n]. Cells also end at
-    ``edges``. Rows of classes without probabilities become the cells of the confusion matrix. Other rows stay as they
-    are.
+    are the mean of the cell's events and of its non-events, each row counting ``sizes`` [n]. Cells also end at the
+    scores ``edges``. Rows of classes without probabilities become the cells of the confusion matrix. Other rows stay
+    as they are.
     """
     if isinstance(rows, ClassRows) and rows.probabilities is None and rows.reportable is None:
         groups = Groups.by(rows.codes, rows.picked)
@@ -136,13 +136,15 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
     if not rows.ranked:
         groups = Groups.by(rows.truth, predicted)  # without scores there is no equivocal zone
         return groups, rows.taken(groups.first)
+    stated = rows.probability if rows.stated is None else rows.stated
     if exact or len(rows.starts) <= EXACT:
         scores: Floats | Whole = rows.scored
         score = rows.scored
     else:
-        always = [*([EDGES] if rows.probability is not None else []), *([] if edges is None else [edges])]
-        scores = cut(rows.scored, CELLS, np.concatenate(always) if always else None)
+        ends = [] if rows.probability is None else [(present(stated, "probabilities"), EDGES)]
+        scores = cut(rows.scored, CELLS, *ends, *([] if edges is None else [(rows.scored, edges)]))
         score = means(rows.scored, scores, sizes)[scores]
+        stated = None if stated is None else means(stated, scores, sizes)[scores]
     groups = Groups.by(scores, rows.truth, predicted, *([] if rows.reportable is None else [rows.reportable]))
     chances = None
     if rows.probability is not None:
@@ -152,5 +154,5 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
     first = groups.first
     return groups, Rows(
         rows.truth[first], None if rows.predicted is None else predicted[first], chances, score[first],
-        taken(rows.reportable, first),
+        taken(rows.reportable, first), taken(stated, first),
     )

@@ -137,7 +137,7 @@ def test_the_errors_of_the_spline_are_those_of_its_matrices(kind: str) -> None:
     frame = people(500, digits=4)
     (y, p), who = columns(frame), frame["who"].to_numpy()
     events, at = table(y, p), np.array([0.02, 0.1, 0.3, 0.6, 0.9])
-    fit = smooth(events, "logit")
+    fit = smooth(events._replace(at=logit(events.at)))
     basis = CubicSpline(fit.smoother.at, np.eye(len(fit.smoother.at)), bc_type="natural")
     bends, width = basis(fit.smoother.at, 2), np.diff(fit.smoother.at)
     # The integral over each piece of the product of two lines.

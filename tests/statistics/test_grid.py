@@ -23,7 +23,7 @@ SAMPLES = {
 @pytest.mark.parametrize("name", SAMPLES)
 def test_cells_are_intervals_in_ascending_order_that_part_no_equal_values(name: str, edges: Any) -> None:
     values = SAMPLES[name]
-    cells = cut(values, 100, edges)
+    cells = cut(values, 100, *([] if edges is None else [(values, edges)]))
     assert set(cells) == set(range(cells.max() + 1))  # every cell holds a value
     order = np.argsort(values, kind="stable")
     assert (np.diff(cells[order]) >= 0).all()
@@ -45,7 +45,7 @@ def test_without_edges_cells_hold_equally_many_values(name: str) -> None:
 def test_no_cell_joins_probabilities_of_very_different_logarithms() -> None:
     for edges, apart in ((EDGES, 0.5), (TENTHS, 2.0)):
         values = np.sort(1 / (1 + np.exp(-np.linspace(-30, 30, 200_001))))
-        cells = cut(values, 2, edges)
+        cells = cut(values, 2, (values, edges))
         first, last = np.unique(cells, return_index=True)[1], np.append(np.flatnonzero(np.diff(cells)), len(values) - 1)
         low, high = values[first], values[last]
         tail = high <= 0.01
@@ -57,7 +57,7 @@ def test_no_cell_joins_probabilities_of_very_different_logarithms() -> None:
 @pytest.mark.parametrize("weight", [None, np.arange(1.0, 5001)])
 def test_a_cell_stands_for_its_weighted_mean(weight: Any) -> None:
     values = SAMPLES["tails"]
-    cells = cut(values, 37, EDGES)
+    cells = cut(values, 37, (values, EDGES))
     found = means(values, cells, weight)
     each = np.ones(5000) if weight is None else weight
     for cell in range(cells.max() + 1):
