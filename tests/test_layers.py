@@ -40,7 +40,10 @@ BELOW = {
     "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
     "arrays": {"run", "spec", "results", "errors"},
     "recalibration": {"run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
-    "cli": {"run", "recalibration", "spec", "plan", "results", "metrics", "version", "errors"},
+    "cli": {
+        "run", "recalibration", "spec", "plan", "results", "metrics", "report.names", "report.numbers",
+        "report.tables", "report.wording", "version", "errors",
+    },
 }
 
 

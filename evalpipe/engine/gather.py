@@ -102,7 +102,7 @@ def _describe(plan: Plan, metric: Metric) -> MetricSummary:
     return MetricSummary(
         name=metric.name, title=metric.title, definition=metric.definition, formula=metric.formula,
         direction=metric.direction, range=(low, high), undefined=metric.undefined, reference=metric.ref,
-        matrices=_matrices(plan, metric),
+        own_prevalence="prevalence" in metric.option_types, matrices=_matrices(plan, metric),
     )
 
 

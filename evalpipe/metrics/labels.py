@@ -51,14 +51,14 @@ def false_negative_rate(tp: Any, fn: Any) -> Proportion:
 @metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=True,
         aliases=("precision_score",), undefined="no predicted events", ref="van Rijsbergen (1979)")
 def precision(tp: Any, fp: Any) -> Proportion:
-    r"""Share of the predicted events that were events, in this sample, $\frac{TP}{TP+FP}$."""
+    r"""Share of the predicted events that were events, $\frac{TP}{TP+FP}$."""
     return Proportion(tp, tp + fp)
 
 
 @metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
         title="NPV (sample)", undefined="no predicted non-events", ref="Vecchio (1966)")
 def npv_sample(fn: Any, tn: Any) -> Proportion:
-    r"""Share of the predicted non-events that were non-events, in this sample, $\frac{TN}{TN+FN}$."""
+    r"""Share of the predicted non-events that were non-events, $\frac{TN}{TN+FN}$."""
     return Proportion(tn, tn + fn)
 
 
@@ -66,7 +66,7 @@ def npv_sample(fn: Any, tn: Any) -> Proportion:
         aliases=("positive_predictive_value",), ref="Vecchio (1966)",
         undefined="no events, no non-events, or no predicted event at this prevalence")
 def ppv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
-    r"""Probability that a predicted event is one where events have the declared prevalence (pi),
+    r"""Probability that a predicted event is an event, where the prevalence of events is the one given (pi),
     $\frac{Se\,\pi}{Se\,\pi+(1-Sp)(1-\pi)}$."""
     found, alarmed = ratio(tp, tp + fn) * prevalence, ratio(fp, fp + tn) * (1 - prevalence)
     return ratio(found, found + alarmed)
@@ -76,7 +76,7 @@ def ppv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
         aliases=("negative_predictive_value",), ref="Vecchio (1966)",
         undefined="no events, no non-events, or no predicted non-event at this prevalence")
 def npv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
-    r"""Probability that a predicted non-event is one where events have the declared prevalence (pi),
+    r"""Probability that a predicted non-event is a non-event, where the prevalence of events is the one given (pi),
     $\frac{Sp(1-\pi)}{Sp(1-\pi)+(1-Se)\pi}$."""
     cleared, missed = ratio(tn, fp + tn) * (1 - prevalence), ratio(fn, tp + fn) * prevalence
     return ratio(cleared, cleared + missed)

@@ -139,14 +139,14 @@ def comparison_row(results: Results, names: Names, found: Comparison) -> Compari
     directions = {metric.name: wording.BETTER[metric.direction] for metric in results.metrics}
     return ComparisonRow(
         measure=compared(names, found),
-        options=wording.options(found.params) if found.metric in names.single else "",
+        options=names.unsaid(found.metric, found.params),
         better=directions.get(found.metric, ""),
         model=names.model(found.model, found.variant),
         difference=_difference(found),
         p=numbers.p_value(found.p_value),
         test=TESTS.get(found.test, found.test) if found.test is not None else None,
         adjusted=numbers.p_value(found.p_adjusted),
-        margin="–" if found.margin is None else f"±{numbers.exact(found.margin)}",
+        margin="–" if found.margin is None else f"±{numbers.plain(found.margin)}",
         verdict=found.verdict,
         sign=SIGNS[found.verdict],
         place=None if found.slice is None else names.slice(found.slice),

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers
+from evalpipe.report.names import names_of
 from evalpipe.report.tables import Number, overall, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-    from evalpipe.results import BestProfit, Estimate, Profit, Results
+    from evalpipe.results import BestProfit, Estimate, Profit, Results, Scalar
+
+    Key = tuple[str, tuple[tuple[str, Scalar], ...]]
+    """A measure of cost with its options."""
 
 MEASURES = ("cost", "expected_cost")
 TERMS = (
@@ -102,8 +106,8 @@ def costs_view(results: Results) -> CostsView | None:
     priced, earning = ([each.dataset for each in table] for table in (results.cost_references, results.profit))
     places = dict.fromkeys([*priced, *earning])
     return CostsView(
-        named=tuple((each.truth, each.predicted, numbers.exact(each.cost)) for each in results.costs),
-        terms=tuple((said, numbers.exact(declared[key])) for said, key in TERMS) if declared else (),
+        named=tuple((each.truth, each.predicted, numbers.plain(each.cost)) for each in results.costs),
+        terms=tuple((said, numbers.plain(declared[key])) for said, key in TERMS) if declared else (),
         groups=str(results.best_profit[0].groups) if results.best_profit else "",
         datasets=tuple(_worth(results, name, place) for place, name in enumerate(places, 1)),
     )
@@ -111,27 +115,36 @@ def costs_view(results: Results) -> CostsView | None:
 
 def _worth(results: Results, dataset: str, place: int) -> WorthView:
     found = [e for e in overall(results, dataset) if e.metric in MEASURES and e.class_ is None]
-    titles = {metric.name: metric.title for metric in results.metrics}
-    known = [name for name in MEASURES if any(e.metric == name for e in found)]
+    names = names_of(results)
+    known = {_key(e): names.measure(e.metric, e.params) for name in MEASURES for e in found if e.metric == name}
     return WorthView(
-        dataset=dataset, anchor=f"costs-{place}", heads=tuple(titles[name] for name in known) or ("Cost",),
+        dataset=dataset, anchor=f"costs-{place}", heads=tuple(known.values()) or ("Cost",),
         costs=tuple(_costs(results, dataset, found, known)),
         best=tuple(_bests(results, dataset)), profits=tuple(_profits(results, dataset)),
     )
 
 
-def _costs(results: Results, dataset: str, found: list[Estimate], known: list[str]) -> Iterator[CostRow]:
+def _key(e: Estimate) -> Key:
+    return e.metric, tuple(e.params.items())
+
+
+def _costs(
+    results: Results, dataset: str, found: list[Estimate], known: Collection[Key]
+) -> Iterator[CostRow]:
     """Yield a row for each model that has a cost, then one for each level that could always be predicted."""
     for model in results.models:
-        own = {e.metric: e for e in found if e.model == model.name}
+        own = {_key(e): e for e in found if e.model == model.name}
         if own:
-            cells = (shown(own[name]) if name in own else Number("not evaluated") for name in known)
+            cells = (shown(own[key]) if key in own else Number("not evaluated") for key in known)
             yield CostRow(model.label, reference=False, cells=tuple(cells))
     for each in results.cost_references:
         if each.dataset == dataset:
-            note = "cheapest of these" if each.cheapest else None
+            note = "cheapest without a model" if each.cheapest else None
             cell = Number(numbers.number(each.cost), None, note, numbers.exact(each.cost))
-            yield CostRow(f"Always {each.level}", reference=True, cells=(cell,) * max(len(known), 1))
+            elsewhere = Number("–")  # a reference is of the rows as they are, not weighed to a prevalence
+            weighed = ["prevalence" in dict(key[1]) for key in known] or [False]
+            cells = (elsewhere if other else cell for other in weighed)
+            yield CostRow(f"Always {each.level}", reference=True, cells=tuple(cells))
 
 
 def _bests(results: Results, dataset: str) -> Iterator[BestRow]:

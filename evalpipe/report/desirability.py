@@ -96,8 +96,8 @@ def desirability_view(results: Results) -> DesirabilityView | None:
     candidates = {(row.model, row.variant) for row in found.overall}
     return DesirabilityView(
         goals=tuple(
-            GoalRow(goal_title(names, goal), form(goal), numbers.exact(goal.weight),
-                    "–" if goal.missing is None else numbers.exact(goal.missing)) for goal in found.goals
+            GoalRow(goal_title(names, goal), form(goal), numbers.plain(goal.weight),
+                    "–" if goal.missing is None else numbers.plain(goal.missing)) for goal in found.goals
         ),
         missing=any(goal.missing is not None for goal in found.goals),
         several=len(candidates) > 1,
@@ -117,18 +117,18 @@ def form(goal: Goal) -> str:
 def _said(goal: Goal) -> str:
     shape = goal.shape
     if goal.kind == "category":
-        return ", ".join(f"{level} {numbers.exact(d)}" for level, d in shape.items())
+        return ", ".join(f"{level} {numbers.plain(d)}" for level, d in shape.items())
     if goal.kind == "custom":
         points = zip(shape["values"], shape["desirability"], strict=True)
         beyond = {"clamp": "level beyond", "zero": "0 beyond", "error": "nothing may lie beyond"}[shape["extrapolate"]]
-        return f"{', '.join(f'{numbers.exact(d)} at {numbers.exact(x)}' for x, d in points)}; {beyond}"
-    low, high = numbers.exact(shape["low"]), numbers.exact(shape["high"])
-    scales = [f"{key.replace('_', ' ')} {numbers.exact(value)}" for key, value in shape.items()
+        return f"{', '.join(f'{numbers.plain(d)} at {numbers.plain(x)}' for x, d in points)}; {beyond}"
+    low, high = numbers.plain(shape["low"]), numbers.plain(shape["high"])
+    scales = [f"{key.replace('_', ' ')} {numbers.plain(value)}" for key, value in shape.items()
               if key.startswith("scale") and value != 1]
     said = {
         "minimize": f"1 up to {low}, 0 from {high}", "maximize": f"0 up to {low}, 1 from {high}",
         "box": f"1 from {low} to {high}, 0 outside",
-    }.get(goal.kind) or f"1 at {numbers.exact(shape['target'])}, 0 at {low} and {high}"
+    }.get(goal.kind) or f"1 at {numbers.plain(shape['target'])}, 0 at {low} and {high}"
     return ", ".join([said, *scales])
 
 
@@ -202,7 +202,7 @@ def _weights(results: Results, names: Names, dataset: str) -> tuple[WeightRow, .
     goals, changes = results.desirability.goals, results.desirability.sensitivity
     factors = list(dict.fromkeys(c.factor for c in changes))
     return tuple(
-        WeightRow(goal_title(names, goal), numbers.exact(goal.weight), tuple(
+        WeightRow(goal_title(names, goal), numbers.plain(goal.weight), tuple(
             _first([names.model(c.model, c.variant) for c in changes if c.first and (
                 c.dataset, c.goal, c.factor) == (dataset, goal.goal, factor)])
             for factor in factors

@@ -109,7 +109,7 @@ def difference_table(results: Results, dataset: str) -> DifferenceTable | None:
         rows=tuple(_difference(d, names) for d in kept),
         tested=numbers.count(sum(d.p_value is not None for d in found)),
         against=tuple(against),
-        limit=numbers.exact(round(limit, 10)),
+        limit=numbers.plain(round(limit, 10)),
     )
 
 

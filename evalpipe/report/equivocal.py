@@ -15,13 +15,13 @@ RATE = "reportable_rate"
 def reach(zone: Zone) -> str:
     """Say where a zone lies, as in "from 0.45 to 0.55"."""
     if zone.min_probability is not None:
-        return f"below {numbers.exact(zone.min_probability)}"
+        return f"below {numbers.plain(zone.min_probability)}"
     if zone.low is None or zone.high is None:
-        below, above = (numbers.exact(side or 0.0) for side in (zone.below, zone.above))
+        below, above = (numbers.plain(side or 0.0) for side in (zone.below, zone.above))
         return f"from {below} under the threshold to {above} over it"
     if zone.low == zone.high:
-        return f"exactly {numbers.exact(zone.low)}"
-    return f"from {numbers.exact(zone.low)} to {numbers.exact(zone.high)}"
+        return f"exactly {numbers.plain(zone.low)}"
+    return f"from {numbers.plain(zone.low)} to {numbers.plain(zone.high)}"
 
 
 def sentence(found: Confusion, called: str, rate: str | None, *, weighted: bool) -> str | None:

@@ -142,7 +142,7 @@ def gate_title(names: Names, gate: Gate, *, whole: bool = False) -> str:
 
 def limit_text(names: Names, gate: Gate) -> str:
     """Write the limits of a gate: "at least 0.75", "rises by at most 0.01 against Logistic regression"."""
-    said = " and ".join(f"{WORDS[key]} {numbers.exact(value)}" for key, value in gate.limit.items())
+    said = " and ".join(f"{WORDS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
     return said if gate.against is None else f"{said} against {names.labels.get(gate.against, gate.against)}"
 
 

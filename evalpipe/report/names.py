@@ -32,6 +32,11 @@ class Names:
         name = wording.measure(self.titles.get(metric, metric), said, average)
         return name if class_ is None else f"{name}, {class_}"
 
+    def unsaid(self, metric: str, params: Mapping[str, Scalar]) -> str:
+        """List the options that the name of a measure leaves out."""
+        left = {name: value for name, value in params.items() if name != "prevalence"}
+        return wording.options(left) if metric in self.single else ""
+
     def model(self, model: str, variant: str = "original") -> str:
         """Name a model, with its variant where it is not the original."""
         label = self.labels.get(model, model)

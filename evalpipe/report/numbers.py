@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MINUS = "−"
 MOST_DECIMALS = 6
 USUAL_DECIMALS = 3
+SIGNIFICANT = 10
+"""The most digits of a number that is shown as it was written: further ones are noise, as in 0.1 + 0.2."""
 
 
 def fixed(value: float, decimals: int) -> str:
@@ -34,35 +40,53 @@ def exact(value: float) -> str:
     return (text.removesuffix(".0")).replace("-", MINUS)
 
 
+def plain(value: float) -> str:
+    """Write a number that the spec or a rule gives, such as a threshold or a limit, without the noise of arithmetic."""
+    return exact(float(f"{value:.{SIGNIFICANT}g}"))
+
+
 def decimals(value: float, width: float | None) -> int:
     """Choose the decimals of a number: two digits of its interval's width, or three of the number itself.
 
-    They are never so few that a value shows as 0 or 1 without being it.
+    They are never so few that a value shows as 0 or 1 without being it, unless the most do not tell it either.
     """
     least = USUAL_DECIMALS if abs(value) < 10 else 0
     wanted = 1 - _magnitude(width) if width else 2 - _magnitude(value)
-    chosen = min(max(wanted, least), MOST_DECIMALS)
-    while chosen < MOST_DECIMALS and value not in {0, 1, -1} and abs(round(value, chosen)) in {0, 1}:
-        chosen += 1
-    return chosen
+    usual = min(max(wanted, least), MOST_DECIMALS)
+    if value in {0, 1, -1}:
+        return usual
+    told = (places for places in range(usual, MOST_DECIMALS + 1) if abs(round(value, places)) not in {0, 1})
+    return next(told, usual)
 
 
 def _magnitude(value: float) -> int:
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def number(value: float) -> str:
-    """Write a number that has no interval."""
-    return fixed(value, decimals(value, None))
+def most_decimals(found: Iterable[tuple[float | None, float | None, float | None]]) -> int:
+    """Return the decimals that numbers side by side share, each given with its limits: the most that one of them needs.
+
+    Without limits of its own a number has no say where another has some: its digits would be no more certain.
+    """
+    known = [(value, lower, upper) for value, lower, upper in found if value is not None]
+    limited = [decimals(x, upper - lower) for x, lower, upper in known if lower is not None and upper is not None]
+    return max(limited or [decimals(value, None) for value, _, _ in known], default=0)
 
 
-def interval(value: float, lower: float, upper: float, *, whole: bool = False) -> tuple[str, str]:
+def number(value: float, least: int = 0) -> str:
+    """Write a number that has no interval, with at least ``least`` decimals."""
+    return fixed(value, max(decimals(value, None), least))
+
+
+def interval(
+    value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0
+) -> tuple[str, str]:
     """Write a number and its interval, such as ``("0.785", "0.776 to 0.793")``.
 
-    ``whole`` leaves out the decimals where all of them are zero.
+    ``whole`` leaves out the decimals where all of them are zero; otherwise there are at least ``least``.
     """
     counts = whole and all(float(x).is_integer() for x in (value, lower, upper))
-    digits = 0 if counts else decimals(value, upper - lower)
+    digits = 0 if counts else max(decimals(value, upper - lower), least)
     return fixed(value, digits), f"{fixed(lower, digits)} to {fixed(upper, digits)}"
 
 
@@ -72,11 +96,13 @@ def signed(value: float, decimals: int) -> str:
     return f"+{text}" if value > 0 and text.strip("0.,") else text
 
 
-def signed_interval(value: float, lower: float | None, upper: float | None) -> tuple[str, str | None]:
-    """Write a difference and its interval, such as ``("+0.0123", "−0.0020 to +0.0266")``."""
+def signed_interval(
+    value: float, lower: float | None, upper: float | None, least: int = 0
+) -> tuple[str, str | None]:
+    """Write a difference and its interval, such as ``("+0.0123", "−0.0020 to +0.0266")``; ``least`` is as above."""
     if lower is None or upper is None:
-        return signed(value, decimals(value, None)), None
-    digits = decimals(value, upper - lower)
+        return signed(value, max(decimals(value, None), least)), None
+    digits = max(decimals(value, upper - lower), least)
     return signed(value, digits), f"{signed(lower, digits)} to {signed(upper, digits)}"
 
 
@@ -92,5 +118,5 @@ def bounds(low: float | None, high: float | None) -> str:
     if low is None and high is None:
         return "unbounded"
     if high is None or low is None:
-        return f"from {exact(low)}, unbounded" if low is not None else f"unbounded, to {exact(high or 0.0)}"
-    return f"{exact(low)} to {exact(high)}"
+        return f"from {plain(low)}, unbounded" if low is not None else f"unbounded, to {plain(high or 0.0)}"
+    return f"{plain(low)} to {plain(high)}"

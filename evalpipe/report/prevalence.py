@@ -97,10 +97,10 @@ def _lead(results: Results) -> str:
 def said(prior: Prior) -> str:
     """Write a declared prevalence of the event."""
     if prior.beta is None:
-        return numbers.exact(prior.value or 0.0)
+        return wording.share(prior.value or 0.0)
     (lower, upper), level = next(iter(prior.limits.values())), wording.level(prior.level or 0.0)
-    mean, limits = numbers.interval(prior.value or 0.0, lower, upper)
-    shape = ", ".join(map(numbers.exact, prior.beta))
+    _, limits = numbers.interval(prior.value or 0.0, lower, upper)
+    shape, mean = ", ".join(map(numbers.plain, prior.beta)), wording.share(prior.value or 0.0)
     return f"uncertain: a Beta({shape}) distribution with mean {mean}, {level} of it from {limits}"
 
 
@@ -121,9 +121,9 @@ def _declared(prior: Prior | None, level: str) -> str:
     if value is None:
         return "–"
     if level not in prior.limits:
-        return numbers.exact(value)
-    mean, limits = numbers.interval(value, *prior.limits[level])
-    return f"{mean} ({limits})"
+        return wording.share(value)
+    _, limits = numbers.interval(value, *prior.limits[level])
+    return f"{wording.share(value)} ({limits})"
 
 
 def _number(value: float, lower: float | None, upper: float | None) -> Number:
@@ -171,7 +171,8 @@ def _row(results: Results, found: dict[str, Estimate], heads: list[str]) -> AtRo
     e = next(iter(found.values()))
     own = {name: value for name, value in e.params.items() if name != "prevalence"}
     whole = is_whole(metrics[e.metric])
+    weighed = next((each.params for each in found.values() if "prevalence" in each.params), {})
     return AtRow(
-        wording.measure(metrics[e.metric].title, own, e.average), labels[e.model],
+        wording.measure(wording.titled(metrics[e.metric].title, weighed), own, e.average), labels[e.model],
         tuple(shown(found[head], whole=whole) if head in found else None for head in heads),
     )

@@ -239,8 +239,8 @@ def fitted_words(record: Recalibration) -> str:
     if record.method == "one_vs_rest":
         return "one function for each level"
     if record.method == "prior_shift":
-        shares = (", ".join(map(numbers.number, found[key][:1] if len(found[key]) == 2 else found[key]))
-                  for key in ("from", "to"))
+        shares = (", ".join(map(written, found[key][:1] if len(found[key]) == 2 else found[key]))
+                  for key, written in (("from", numbers.number), ("to", wording.share)))
         return "prevalence {} → {}".format(*shares)
     if "edf" in found:
         return f"{numbers.fixed(found['edf'], 1)} effective degrees of freedom"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalpipe.report import equivocal, numbers, wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.results import Comparison, Confusion, Curve, Estimate, MetricSummary, ModelSummary, Results
 
@@ -91,16 +91,25 @@ class GainTable:
     rows: tuple[tuple[str, ...], ...]
 
 
-def shown(estimate: Estimate, *, whole: bool = False) -> Number:
-    """Write an estimate; an undefined one says why."""
+def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
+    """Write an estimate, with at least ``least`` decimals unless it is ``whole``; an undefined one says why."""
     if estimate.value is None:
         return Number(status_of(estimate))
     note, exact = note_of(estimate), numbers.exact(estimate.value)
     if estimate.lower is None or estimate.upper is None:
         single = whole and estimate.value.is_integer()
-        return Number(numbers.count(estimate.value) if single else numbers.number(estimate.value), None, note, exact)
-    value, interval = numbers.interval(estimate.value, estimate.lower, estimate.upper, whole=whole)
+        text = numbers.count(estimate.value) if single else numbers.number(estimate.value, 0 if whole else least)
+        return Number(text, None, note, exact)
+    value, interval = numbers.interval(
+        estimate.value, estimate.lower, estimate.upper, whole=whole, least=0 if whole else least)
     return Number(value, interval, note, exact)
+
+
+def abreast(found: Mapping[str, Estimate], models: Iterable[str], *, whole: bool) -> tuple[Number, ...]:
+    """Write the estimates of one measure for some models, with as many decimals as each other."""
+    held = [found.get(model) for model in models]
+    least = numbers.most_decimals((e.value, e.lower, e.upper) for e in held if e is not None)
+    return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in held)
 
 
 def status_of(found: Estimate | Comparison) -> str:
@@ -157,16 +166,14 @@ def _metric_row(metric: MetricSummary, found: dict[str, Estimate], models: list[
     sample = next(iter(found.values()))
     methods = dict.fromkeys(wording.SHORT_METHODS.get(e.method, e.method) for e in shown_models if e.value is not None)
     return MetricRow(
-        title=metric.title,
+        title=wording.titled(metric.title, sample.params),
         options=wording.options(sample.params, sample.average),
-        definition=metric.definition,
+        definition=wording.definition(metric, sample.params),
         better=wording.BETTER[metric.direction],
         method=", ".join(methods) or "–",
         n=" / ".join(dict.fromkeys(numbers.count(e.n) for e in shown_models)) or "–",
         blind=_blind(shown_models),
-        cells=tuple(
-            shown(found[m.name], whole=is_whole(metric)) if m.name in found else Number("not evaluated") for m in models
-        ),
+        cells=abreast(found, [model.name for model in models], whole=is_whole(metric)),
     )
 
 
@@ -217,7 +224,7 @@ def _confusion_table(results: Results, found: Confusion, model: ModelSummary) ->
 def _rate(results: Results, found: Confusion) -> str | None:
     """Write the reportable rate that belongs to a confusion matrix of all rows."""
     for row in overall(results, found.dataset):
-        if (row.metric, row.model) == (equivocal.RATE, found.model):
+        if (row.metric, row.model) == (equivocal.RATE, found.model) and "prevalence" not in row.params:
             return shown(row).text
     return None
 

@@ -77,7 +77,7 @@ def _view(results: Results, names: Names, dataset: str, place: int, many: int) -
 
 
 def _chosen(results: Results, names: Names, row: Threshold) -> ChosenView:
-    value = Number(numbers.exact(row.value), None, None, numbers.exact(row.value))
+    value = Number(numbers.plain(row.value), None, None, numbers.exact(row.value))
     if row.rule != "fixed":
         value = Number(numbers.number(row.value), None, None, numbers.exact(row.value))
     if row.lower is not None and row.upper is not None:
@@ -105,8 +105,8 @@ def _named(names: Names, metric: str, params: Mapping[str, Scalar]) -> str:
 
 
 def _role(low: float | None, high: float | None) -> str:
-    sides = [f"at least {numbers.exact(low)}"] if low is not None else []
-    sides += [f"at most {numbers.exact(high)}"] if high is not None else []
+    sides = [f"at least {numbers.plain(low)}"] if low is not None else []
+    sides += [f"at most {numbers.plain(high)}"] if high is not None else []
     return " and ".join(sides)
 
 

@@ -197,7 +197,7 @@ def _outcome(results: Results) -> Facts:
         source = f"source: {prior.source}" if prior.source else "source not stated"
         whole = prior.levels or {}
         told = said(prior) if prior.value is not None else ", ".join(
-            f"{level}: {numbers.exact(whole[level])}" for level in results.levels)
+            f"{level}: {wording.share(whole[level])}" for level in results.levels)
         declared = f"{told} ({source})"
     if results.event is None:
         order = " in ascending order" if results.task == "ordinal" else ""
@@ -257,7 +257,7 @@ def _threshold(model: ModelSummary) -> Facts:
     if model.threshold_rule is not None:
         return (("Threshold", model.threshold_rule),)
     if model.threshold is not None:
-        return (("Threshold", numbers.exact(model.threshold)),)
+        return (("Threshold", numbers.plain(model.threshold)),)
     if "probability" in model.columns or "score" in model.columns:
         given = "prediction" in model.columns
         return (("Threshold", f"none; {'predicted levels are given' if given else 'the score is a rank alone'}"),)
@@ -287,7 +287,7 @@ def _measure(results: Results, metric: MetricSummary) -> MeasureView:
         reference=metric.reference,
         reason=wording.reason(results.intervals.methods.get(metric.name, "")),
         matrices=tuple(
-            (title, tuple(tuple(map(numbers.exact, row)) for row in rows)) for title, rows in metric.matrices.items()
+            (title, tuple(tuple(map(numbers.plain, row)) for row in rows)) for title, rows in metric.matrices.items()
         ),
     )
 
@@ -310,7 +310,7 @@ def _capital(text: str) -> str:
 
 def _epsilon(results: Results) -> str | None:
     found = {float(e.params["epsilon"]) for e in results.rows if "epsilon" in e.params}
-    return ", ".join(f"{value:g}" for value in sorted(found)).replace("-", numbers.MINUS) or None
+    return ", ".join(map(numbers.plain, sorted(found))) or None
 
 
 def _bins(results: Results) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.report import numbers
@@ -214,7 +215,7 @@ def scalar(value: Scalar) -> str:
     """Write a value of the spec as people do."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str) else numbers.exact(value)
+    return value if isinstance(value, str) else numbers.plain(value)
 
 
 COLUMNS = {"loo_prediction": "leave-one-out prediction"}
@@ -226,9 +227,30 @@ AVERAGES = {
 """What each average over classes is called."""
 
 
+def share(value: float) -> str:
+    """Write a declared prevalence, the same wherever it stands; of one that was computed, such as 1/3, six digits."""
+    return numbers.plain(float(f"{value:.6g}"))
+
+
 def at(prevalence: Scalar) -> str:
-    """Write the prevalence that a measure is taken at, a number or a text of shares; of numbers four digits will do."""
-    return f"at prevalence {prevalence if isinstance(prevalence, str) else f'{prevalence:.4g}'}"
+    """Write the prevalence that a measure is taken at: a number, or a text of the shares of levels."""
+    return f"at prevalence {prevalence if isinstance(prevalence, str) else share(prevalence)}"
+
+
+WEIGHED = "Taken of the rows after each class is weighed to its share {}."
+"""What is said of a measure at a prevalence that its own definition does not speak of."""
+
+
+def titled(title: str, params: Mapping[str, Scalar]) -> str:
+    """Return a metric's title, which does not say that it is of the sample where this is weighed to a prevalence."""
+    return title.removesuffix(" (sample)") if "prevalence" in params else title
+
+
+def definition(metric: MetricSummary, params: Mapping[str, Scalar]) -> str:
+    """Return what a metric means, and how it is taken at a prevalence that is not that of the sample."""
+    if "prevalence" not in params or metric.own_prevalence:
+        return metric.definition
+    return f"{metric.definition} {WEIGHED.format(at(params['prevalence']))}"
 
 
 def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
@@ -239,8 +261,8 @@ def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
 
 def measure(title: str, params: Mapping[str, Scalar], average: str | None = None) -> str:
     """Name a metric with its options and its average, such as ``F-beta (beta = 2)``."""
-    said = options(params, average)
-    return f"{title} ({said})" if said else title
+    said, name = options(params, average), titled(title, params)
+    return f"{name} ({said})" if said else name
 
 
 def slice_name(labels: Slice, conditions: Collection[str] = ()) -> str:
@@ -253,9 +275,13 @@ def _labelled(name: str, value: str) -> str:
 
 
 def reason(text: str) -> str:
-    """Write a method and the reason for it, given as ``exact: a proportion``, with the method's proper name."""
-    name, _, why = text.rstrip(".").partition(": ")
-    return f"{METHODS[name]} ({why})" if name in METHODS and why else text.rstrip(".")
+    """Write methods and the reason for each, given as ``exact: a proportion; percentile: …``, by their proper names."""
+    return "; ".join(map(_reason, re.split(rf"; (?=(?:{'|'.join(METHODS)}): )", text.rstrip("."))))
+
+
+def _reason(text: str) -> str:
+    name, _, why = text.partition(": ")
+    return f"{METHODS[name]} ({why})" if name in METHODS and why else text
 
 
 def undefined(metric: MetricSummary) -> str:
@@ -271,7 +297,7 @@ def rule(confusion: Confusion, called: str = "probability") -> str:
         many = {0: "no row has", 1: "1 row has"}.get(confusion.tied, f"{numbers.count(confusion.tied)} rows have")
         return f"The most probable level is predicted; {many} several, of which the first in order counts."
     if confusion.zone is not None and confusion.threshold is not None:  # the zone holds the threshold
-        above = f"when the {called} is above {numbers.exact(confusion.threshold)}"
+        above = f"when the {called} is above {numbers.plain(confusion.threshold)}"
         return f"Outside the equivocal zone, predicted as {confusion.levels[0]} {above}."
     rows = confusion.at_threshold
     many = {0: "no row lies", 1: "1 row lies"}.get(rows, f"{numbers.count(rows)} rows lie")
@@ -284,6 +310,6 @@ def rule(confusion: Confusion, called: str = "probability") -> str:
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
     return (
-        f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.exact(confusion.threshold)}; "
+        f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.plain(confusion.threshold)}; "
         f"{many} exactly at this threshold."
     )

@@ -104,6 +104,8 @@ class MetricSummary(Record):
     """Lowest and highest possible value; null where unbounded."""
     undefined: str
     reference: str
+    own_prevalence: bool = False
+    """Whether a prevalence stands in its formula; any other measure at a prevalence is of rows weighed to that."""
     matrices: dict[str, list[list[float]]] = Field(default_factory=dict)
     """What each pair of a true (outer) and a predicted level weighs or costs, by name, where it depends on that."""
 

@@ -54,7 +54,7 @@ def test_the_named_costs_stand_beside_the_models_and_the_policies_that_need_none
     assert [(row.name, row.reference) for row in worth.costs] == [
         ("good", False), ("poor", False), ("Always sick", True), ("Always well", True)]
     assert all(cell.interval for row in worth.costs[:2] for cell in row.cells)
-    assert [cell.note for row in worth.costs[2:] for cell in row.cells] == ["cheapest of these"] * 2 + [None] * 2
+    assert [cell.note for row in worth.costs[2:] for cell in row.cells] == ["cheapest without a model"] * 2 + [None] * 2
 
 
 def test_the_table_of_profits_says_where_it_is_largest(view: CostsView, results: Results) -> None:

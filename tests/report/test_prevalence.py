@@ -35,7 +35,7 @@ def seen(results: Results) -> PrevalenceView:
 def test_the_declared_prevalence_is_told_with_its_form_and_source(beta: Results) -> None:
     view = seen(beta)
     assert view.lead == (
-        "Where the models will be used, the share of 1 is uncertain: a Beta(20, 80) distribution with mean 0.200, 95% "
+        "Where the models will be used, the share of 1 is uncertain: a Beta(20, 80) distribution with mean 0.2, 95% "
         "of it from 0.128 to 0.283. Source: a survey."
     )
     assert "spread of the prior" in view.spread
@@ -60,7 +60,7 @@ def test_measures_stand_side_by_side_by_measure_and_model(beta: Results) -> None
 def test_the_observed_share_stands_beside_the_declared_one(beta: Results) -> None:
     (row,) = seen(beta).shares
     (share,) = beta.observed
-    assert (row.dataset, row.level, row.declared) == ("d", "1", "0.200 (0.128 to 0.283)")
+    assert (row.dataset, row.level, row.declared) == ("d", "1", "0.2 (0.128 to 0.283)")
     assert row.observed.interval == f"{share.lower:.3f} to {share.upper:.3f}"
 
 

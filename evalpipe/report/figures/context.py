@@ -107,7 +107,7 @@ def _operating(found: Confusion, event: str) -> Operating:
     fp, tn = found.counts[1 - i][i], found.counts[1 - i][1 - i]
     cut, mark = "the predicted levels", None
     if found.threshold is not None:
-        exact = numbers.exact(found.threshold)
+        exact = numbers.plain(found.threshold)
         mark = exact if len(exact) <= SHORT else numbers.number(found.threshold)
         cut = f"threshold {mark}"
     elif found.cuts:

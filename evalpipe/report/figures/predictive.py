@@ -77,7 +77,8 @@ def _told(series: Series, curve: Curve) -> str:
     for place in ("observed", "declared"):
         if place in curve.notes:
             values = (f"{VALUES[name]} {_text(noted(curve, f'{name}_{place}'))}" for name in VALUES)
-            said.append(f"at the {place} prevalence {numbers.number(noted(curve, place))} {' and '.join(values)}")
+            written = wording.share if place == "declared" else numbers.number
+            said.append(f"at the {place} prevalence {written(noted(curve, place))} {' and '.join(values)}")
     return f"{series.label}: {'; '.join(said)}."
 
 
@@ -105,7 +106,7 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
         for series, curve in pairs
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. {marks}"
-    named = [f"{other.capitalize()} {numbers.exact(line.at)}" for line in lines]
+    named = [f"{other.capitalize()} {numbers.plain(line.at)}" for line in lines]
     with style(key):
         entries = [KeyEntry(text, RAMP[i % 5], DASHES[i % 5]) for i, text in enumerate(named)]
         entries += [KeyEntry(series.short, series.colour, "none", series.marker) for series, _ in pairs]

@@ -73,7 +73,7 @@ def windows(context: Context) -> Drawing | None:
 
 def _window_caption(context: Context, pairs: Pairs, whole: int) -> str:
     notes = pairs[0][1].notes
-    width, step = (numbers.exact(float(notes[name])) for name in ("width", "step"))
+    width, step = (numbers.plain(float(notes[name])) for name in ("width", "step"))
     methods = dict.fromkeys(str(curve.notes.get("method", "none")) for _, curve in pairs)
     names = ", ".join(wording.method(name) for name in methods if name != "none")
     shaded = (

@@ -68,7 +68,7 @@ def _gained(curve: Curve) -> str:
     gain, at = noted(curve, "largest_gain"), noted(curve, "largest_gain_at")
     if gain < LEAST:
         return "at no threshold above both acting on all rows and on none"
-    return (f"furthest above both acting on all rows and on none at threshold {numbers.exact(at)}, "
+    return (f"furthest above both acting on all rows and on none at threshold {numbers.plain(at)}, "
             f"by {numbers.number(gain)}")
 
 
@@ -131,8 +131,8 @@ def _short(value: float) -> str:
     """Write a number of an axis; large ones in millions."""
     for unit, name in ((1e9, " bn"), (1e6, " m")):
         if abs(value) >= unit:
-            return numbers.exact(round(value / unit, 3)) + name
-    return numbers.fixed(value, 0) if float(value).is_integer() else numbers.exact(round(value, 6))
+            return numbers.plain(round(value / unit, 3)) + name
+    return numbers.fixed(value, 0) if float(value).is_integer() else numbers.plain(round(value, 6))
 
 
 def _best(rows: list[Profit]) -> str:

@@ -1,0 +1,167 @@
+"""The summary that `evalpipe run` prints, in the words and digits of the card."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from evalpipe.report.names import names_of
+from evalpipe.report.numbers import count, interval, most_decimals, number, percent, signed_interval
+from evalpipe.report.tables import MODELS_ABREAST, Number, abreast, is_whole, overall
+from evalpipe.report.wording import level, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.table import Table
+
+    from evalpipe.results import Comparison, Estimate, ModelSummary, Results, Scalar
+
+    Key = tuple[str, tuple[tuple[str, Scalar], ...], str | None]
+    """A measure: its metric, its options and its average over classes."""
+
+LOSSES = ("brier", "log_loss", "rmse", "mse")
+"""The measures in which the summary compares variants with their originals."""
+
+LOSSES_ABREAST = 2
+
+USUAL = {("base", "e"), ("scale", "half"), ("pairs", "equal"), ("epsilon", 1e-15)}
+"""Options that go without saying where a measure is listed with no other."""
+
+
+def print_summary(results: Results) -> None:
+    """Print a table of each dataset: measures down, models across; then what was changed, chosen and warned of."""
+    from rich.console import Console
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    for dataset in (d.name for d in results.datasets if d.role == "evaluate"):
+        for start in range(0, len(results.models), MODELS_ABREAST):
+            console.print(_title(results, dataset), markup=False, style="italic")
+            console.print(_values(results, dataset, results.models[start : start + MODELS_ABREAST]))
+        console.print(_caption(results, dataset), markup=False, style="italic")
+        for table in _changes(results, dataset):
+            console.print(f"Recalibrated, less the original: {dataset}", markup=False, style="italic")
+            console.print(table)
+        for line in _decided(results, dataset):
+            console.print(line, markup=False)
+    for warning in results.warnings:
+        console.print(f"warning: {warning.message}", style="yellow", markup=False)
+
+
+def measure_names(results: Results) -> dict[Key, str]:
+    """Name every measure of the results; an option that goes without saying is told where its values differ."""
+    titles = names_of(results).titles
+    known = dict.fromkeys([*map(_key, results.rows), *map(_key, results.comparisons)])
+    values: dict[tuple[str, str], set[Scalar]] = {}
+    for metric, params, _ in known:
+        for name, value in params:
+            values.setdefault((metric, name), set()).add(value)
+    return {
+        (metric, params, average): measure(titles.get(metric, metric), {
+            name: value for name, value in params if (name, value) not in USUAL or len(values[metric, name]) > 1
+        }, average)
+        for metric, params, average in known
+    }
+
+
+def _key(row: Estimate | Comparison) -> Key:
+    return row.metric, tuple(row.params.items()), row.average
+
+
+def _values(results: Results, dataset: str, models: Sequence[ModelSummary]) -> Table:
+    """Return the values of the models' original predictions over all rows."""
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [row for row in overall(results, dataset) if row.class_ is None]
+    table = Table()
+    table.add_column("measure")
+    for model in models:
+        table.add_column(Text(model.label), justify="right")
+    names, whole = measure_names(results), {metric.name for metric in results.metrics if is_whole(metric)}
+    found: dict[Key, dict[str, Estimate]] = {}
+    for row in rows:
+        found.setdefault(_key(row), {})[row.model] = row
+    for key, own in found.items():
+        cells = abreast(own, [model.name for model in models], whole=key[0] in whole)
+        table.add_row(Text(names[key]), *(Text(cell.text) for cell in cells))
+    return table
+
+
+def _title(results: Results, dataset: str) -> str:
+    summary = next(d for d in results.datasets if d.name == dataset)
+    events = "" if summary.events is None else f", {count(summary.events)} events ('{results.event}')"
+    return f"{results.title}: {dataset}, n = {count(summary.n)}{events}"
+
+
+def _caption(results: Results, dataset: str) -> str:
+    limited = any(row.lower is not None for row in overall(results, dataset))
+    said = [f"with {level(results.intervals.level)} intervals" if limited else "without intervals"]
+    parts = [("single classes", any(row.class_ is not None for row in results.rows)),
+             ("slices", any(row.slice is not None for row in results.rows))]
+    more = [name for name, there in parts if there]
+    if more:
+        said.append(f"the values of {' and '.join(more)} are in the card and in estimates.csv")
+    return "; ".join(said)
+
+
+def _changes(results: Results, dataset: str) -> Iterator[Table]:
+    """Yield the differences of every variant from its original, `LOSSES_ABREAST` losses at a time."""
+    found = [
+        row for row in results.comparisons
+        if row.dataset == dataset and row.slice is None and row.variant != "original" and row.metric in LOSSES
+        and row.class_ is None and row.baseline_dataset is None
+    ]
+    losses = list(dict.fromkeys(_key(row) for name in LOSSES for row in found if row.metric == name))
+    for start in range(0, len(losses), LOSSES_ABREAST):
+        yield _change_table(results, found, losses[start : start + LOSSES_ABREAST])
+
+
+def _change_table(results: Results, found: Sequence[Comparison], losses: Sequence[Key]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    named, names, table = names_of(results), measure_names(results), Table()
+    table.add_column("variant")
+    for loss in losses:
+        table.add_column(Text(names[loss]), justify="right")
+    least = {loss: most_decimals((row.difference, row.lower, row.upper) for row in found if _key(row) == loss)
+             for loss in losses}
+    for model, variant in dict.fromkeys((row.model, row.variant) for row in found):
+        same = {_key(row): row for row in found if (row.model, row.variant) == (model, variant)}
+        table.add_row(
+            Text(named.model(model, variant)), *(_difference(same.get(loss), least[loss]) for loss in losses))
+    return table
+
+
+def _difference(row: Comparison | None, least: int) -> str:
+    if row is None or row.difference is None:
+        return "–"
+    return f"{_with_limits(*signed_interval(row.difference, row.lower, row.upper, least))} {row.verdict}"
+
+
+def _with_limits(value: str, limits: str | None) -> str:
+    return Number(value, limits).text
+
+
+def _written(value: float, lower: float | None, upper: float | None) -> str:
+    """Write a number with its interval, where it has one."""
+    if lower is None or upper is None:
+        return number(value)
+    return _with_limits(*interval(value, lower, upper))
+
+
+def _decided(results: Results, dataset: str) -> Iterator[str]:
+    """Yield the thresholds that rules chose, and who is the most desirable."""
+    names = names_of(results)
+    for row in results.thresholds:
+        if row.dataset == dataset and row.variant == "original" and row.chosen_on is not None:
+            where = f"on {row.chosen_on}" if row.folds is None else f"cross-fitted in {row.folds} folds"
+            value = "none" if row.value is None else _written(row.value, row.lower, row.upper)
+            yield f"threshold of {names.model(row.model)}: {value}, {row.rule}, {where}"
+    for first in results.desirability.overall:
+        if first.dataset == dataset and first.rank == 1 and first.value is not None:
+            sure = "" if first.probability_best is None else (
+                f", best in {percent(first.probability_best, 1)} of replicates")
+            value = _written(first.value, first.lower, first.upper)
+            yield f"most desirable: {names.model(first.model, first.variant)}, D {value}{sure}"
