@@ -20,6 +20,8 @@ from pydantic import BaseModel, RootModel
 
 from evalpipe.cli import app
 from evalpipe.cli.catalogue import describe
+from evalpipe.data.condition.functions import FUNCTIONS
+from evalpipe.data.condition.operators import CASTS
 from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.spec.models import Spec
@@ -133,6 +135,37 @@ pooled), `none` (one value a level), or a list of these.
 |---|---|---|"""
 
 
+CONDITIONS = """
+## Conditions
+
+A condition is written in SQL and looks at the cells of one row:
+
+```yaml
+where: age >= 18 AND sex = 'f'
+where: country IN ('AT', 'DE') AND NOT (dose > 5)
+where: year(admitted) = 2024 AND "blood.pressure" BETWEEN 90 AND 140
+```
+
+It has comparisons (`=`, `<>`, `<`, `<=`, `>`, `>=`), `AND`, `OR`, `NOT`, `IN (…)`, `BETWEEN … AND …`, `LIKE` and
+`ILIKE` (`%` is any text, `_` one character), `IS NULL`, `IS TRUE`, `IS FALSE` (each with `NOT`), `CASE WHEN … THEN …
+ELSE … END`, `+ - * / %`, `||`, `CAST(… AS type)`, `TRY_CAST`, `DATE '…'`, `TIMESTAMP '…'` and the functions below;
+nothing that looks at other rows, at the clock or at random numbers. Text stands in single quotes; a column whose name
+holds other signs than letters, digits and `_` in double quotes.
+
+**A missing value meets no condition.** Null and NaN are missing, in every format, and so is what is undefined, such
+as `x / 0` or `ln(-1)`. A comparison with a missing value is neither true nor false but unknown, so `x > 1`, `x <> 1`
+and `NOT (x > 1)` all leave out the row whose `x` is missing; `IS NULL` and `IS NOT NULL` alone see it. `AND`, `OR`,
+`NOT` and `CASE` treat what is unknown as SQL does. The card, the results and the summary say for how many rows a
+condition was unknown. The empty text `''` is a text; an empty cell of a csv file is missing.
+
+The types of `CAST` are TYPES. A text that cannot be cast is an error; `TRY_CAST` makes it missing. A text is compared
+with a date or a time as `'2024-12-31'` or `'2024-12-31 23:59:00'`. The day, the hour and so on of a time with a zone
+are those in its zone, as the clocks there show them; the day of a text is the one that is written.
+
+| function | value |
+|---|---|"""
+
+
 def metrics_page() -> str:
     """Return the catalogue of metrics."""
     parts = [METRICS]
@@ -208,7 +241,9 @@ def spec_page() -> str:
         for name, part in json_schema()["properties"].items()
         if name not in Spec.model_fields
     ]
-    return "\n".join([SPEC, *keys(Spec, 0), *beyond, ENTRIES, *rows]) + "\n"
+    called = [f"| `{function.signature}` | {function.meaning} |" for function in FUNCTIONS.values()]
+    conditions = CONDITIONS.replace("TYPES", ", ".join(f"`{name.upper()}`" for name in CASTS))
+    return "\n".join([SPEC, *keys(Spec, 0), *beyond, ENTRIES, *rows, conditions, *called]) + "\n"
 
 
 def keys(model: type[BaseModel], depth: int) -> Iterator[str]:

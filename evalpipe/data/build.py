@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.data import slices
 from evalpipe.data.sample import Predictions, Sample
-from evalpipe.data.summary import absent_levels, files, one_cluster, summarise
+from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.plan import level_columns, threshold, zone
 from evalpipe.spec.models import gives
 from evalpipe.tasks import NUMBERS
@@ -43,7 +43,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         for number, (name, model) in enumerate(spec.models.items()):
             models[name] = _predictions(frame, number, spec, model, len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
-    warnings = tuple(columns.warnings)
+    warnings = (*unknown_conditions(rows), *columns.warnings)
     if role == "evaluate":
         warnings += (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster))
     return Sample(

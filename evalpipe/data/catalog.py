@@ -115,7 +115,7 @@ def _conditions(spec: Spec, name: str, schema: Schema) -> tuple[list[Problem], t
     for condition in conditions(spec, name):
         place = spec.origin.place(*condition.loc)
         problems += [Problem(fault.code, f"{condition.called} {fault.message}", place, fault.hint)
-                     for fault in faults(condition.text, schema)]
+                     for fault in faults(condition.text, schema, {})]
         columns = mentioned(condition.text, schema)
         used |= set(columns)
         if condition.key != "where" and spec.outcome.column in columns:

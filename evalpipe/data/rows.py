@@ -42,6 +42,7 @@ class Rows:
     """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
 
     ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order.
+    ``unknown`` counts, by what messages call a condition, the rows for which it is unknown, as a value is missing.
     """
 
     spec: Spec
@@ -49,6 +50,7 @@ class Rows:
     frame: pl.DataFrame
     sources: tuple[Source, ...]
     models: Mapping[str, Rows] = field(default_factory=lambda: MappingProxyType({}))
+    unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def name(self) -> str:
@@ -220,26 +222,37 @@ def _kept(rows: Rows) -> Rows | list[Problem]:
     found = _conditions(rows)
     if isinstance(found, list):
         return found
-    own = rows.spec.datasets[rows.name].where
-    flags = found.pop("where") if own is not None else None
+    flags = found.pop("where", None)
     hidden = [name for name in rows.frame.columns if name.startswith("\0")]
     frame = rows.frame.select([*rows.plan.columns, *hidden]).with_columns(
-        column.alias(f"\0{name}") for name, column in found.items())
+        column.fill_null(value=False).alias(f"\0{name}") for name, column in found.items())
     if flags is None:
-        return replace(rows, frame=frame)
+        return replace(rows, frame=frame, unknown=_unknown(found))
+    unknown = _unknown({"where": flags} | {name: column.filter(flags) for name, column in found.items()})
     if not flags.any():
-        message = f"no row of dataset '{rows.name}' meets its 'where'"
-        notes = (f"{rows.frame.height:,} {'row was' if rows.frame.height == 1 else 'rows were'} read",)
-        place = rows.spec.origin.place("datasets", rows.name, "where")
-        return [Problem("no-rows-left", message, place, "check the values it compares with", notes=notes)]
-    return replace(rows, frame=frame.filter(flags))
+        return [_none_left(rows, unknown["where"])]
+    return replace(rows, frame=frame.filter(flags), unknown=unknown)
+
+
+def _unknown(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
+    """Count the rows for which each condition is unknown, as a value is missing."""
+    return MappingProxyType({name: column.null_count() for name, column in flags.items()})
+
+
+def _none_left(rows: Rows, unknown: int) -> Problem:
+    message = f"no row of dataset '{rows.name}' meets its 'where'"
+    notes = [f"{rows.frame.height:,} {'row was' if rows.frame.height == 1 else 'rows were'} read"]
+    if unknown:
+        notes.append(f"in {unknown:,} of them a value that it needs is missing")
+    place = rows.spec.origin.place("datasets", rows.name, "where")
+    return Problem("no-rows-left", message, place, "check the values it compares with", notes=tuple(notes))
 
 
 def _conditions(rows: Rows) -> dict[str, pl.Series] | list[Problem]:
-    """Return which rows meet each condition on the dataset: "where", and "slice <name>" for those of slices."""
+    """Return which rows meet each condition: "where", and "slice <name>" for those of slices; null where unknown."""
     from evalpipe.data.catalog import conditions
     from evalpipe.data.delimited import infer
-    from evalpipe.data.where import keep
+    from evalpipe.data.where import judge
 
     frame = rows.frame.select(rows.plan.table.where_columns)
     if rows.plan.table.format in ("csv", "tsv"):
@@ -248,7 +261,7 @@ def _conditions(rows: Rows) -> dict[str, pl.Series] | list[Problem]:
     problems: list[Problem] = []
     for condition in conditions(rows.spec, rows.name):
         try:
-            flags[condition.key] = keep(frame if frame.width else rows.frame, condition.text)
+            flags[condition.key] = judge(frame if frame.width else rows.frame, condition.text)
         except Unreadable as fault:
             place = rows.spec.origin.place(*condition.loc)
             problems.append(Problem(fault.code, f"{condition.called} {fault.reason}", place, fault.hint))

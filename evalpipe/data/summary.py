@@ -73,7 +73,8 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     used = rows.frame.height if rows.plan.role == "reference" else height
     return DatasetSummary(
         name=rows.name, role=rows.plan.role, where=spec.datasets[rows.name].where, rows=before,
-        excluded_where=before - rows.frame.height, excluded_zero_weight=rows.frame.height - used,
+        excluded_where=before - rows.frame.height, unknown_where=rows.unknown.get("where", 0),
+        excluded_zero_weight=rows.frame.height - used,
         n=round(total) if whole else used,
         events=None if spec.task != "binary" else round(events) if whole else counts[0].rows if known else 0,
         total_weight=float(used) if rows.plan.role == "reference" else total,
@@ -145,6 +146,21 @@ def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
     listed = ", ".join(f"'{level}'" for level in absent)
     message = f"no row of dataset '{summary.name}' has the level {listed}; averages are over the other levels"
     return (Warned(code="absent-level", message=message),)
+
+
+def unknown_conditions(rows: Rows) -> tuple[Warned, ...]:
+    """Warn of rows that meet no condition because a value is missing."""
+    warnings: list[Warned] = []
+    for key, count in rows.unknown.items():
+        if not count:
+            continue
+        have, they, are = ("row has", "it", "is") if count == 1 else ("rows have", "they", "are")
+        called, left = ("'where'", "left out") if key == "where" else (
+            f"the condition of slice '{key.removeprefix('slice ')}'", "not in the slice")
+        message = (f"{count:,} {have} no value in a column that {called} of dataset '{rows.name}' needs; {they} {are} "
+                   f"{left}, for a missing value meets no condition")
+        warnings.append(Warned(code="missing-in-condition", message=message))
+    return tuple(warnings)
 
 
 def one_cluster(dataset: str, cluster: Values | None) -> tuple[Warned, ...]:

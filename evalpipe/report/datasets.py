@@ -121,11 +121,16 @@ def _prevalence(results: Results, dataset: DatasetSummary) -> str:
     return numbers.number(dataset.prevalence) + (" (weighted)" if results.weight is not None else "")
 
 
+def _unknown(dataset: DatasetSummary) -> str:
+    """Say for how many rows a condition is unknown, as a value is missing."""
+    return f", {numbers.count(dataset.unknown_where)} of them for a missing value" if dataset.unknown_where else ""
+
+
 def _facts(results: Results, dataset: DatasetSummary) -> Facts:
     weighted = results.weight is not None
     facts = [
         ("Rows in the files", numbers.count(dataset.rows)),
-        ("Rows left out by the condition", numbers.count(dataset.excluded_where)),
+        ("Rows left out by the condition", numbers.count(dataset.excluded_where) + _unknown(dataset)),
         ("Condition", dataset.where or "none"),
         ("Observations used (n)", numbers.count(dataset.n)),
     ]

@@ -45,6 +45,8 @@ class DatasetSummary(Record):
     """Rows in the files."""
     excluded_where: int
     """Rows that did not meet `where`."""
+    unknown_where: int = 0
+    """Those of them for which `where` is unknown, as a value that it needs is missing (null or NaN)."""
     excluded_zero_weight: int
     n: int
     """Observations used: rows, or the sum of frequency weights."""

@@ -100,7 +100,8 @@ class Dataset(Part):
     these rows, which no evaluated dataset may contain. `reference`: rows that neither may contain, such as the training
     data."""
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
-    """A condition in SQL; only rows that meet it are used."""
+    """A condition in SQL on the columns; only rows that meet it are used. A missing value, null or NaN, meets none: see
+    [Conditions](#conditions)."""
 
 
 class Model(Part):

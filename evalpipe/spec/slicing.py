@@ -30,7 +30,8 @@ class Expression(Part):
     """The rows that meet a condition, as one slice."""
 
     where: Annotated[StrictStr, Field(min_length=1)]
-    """A condition in SQL on the columns of the dataset."""
+    """A condition in SQL on the columns of the dataset. A missing value, null or NaN, meets none: see
+    [Conditions](#conditions)."""
     name: Name
     """The name of the slice."""
 

@@ -1,0 +1,212 @@
+"""What the signs and words of conditions do with values; what is missing makes the outcome unknown, as in SQL."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.data.condition.tokens import Wrong
+from evalpipe.data.condition.values import WORDS, Kind, Value, alike, defined, need, not_zero, real, together
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+CASTS: dict[str, Kind] = {
+    "integer": "number", "double": "number", "text": "text", "boolean": "truth", "date": "date", "timestamp": "time",
+}
+"""The types that CAST knows, and the kind of value each gives."""
+_ALSO = {"int": "integer", "bigint": "integer", "float": "double", "real": "double", "varchar": "text",
+         "string": "text", "bool": "boolean", "datetime": "timestamp"}
+_EXACT = 2**53
+"""Below it, whole numbers are exact as Float64."""
+_DAY = r"^\s*(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}.*)?\s*$"
+
+
+def truth(*, value: bool) -> Value:
+    """Return TRUE or FALSE."""
+    import polars as pl
+
+    return Value(pl.lit(value), "truth", str(value).upper())
+
+
+def joined(left: Value, word: str, right: Value) -> Value:
+    """Join two conditions by AND or OR."""
+    first, second = (_flags(value, word) for value in (left, right))
+    return Value(first & second if word == "AND" else first | second, "truth", f"a condition with {word}")
+
+
+def negated(value: Value) -> Value:
+    """Return NOT of a condition."""
+    return Value(~_flags(value, "NOT"), "truth", "a condition with NOT")
+
+
+def _flags(value: Value, word: str) -> pl.Expr:
+    import polars as pl
+
+    if value.kind not in ("truth", "nothing"):
+        message = f"joins {value.called}, which is {WORDS[value.kind]}, by {word}"
+        raise Wrong("bad-where", message, 'compare it with something, as in "age >= 18"')
+    return value.expression.cast(pl.Boolean)
+
+
+def compared(left: Value, sign: str, right: Value) -> Value:
+    """Compare two values."""
+    if "NULL" in (left.called, right.called):
+        hint = "a missing value is found by IS NULL or IS NOT NULL"
+        raise Wrong("bad-where", f"compares with NULL ({sign} NULL), which no row meets", hint)
+    first, second = alike(left, right, "compares")
+    made = {
+        "=": first.eq, "<>": first.ne, "!=": first.ne, "<": first.lt, "<=": first.le, ">": first.gt, ">=": first.ge,
+    }[sign](second)
+    return Value(made, "truth", "a comparison")
+
+
+def tested(value: Value, word: str, *, inverted: bool) -> Value:
+    """Return IS [NOT] NULL, TRUE or FALSE, which are never unknown."""
+    import polars as pl
+
+    if word == "null":
+        made = value.expression.is_null()
+    else:
+        flags = need(value, "truth", f"IS {word.upper()}").expression.cast(pl.Boolean)
+        made = flags.eq_missing(pl.lit(word == "true"))
+    return Value(~made if inverted else made, "truth", f"a test with IS {word.upper()}")
+
+
+def one_of(value: Value, options: Sequence[Value]) -> Value:
+    """Return whether a value is one of some; unknown where it is none of them and one of them is missing."""
+    import polars as pl
+
+    listed = _listed(value, options)
+    if listed is not None:
+        return listed
+    pairs = (alike(value, option, "compares") for option in options)
+    equal = [first.eq(second).cast(pl.Boolean) for first, second in pairs]
+    return Value(pl.any_horizontal(equal), "truth", "a test with IN")
+
+
+def _listed(value: Value, options: Sequence[Value]) -> Value | None:
+    """Look numbers or texts up in a list of those that are written, which may be long."""
+    import polars as pl
+
+    texts = [option.literal for option in options if option.literal is not None]
+    if value.kind == "text" and len(texts) == len(options):
+        return Value(value.expression.is_in(texts), "truth", "a test with IN")
+    sizes = [option.constant for option in options if option.constant is not None]
+    if value.kind == "number" and len(sizes) == len(options) and max(sizes) < _EXACT:
+        looked_up = pl.Series(sizes, dtype=pl.Float64, strict=False).implode()
+        return Value(real(value).is_in(looked_up), "truth", "a test with IN")
+    return None
+
+
+def between(value: Value, low: Value, high: Value) -> Value:
+    """Return whether a value is from ``low`` to ``high``, both included."""
+    return joined(compared(value, ">=", low), "AND", compared(value, "<=", high))
+
+
+def like(value: Value, pattern: Value, word: str) -> Value:
+    """Return whether a text is like a pattern, in which % stands for any text and _ for one character."""
+    need(value, "text", word.upper())
+    if pattern.literal is None:
+        message = f"compares {value.called} by {word.upper()} with what is not a text"
+        raise Wrong("bad-where", message, "write the pattern in single quotes, as in name LIKE 'A%'")
+    signs = {"%": ".*", "_": "."}
+    expression = "".join(signs.get(sign, re.escape(sign)) for sign in pattern.literal)
+    flags = "(?is)" if word == "ilike" else "(?s)"
+    import polars as pl
+
+    return Value(value.expression.cast(pl.String).str.contains(f"{flags}^{expression}$"), "truth", "a test with LIKE")
+
+
+def computed(left: Value, sign: str, right: Value) -> Value:
+    """Compute with two numbers, or join two texts by ``||``; what is undefined is missing, as is division by 0."""
+    import polars as pl
+
+    called = f"{left.called} {sign} {right.called}"
+    if sign == "||":
+        texts = [need(value, "text", "||").expression.cast(pl.String) for value in (left, right)]
+        return Value(pl.concat_str(texts), "text", called)
+    first, second = (real(need(value, "number", f"'{sign}'")) for value in (left, right))
+    if sign in "/%":
+        second = not_zero(second)
+    made: dict[str, Any] = {"+": first.add, "-": first.sub, "*": first.mul, "/": first.truediv, "%": first.mod}
+    return Value(defined(made[sign](second)), "number", called)
+
+
+def minus(value: Value) -> Value:
+    """Return a number with the other sign."""
+    return Value(-need(value, "number", "'-'").expression, "number", f"-{value.called}")
+
+
+def plus(value: Value) -> Value:
+    """Return a number as it is."""
+    return need(value, "number", "'+'")
+
+
+def chosen(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:
+    """Return the value of the first condition that is met, else the other; one that is unknown is not met."""
+    import polars as pl
+
+    values = together([*(value for _, value in branches), other], "CASE brings together")
+    made = values[-1].expression
+    for (met, _), value in zip(reversed(branches), reversed(values[:-1]), strict=True):
+        made = pl.when(_flags(met, "WHEN")).then(value.expression).otherwise(made)
+    first = next((value for value in values if value.kind != "nothing"), values[0])
+    return Value(made, first.kind, "what CASE gives", zone=first.zone)
+
+
+def cast(value: Value, written: str, *, strict: bool) -> Value:
+    """Return a value as another type; a text that is none is an error, or missing where not ``strict``."""
+    name = _ALSO.get(written, written)
+    if name not in CASTS:
+        raise Wrong("bad-where", f"casts to {written.upper()}", f"the types are {', '.join(CASTS).upper()}")
+    kind, called = CASTS[name], f"{value.called} as {name.upper()}"
+    if value.kind == "nothing":
+        return Value(value.expression, kind, called)
+    made = _converted(value, name, strict=strict)
+    if made is None:
+        message = f"casts {value.called}, which is {WORDS[value.kind]}, to {name.upper()}"
+        raise Wrong("bad-where", message, "compare it as it is, or make a column of it beforehand")
+    return Value(made, kind, called, zone=value.zone if kind == "time" else None)
+
+
+def _converted(value: Value, name: str, *, strict: bool) -> pl.Expr | None:
+    """Return the cells as another type; None where that has no meaning."""
+    import polars as pl
+
+    cells = value.expression
+    if name == "text":
+        return _written(cells) if value.kind == "number" else cells.cast(pl.String)
+    if value.kind == "text":
+        bare = cells.str.strip_chars()
+        made: dict[str, pl.Expr] = {
+            "integer": bare.cast(pl.Int64, strict=strict), "double": defined(bare.cast(pl.Float64, strict=strict)),
+            "date": _day(cells, strict=strict), "timestamp": cells.str.to_datetime(time_unit="us", strict=strict),
+        }
+        return made.get(name)
+    if name == "date":
+        return {"date": cells, "time": cells.dt.date()}.get(value.kind)
+    if name == "timestamp":
+        return {"date": cells.cast(pl.Datetime("us")), "time": cells}.get(value.kind)
+    numeric = value.kind in ("number", "truth") and name != "boolean"
+    if numeric:
+        return cells.cast(pl.Int64 if name == "integer" else pl.Float64, strict=strict)
+    return cells if value.kind == "truth" else None
+
+
+def _written(numbers: pl.Expr) -> pl.Expr:
+    """Write numbers as levels are: whole ones without a point."""
+    import polars as pl
+
+    whole = numbers.cast(pl.Int64, strict=False)
+    return pl.when(whole == numbers).then(whole.cast(pl.String)).otherwise(numbers.cast(pl.String))
+
+
+def _day(cells: pl.Expr, *, strict: bool) -> pl.Expr:
+    """Return the day that a text names, as it is written there whatever its offset."""
+    import polars as pl
+
+    day = cells.str.extract(_DAY, 1)
+    return pl.when(day.is_null()).then(cells).otherwise(day).str.to_date("%Y-%m-%d", strict=strict)
