@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evalpipe.errors import UsageError
+from evalpipe.lock import Lock
 from evalpipe.results import Estimate
 from evalpipe.version import VERSION
 
@@ -43,9 +44,8 @@ class Recorder:
         self.out = Path(out).absolute()
         self.shown = str(out)
         self.began = datetime.now(UTC)
-        self._lock = self.out.parent / f".{self.out.name}.lock"
         self._old = self.out.parent / f".{self.out.name}.previous"
-        self._handle: io.TextIOWrapper | None = None
+        self._lock = lock_of(self.out)
 
     def __enter__(self) -> Self:
         """Lock the folder and mend what a killed run left behind."""
@@ -58,12 +58,11 @@ class Recorder:
             self.out.parent.mkdir(parents=True, exist_ok=True)
             if self.out.exists() and not self.out.is_dir():
                 raise NotADirectoryError(20, "a file is in the way")
-            self._handle = self._lock.open("w")
-            self._take_lock()
+            self._lock.__enter__()
             self._mend()
             tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.try-").cleanup()
         except OSError as error:
-            self._release()
+            self._lock.__exit__(None, None, None)
             raise UsageError.of(
                 "output-folder", f"cannot write to the output folder '{self.shown}': {error.strerror or error}",
                 hint="choose a folder that can be written with --out",
@@ -74,7 +73,7 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Give the folder back."""
-        self._release()
+        self._lock.__exit__(kind, error, trace)
 
     def write(self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float]) -> None:
         """Write every file, then let the new folder take the place of the old."""
@@ -100,7 +99,7 @@ class Recorder:
     def _exchange(self, fresh: Path) -> None:
         if self.out.exists():
             for kept in sorted(self.out.iterdir()):
-                if kept.name not in WRITTEN:
+                if kept.name not in WRITTEN and not (fresh / kept.name).exists():
                     copy = shutil.copytree if kept.is_dir() else shutil.copy2
                     copy(kept, fresh / kept.name)
             self.out.rename(self._old)
@@ -114,20 +113,26 @@ class Recorder:
         for left in (self._old, *self.out.parent.glob(f".{self.out.name}.new-*")):
             shutil.rmtree(left, ignore_errors=True)
 
-    def _take_lock(self) -> None:
-        if os.name != "posix" or self._handle is None:
-            return
-        import fcntl
 
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BlockingIOError(11, "another run is writing to it") from None
+def lock_of(folder: Path) -> Lock:
+    """Return the lock of an output folder; its file is beside the folder as long as it is held."""
+    return Lock(folder.parent / f".{folder.name}.lock")
 
-    def _release(self) -> None:
-        if self._handle is not None:
-            self._handle.close()
-            self._handle = None
+
+def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
+    """Put files into an output folder, each replaced whole; all others stay. Raises UsageError where it cannot."""
+    held = Path(folder).resolve()
+    try:
+        with lock_of(held), tempfile.TemporaryDirectory(dir=held, prefix=".new-") as fresh:
+            for name, content in files.items():
+                (Path(fresh) / name).write_bytes(content)
+            for name in files:
+                (Path(fresh) / name).replace(held / name)
+    except OSError as error:
+        raise UsageError.of(
+            "output-folder", f"cannot write to '{folder}': {error.strerror or error}",
+            hint="take a copy of the folder that can be written",
+        ) from None
 
 
 def estimates_csv(results: Results) -> str:

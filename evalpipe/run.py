@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.gates.reference import Change
     from evalpipe.plan import Plan
     from evalpipe.record import Recorder
-    from evalpipe.results import Results
+    from evalpipe.results import FailOn, Results
     from evalpipe.spec.models import Spec
 
     Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Spec
@@ -98,9 +99,11 @@ def run(
     overrides: Sequence[str] = (),
     frames: Mapping[str, pl.DataFrame] | None = None,
     progress: Progress | None = None,
+    fail_on: FailOn = "fail",
 ) -> Results:
     """Run the whole evaluation and return its results; with ``out``, also write the output folder.
 
+    A run that does not hold by ``fail_on`` does not become the reference of gates `against: last`.
     Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
     ``out`` is replaced only when everything is done.
     """
@@ -109,6 +112,7 @@ def run(
     from evalpipe.engine import evaluate as evaluate_plan
     from evalpipe.engine.gather import gather
     from evalpipe.gates import judged, look_back
+    from evalpipe.gates.reference import REFERENCE, next_reference
     from evalpipe.plan import plan as make_plan
     from evalpipe.spec.schema import resolved, spec_sha256
 
@@ -121,7 +125,8 @@ def run(
         planned = make_plan(spec, look(spec, frames))
         clock(3)
         samples = read(planned, frames)
-        earlier = look_back(planned, samples)
+        earlier = look_back(planned, samples) if folder is None else look_back(
+            planned, samples, folder.out, folder.shown)
         if folder is not None:
             from evalpipe.report import ready
 
@@ -137,7 +142,8 @@ def run(
 
             card = render_card(results, spec.report.formats)
             clock(7)
-            folder.write(results, card, clock.durations)
+            reference = next_reference(results, earlier, fail_on)
+            folder.write(results, card | ({} if reference is None else {REFERENCE: reference}), clock.durations)
     return results
 
 
@@ -161,3 +167,19 @@ def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | N
     if formats is not None and "junit" in formats and not found.gates:
         raise UsageError.of("no-gates", "there is no junit.xml without gates", hint="add 'gates: […]' to the spec")
     return render_card(found, found.spec.get("report", {}).get("formats", ()) if formats is None else formats)
+
+
+def accept(folder: str | os.PathLike[str]) -> tuple[Results, list[Change]]:
+    """Make the newest run in an output folder the reference of gates `against: last`, whether it held or not.
+
+    Returns its results, and for each of its verdicts against the reference the value before and from now on. Raises
+    DataError for a folder without results, UsageError where it cannot be written.
+    """
+    from evalpipe.gates.reference import LAST, REFERENCE, Earlier, changes, read_reference
+    from evalpipe.record import replace_files
+    from evalpipe.results import Results
+
+    path = Path(folder)
+    results, before = Results.read(path / LAST), read_reference(path, str(folder))
+    replace_files(folder, {REFERENCE: (path / LAST).read_bytes()})
+    return results, changes(results, before if isinstance(before, Earlier) else None)

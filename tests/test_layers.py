@@ -36,13 +36,14 @@ BELOW = {
         "plan", "spec", "data.sample", "intervals", "results", "report.names", "report.numbers", "report.tables",
         "report.wording", "errors",
     },
-    "record": {"spec", "results", "version", "errors"},
+    "lock": set(),
+    "record": {"lock", "spec", "results", "version", "errors"},
     "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
     "arrays": {"run", "spec", "results", "errors"},
     "recalibration": {"run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
-        "run", "recalibration", "spec", "plan", "results", "metrics", "report.names", "report.numbers",
-        "report.tables", "report.wording", "version", "errors",
+        "run", "record", "recalibration", "gates.reference", "spec", "plan", "results", "metrics", "report.names",
+        "report.numbers", "report.tables", "report.wording", "version", "errors",
     },
 }
 

@@ -99,6 +99,20 @@ def render(folder: str, forms: Sequence[str]) -> None:
     render_folder(folder, forms)
 
 
+@app.command(short_help="Make a run the reference.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+def accept(folder: str) -> None:
+    """Make the newest run in the output folder DIR the reference that gates `against: last` compare the next with.
+
+    A run that held becomes the reference by itself; one that failed only so. Prints which of its gates had failed, and
+    each value of the reference before and from now on. The exit code is 0 where it was done, 2 where DIR cannot be
+    written, 3 where it holds no results of a run.
+    """
+    from evalpipe.cli.running import accept_folder
+
+    accept_folder(folder)
+
+
 @app.command(short_help="Recalibrate new predictions.")
 @click.argument("results", type=click.Path())
 @click.argument("model")

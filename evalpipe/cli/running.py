@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +11,9 @@ import click
 
 from evalpipe.cli.interrupt import Interruptible, watch
 from evalpipe.cli.progress import Bar, Lines
-from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from evalpipe.results import FailOn
 
@@ -33,9 +31,9 @@ def run_spec(
     with shown as progress:
         spec = load(path, overrides)
         folder = Path(out) if out is not None else Path("reports") / spec.name
-        results = run(spec, out=folder, progress=Interruptible(progress))
+        results = run(spec, out=folder, progress=Interruptible(progress), fail_on=fail_on)
     print_summary(results)
-    print_gates(results)
+    print_gates(results, spec, folder)
     if form == "github":
         print_annotations(results, spec)
     click.echo("")
@@ -47,18 +45,21 @@ def run_spec(
 
 def render_folder(folder: str, forms: Sequence[str]) -> None:
     """Render the card again beside its results, each file replaced whole."""
+    from evalpipe.record import replace_files
     from evalpipe.run import render
 
     card = render(folder, forms or None)
-    try:
-        _replace(Path(folder), card)
-    except OSError as error:
-        raise UsageError.of(
-            "output-folder", f"cannot write to '{folder}': {error.strerror or error}",
-            hint="render a copy of the folder that can be written",
-        ) from None
+    replace_files(folder, card)
     for name in card:
         click.echo(str(Path(folder) / name))
+
+
+def accept_folder(folder: str) -> None:
+    """Make the newest run in a folder the reference, and print what that changes."""
+    from evalpipe.cli.gates import print_accepted
+    from evalpipe.run import accept
+
+    print_accepted(folder, *accept(folder))
 
 
 def recalibrate_file(results: str, model: str, data: str, out: str, fitted_on: str | None) -> None:
@@ -70,9 +71,3 @@ def recalibrate_file(results: str, model: str, data: str, out: str, fitted_on: s
     click.echo(f"{out}: {frame.height:,} {'row' if frame.height == 1 else 'rows'}")
 
 
-def _replace(folder: Path, card: Mapping[str, bytes]) -> None:
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".render-") as fresh:
-        for name, content in card.items():
-            (Path(fresh) / name).write_bytes(content)
-        for name in card:
-            (Path(fresh) / name).replace(folder / name)

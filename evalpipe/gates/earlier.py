@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import DataError, Problem
+from evalpipe.gates.reference import Earlier, Nothing, read_reference, read_results
 from evalpipe.report.wording import slice_name
-from evalpipe.results import Results
 from evalpipe.spec.describe import listed
 from evalpipe.spec.gates import Earlier as Named
 from evalpipe.spec.levels import level_text
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.data.sample import Sample
+    from evalpipe.errors import Place
     from evalpipe.plan import Plan
     from evalpipe.spec.gates import Gate
     from evalpipe.spec.models import Spec
@@ -25,50 +25,48 @@ if TYPE_CHECKING:
 FIRST = "run once without this gate, or add 'optional: true' to it, which skips it until there is something to compare"
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """The results of an earlier run, the path that the spec names, and the SHA-256 of the file."""
+def look_back(
+    plan: Plan, samples: Sequence[Sample], folder: Path | None = None, shown: str = ""
+) -> dict[int, Earlier | Nothing]:
+    """Return the earlier results that gates are against, or why there are none, by the number of the gate from 0.
 
-    results: Results
-    path: str
-    sha256: str
-
-
-def look_back(plan: Plan, samples: Sequence[Sample]) -> dict[int, Earlier]:
-    """Return the earlier results by the number of the gate, from 0; none where they are optional and do not exist.
-
-    Raises DataError with every file that cannot be read and every slice that no row is in.
+    ``folder`` is the output folder, called ``shown``, whose reference is for gates `against: last`. Raises DataError
+    with every file that cannot be read and every slice that no row is in.
     """
-    found: dict[int, Earlier] = {}
+    found: dict[int, Earlier | Nothing] = {}
     problems: list[Problem] = []
     for number, gate in enumerate(plan.spec.gates or ()):
         problems += _slices(plan.spec, number, gate, samples)
-        if isinstance(gate.against, Named):
-            read = _read(plan.spec, number, gate, gate.against.results)
-            problems += [read] if isinstance(read, Problem) else []
-            found |= {number: read} if isinstance(read, Earlier) else {}
+        if gate.against is None or gate.against == "baseline":
+            continue
+        read = _named(plan.spec, number, gate, gate.against.results) if isinstance(gate.against, Named) else (
+            read_reference(folder, shown, plan.spec.origin.place("gates", number, "against")))
+        problems += [read] if isinstance(read, Problem) else []
+        found |= {} if isinstance(read, Problem) else {number: read}
     if problems:
         raise DataError(*problems)
     return found
 
 
-def _read(spec: Spec, number: int, gate: Gate, written: str) -> Earlier | Problem | None:
+def _named(spec: Spec, number: int, gate: Gate, written: str) -> Earlier | Nothing | Problem:
+    """Read the results at a path of the spec."""
     loc: Loc = ("gates", number, "against", "results")
-    path = spec.origin.folder_of(*loc) / written
-    place = spec.origin.place(*loc)
+    path, place = spec.origin.folder_of(*loc) / written, spec.origin.place(*loc)
     path = path / "results.json" if path.is_dir() else path
-    if not path.exists():
-        message = f"there are no results of an earlier run at {written}"
-        return None if gate.optional else Problem("missing-file", message, place, FIRST)
-    try:
-        content = path.read_bytes()
-        results = Results.from_json(content.decode("utf-8"), written)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        return Problem("unreadable-file", f"cannot read {written}: {reason}", place, "name a run's output folder")
-    except DataError as error:
-        return replace(error.problems[0], place=place)
-    return Earlier(results, written, hashlib.sha256(content).hexdigest())
+    if path.exists():
+        return read_results(path, written, place, "name a run's output folder")
+    none = f"there are no results of an earlier run at {written}"
+    if gate.optional:
+        return Nothing(f"{none}{_relative(spec, place, written)}")
+    return Problem("missing-file", none, place, FIRST)
+
+
+def _relative(spec: Spec, place: Place | None, written: str) -> str:
+    """Say what a path of the spec is relative to."""
+    if Path(written).is_absolute():
+        return ""
+    file = place.file if place is not None and place.file in spec.origin.folders else spec.origin.path
+    return " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})"
 
 
 def _slices(spec: Spec, number: int, gate: Gate, samples: Sequence[Sample]) -> Iterator[Problem]:

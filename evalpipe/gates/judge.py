@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import DataError, Problem
 from evalpipe.gates.earlier import FIRST
+from evalpipe.gates.reference import Earlier, Nothing
 from evalpipe.gates.subjects import Subject, subjects
 from evalpipe.gates.tables import Tables, changed
 from evalpipe.gates.verdict import Bounds, Seen, verdict
@@ -17,7 +18,6 @@ from evalpipe.spec.gates import Earlier as Named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.gates.earlier import Earlier
     from evalpipe.plan import Plan
     from evalpipe.report.names import Names
     from evalpipe.results import Results
@@ -31,18 +31,18 @@ class _Court:
     plan: Plan
     tables: Tables
     earlier: Mapping[int, Tables]
-    sources: Mapping[int, Earlier]
+    sources: Mapping[int, Earlier | Nothing]
     names: Names
 
 
-def judged(plan: Plan, results: Results, earlier: Mapping[int, Earlier]) -> Results:
+def judged(plan: Plan, results: Results, earlier: Mapping[int, Earlier | Nothing]) -> Results:
     """Return the results with the verdicts of the spec's gates: one for each number that a gate is on.
 
     ``earlier`` are the results of earlier runs by the number of the gate, from `look_back`. Raises DataError where one
     of them lacks a number, unless the gate says that this is optional.
     """
     gates = plan.spec.gates or ()
-    before = {number: Tables(source.results) for number, source in earlier.items()}
+    before = {number: Tables(found.results) for number, found in earlier.items() if isinstance(found, Earlier)}
     court = _Court(plan, Tables(results), before, earlier, names_of(results))
     rows = [row for number, gate in enumerate(gates) for row in _rows(court, number, gate)]
     return results.model_copy(update={"gates": rows}) if gates else results
@@ -55,32 +55,34 @@ def _rows(court: _Court, number: int, gate: Gate) -> Iterator[Row]:
         problems.append(_nothing(court, number))
     for subject in found:
         seen = _seen(court, number, gate, subject)
-        if seen is None and isinstance(gate.against, Named) and not gate.optional:
-            problems.append(_lacking(court, number, gate.against.results, subject))
+        if isinstance(seen, Nothing) and isinstance(gate.against, Named) and not gate.optional:
+            place = court.plan.spec.origin.place("gates", number, "against")
+            problems.append(Problem("not-in-results", seen.why, place, FIRST))
         yield _row(court, number, gate, subject, seen)
     if problems:
         raise DataError(*problems)
 
 
-def _seen(court: _Court, number: int, gate: Gate, subject: Subject) -> Seen | None:
-    """Return the number that is judged; None where the earlier run does not have it."""
+def _seen(court: _Court, number: int, gate: Gate, subject: Subject) -> Seen | Nothing:
+    """Return the number that is judged; nothing where there is no earlier one to compare it with."""
     if gate.against is None:
         return subject.seen
     if gate.against == "baseline":
         return court.tables.compared(subject)
-    found = court.earlier[number].same(subject) if number in court.earlier else None
-    return None if found is None else changed(subject.seen, found)
+    source = court.sources[number]
+    if isinstance(source, Nothing):
+        return source
+    found = court.earlier[number].same(subject)
+    if found is None:
+        run = source.path if gate.against == "last" else f"the earlier run at {source.path}"
+        return Nothing(f"{run} has no {_measure(court.names, subject)} {_where(court.names, subject)}")
+    return changed(subject.seen, found)
 
 
 def _nothing(court: _Court, number: int) -> Problem:
     message = f"gate {number + 1} is on no number of this run, so nothing can be said of it"
     place = court.plan.spec.origin.place("gates", number)
     return Problem("nothing-to-judge", message, place, "check what it is on, or remove it")
-
-
-def _lacking(court: _Court, number: int, path: str, subject: Subject) -> Problem:
-    message = f"the earlier run at {path} has no {_measure(court.names, subject)} {_where(court.names, subject)}"
-    return Problem("not-in-results", message, court.plan.spec.origin.place("gates", number, "against"), FIRST)
 
 
 def _measure(names: Names, subject: Subject) -> str:
@@ -95,37 +97,41 @@ def _where(names: Names, subject: Subject) -> str:
     return f"of {names.model(subject.model, subject.variant)} on {subject.dataset}{inside}"
 
 
-def _row(court: _Court, number: int, gate: Gate, subject: Subject, seen: Seen | None) -> Row:
+def _row(court: _Court, number: int, gate: Gate, subject: Subject, seen: Seen | Nothing) -> Row:
     source = court.sources.get(number)
     said, reason = _judged(court, gate, subject, seen)
-    observed = seen or Seen(None)
+    observed = Seen(None) if isinstance(seen, Nothing) else seen
     return Row(
         metric=subject.metric, desirability=subject.desirability, params=dict(subject.params), average=subject.average,
         class_=subject.class_, dataset=subject.dataset, model=subject.model, variant=subject.variant,
         slice=subject.slice, gate=number + 1, name=gate.name, on=gate.on, limit=gate.limit, observed=observed.value,
         lower=observed.lower, upper=observed.upper, level=observed.level, method=observed.method,
-        against=_against(court, gate), against_sha256=None if source is None else source.sha256,
-        reference=observed.reference,
-        verdict=said, severity=gate.severity, reason=reason,
+        against=_against(court, gate), against_sha256=source.sha256 if isinstance(source, Earlier) else None,
+        reference=observed.reference, verdict=said, severity=gate.severity, reason=reason,
     )
 
 
 def _against(court: _Court, gate: Gate) -> str | None:
-    """Name what a change is from: the baseline's model, or the path of an earlier run."""
+    """Name what a change is from: the baseline's model, `last`, or the path of an earlier run."""
     if isinstance(gate.against, Named):
         return gate.against.results
     compare = court.plan.spec.compare
-    return None if gate.against is None or compare is None else compare.baseline
+    return compare.baseline if gate.against == "baseline" and compare is not None else gate.against
 
 
-def _judged(court: _Court, gate: Gate, subject: Subject, seen: Seen | None) -> tuple[Any, str]:
-    """Return the verdict and the sentence of why."""
+def _judged(court: _Court, gate: Gate, subject: Subject, seen: Seen | Nothing) -> tuple[Any, str]:
+    """Return the verdict and the sentences of why."""
     name = _measure(court.names, subject)
     name = name[:1].upper() + name[1:]
-    if seen is None:
-        return "skipped", f"{name} has nothing to be compared with: no earlier run holds it"
-    of = "the earlier run (two independent samples)" if isinstance(gate.against, Named) else (
-        court.names.model(_against(court, gate) or ""))
-    less = f" minus that of {of}" if seen.signed else ""
+    if isinstance(seen, Nothing):
+        return "skipped", f"{name} was not compared: {seen.why}."
     said, predicate = verdict(Bounds(*gate.bounds), gate.on, seen, gate.undefined)
-    return said, f"{name}{less}{predicate}"
+    return said, f"{name}{_less(court, gate) if seen.signed else ''}{predicate}"
+
+
+def _less(court: _Court, gate: Gate) -> str:
+    """Say what the judged change is from."""
+    if gate.against == "baseline":
+        return f" minus that of {court.names.model(_against(court, gate) or '')}"
+    run = "the reference" if gate.against == "last" else "the earlier run"
+    return f" minus that of {run} (two independent samples)"

@@ -14,7 +14,7 @@ from evalpipe.results import Individual
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evalpipe.results import Comparison, Estimate, Overall, Results
+    from evalpipe.results import Comparison, Estimate, Gate, Overall, Results
 
 Key = tuple[object, ...]
 
@@ -47,8 +47,8 @@ class Tables:
             seen = Seen(value, row.lower, row.upper, row.level, "percentile", row.status, row.reason)
             yield Subject(row.dataset, row.model, row.variant, None, None, goal, {}, None, None, seen)
 
-    def same(self, subject: Subject) -> Subject | None:
-        """Return the same number of this run, None where it has none."""
+    def same(self, subject: Subject | Gate) -> Subject | None:
+        """Return the number of this run that a gate is on, or a verdict was on; None where it has none."""
         if subject.desirability is not None:
             found = self.desired(subject.desirability)
             return next((one for one in found if _key(one) == _key(subject)), None)
@@ -101,7 +101,7 @@ def changed(now: Seen, before: Subject) -> Seen:
                 whole=now.whole)
 
 
-def _key(row: Estimate | Comparison | Subject) -> Key:
+def _key(row: Estimate | Comparison | Subject | Gate) -> Key:
     labels = None if row.slice is None else tuple(sorted(row.slice.items()))
     options = tuple(sorted(row.params.items()))
     return row.dataset, row.model, row.variant, labels, row.metric, options, row.average, row.class_

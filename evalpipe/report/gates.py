@@ -143,7 +143,10 @@ def gate_title(names: Names, gate: Gate, *, whole: bool = False) -> str:
 def limit_text(names: Names, gate: Gate) -> str:
     """Write the limits of a gate: "at least 0.75", "rises by at most 0.01 against Logistic regression"."""
     said = " and ".join(f"{WORDS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
-    return said if gate.against is None else f"{said} against {names.labels.get(gate.against, gate.against)}"
+    if gate.against is None:
+        return said
+    run = "the reference" if gate.against == "last" else names.labels.get(gate.against, gate.against)
+    return f"{said} against {run}"
 
 
 def gate_place(names: Names, gate: Gate) -> str:

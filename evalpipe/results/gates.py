@@ -49,8 +49,8 @@ class Gate(Record):
     method: str
     """How the interval was made; recovered: from those of two runs taken as independent (Zou & Donner 2008)."""
     against: str | None = None
-    """The baseline's model, or the results of an earlier run as the spec names them; null where the value itself is
-    judged."""
+    """The baseline's model; `last`, the reference of the output folder; or the results of an earlier run as the spec
+    names them; null where the value itself is judged."""
     against_sha256: str | None = None
     """Of the results of an earlier run: the hash of the file."""
     reference: float | None = None

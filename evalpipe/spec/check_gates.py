@@ -90,7 +90,7 @@ def _desired(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
     if gate.get("against") == "baseline":
         message = "desirability has no difference from the baseline"
         yield tree.problem("nothing-to-compare", message, *loc, "against",
-                           hint="set a limit with 'min', or name an earlier run: {results: …}")
+                           hint="set a limit with 'min', or write 'against: last'")
 
 
 def _goals(written: list[Any]) -> list[str]:
@@ -174,7 +174,7 @@ def _limits(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
     for key in wrong:
         message = f"'{key}' limits {other}"
         hint = "make it a gate of its own" if against else (
-            "say what the change is from: 'against: baseline' or 'against: {results: …}'")
+            "say what the change is from: 'against: baseline', 'against: last' or 'against: {results: …}'")
         yield tree.problem("gate-limit", message, *loc, key, key=True, hint=hint)
     if not wrong:
         yield from _possible(tree, loc, gate)
@@ -200,7 +200,10 @@ def _number(value: object) -> float | None:
 def _against(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
     """Check that there is something to be against."""
     against, here = gate.get("against"), (*loc, "against")
-    if gate.get("optional") is True and not isinstance(against, dict):
+    if gate.get("optional") is False and against == "last":
+        message = "a first run has nothing to be compared with, so a gate against 'last' is always optional"
+        yield tree.problem("unused-key", message, *loc, "optional", key=True, hint="remove it")
+    if gate.get("optional") is True and against != "last" and not isinstance(against, dict):
         message = "'optional' would change nothing: the gate is not against an earlier run"
         yield tree.problem("unused-key", message, *loc, "optional", key=True, hint="remove it")
     if against != "baseline":

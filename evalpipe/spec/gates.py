@@ -39,7 +39,7 @@ class Earlier(Part):
 
     results: FilePath
     """Its output folder or `results.json`, relative to the file this is written in. It is read before anything is
-    computed, so it may be the folder that the run will replace."""
+    computed."""
 
 
 def _against_form(value: object) -> str:
@@ -47,11 +47,11 @@ def _against_form(value: object) -> str:
 
 
 Against = Annotated[
-    Annotated[Literal["baseline"], Tag("a word")] | Annotated[Earlier, Tag("a run")],
+    Annotated[Literal["baseline", "last"], Tag("a word")] | Annotated[Earlier, Tag("a run")],
     Discriminator(_against_form),
     AnyOf(),
 ]
-"""`baseline`, or `{results: path}`."""
+"""`baseline`, `last`, or `{results: path}`."""
 
 SliceNames = Annotated[
     Annotated[Annotated[StrictStr, Field(min_length=1)], Tag("a name")]
@@ -87,8 +87,9 @@ class Gate(Part):
     max: Number | None = None
     """The highest value allowed."""
     against: Against | None = None
-    """What a change is measured from: `baseline`, the model of `compare.baseline` on the same rows; or `{results:
-    path}`, the same number in an earlier run. A change is the value less that it is against."""
+    """What a change is measured from: `baseline`, the model of `compare.baseline` on the same rows; `last`, the same
+    number in the last run in this output folder that held, its `reference.json`; or `{results: path}`, the same number
+    in any earlier run. A change is the value less that it is against."""
     max_increase: Change | None = None
     """The most by which the value may be above what it is against."""
     max_decrease: Change | None = None
@@ -98,7 +99,9 @@ class Gate(Part):
     min_decrease: Change | None = None
     """The least by which the value must be below what it is against."""
     optional: StrictBool = False
-    """Skip the gate where the earlier run, or its number, does not exist, as on the first night; an error without."""
+    """Skip the gate where the earlier run of `{results: path}`, or its number, does not exist; an error without. A gate
+    against `last` is always skipped then, as on the first night. The summary, the card and `junit.xml` say what was
+    skipped, and why."""
     on: Literal["interval", "value", "lower", "upper"] = "interval"
     """What must keep the limit. `interval`: the gate passes when the whole interval keeps it, fails when all of it
     misses it, and is indeterminate between. `value`, `lower` or `upper`: that number alone, pass or fail. Where no
@@ -144,11 +147,16 @@ class Gate(Part):
     @property
     def bounds(self) -> tuple[float, float]:
         """The lowest and the highest that the value, or its change, may be; infinite where there is no limit."""
-        signs = {"max_decrease": -1, "min_decrease": -1}
-        found = {key: signs.get(key, 1) * item for key, item in self.limit.items()}
-        lowest = [found[key] for key in ("min", "min_increase", "max_decrease") if key in found]
-        highest = [found[key] for key in ("max", "max_increase", "min_decrease") if key in found]
-        return max(lowest, default=-float("inf")), min(highest, default=float("inf"))
+        return bounds_of(self.limit)
+
+
+def bounds_of(limit: Mapping[str, float]) -> tuple[float, float]:
+    """Return the lowest and the highest number that keep the limits of a gate, given by their keys."""
+    signs = {"max_decrease": -1, "min_decrease": -1}
+    found = {key: signs.get(key, 1) * item for key, item in limit.items()}
+    lowest = [found[key] for key in ("min", "min_increase", "max_decrease") if key in found]
+    highest = [found[key] for key in ("max", "max_increase", "min_decrease") if key in found]
+    return max(lowest, default=-float("inf")), min(highest, default=float("inf"))
 
 
 KEYS = frozenset(field.alias or name for name, field in Gate.model_fields.items())

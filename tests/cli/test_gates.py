@@ -153,7 +153,7 @@ def test_a_night_is_compared_with_the_night_before(command: Command, folder: Pat
     line = ("run", "small.yaml", "--no-progress", "--fail-on", "indeterminate")
     first, second = command(*line), command(*line)
     assert (first.returncode, second.returncode) == (0, 0)
-    assert "gates: 0 of 1 held\ngate 1 skipped: a on test: Brier score has nothing to be compared with" in first.stdout
+    assert "gates: 0 of 1 held\ngate 1 skipped: a on test: Brier score was not compared: " in first.stdout
     assert "gates: 1 of 1 held\n" in second.stdout
     third = command(*line)
     assert third.stdout == second.stdout

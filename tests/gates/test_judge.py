@@ -189,7 +189,8 @@ def test_what_an_earlier_run_lacks_is_an_error_or_skipped(tmp_path: Path) -> Non
     )
     found = gates(asked | {"optional": True}, models=BOTH)
     assert [row.verdict for row in found] == ["pass", "skipped"]
-    assert found[1].reason == "Accuracy has nothing to be compared with: no earlier run holds it"
+    night = tmp_path / "night"
+    assert found[1].reason == f"Accuracy was not compared: the earlier run at {night} has no Accuracy of q on d."
     first = gates(asked | {"optional": True, "against": {"results": str(tmp_path / "never")}})
     assert [row.verdict for row in first] == ["skipped"]
     assert holds(found, "indeterminate")
