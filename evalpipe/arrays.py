@@ -48,13 +48,15 @@ def evaluate(
 
     ``probability`` of the ``event``, ``score``, ``prediction`` (levels, or numbers) and ``loo_prediction`` are arrays
     [n], or mappings of model name to array; ``probabilities`` of all ``levels``, in their order, an array [n, K] or
-    such a mapping; ``scale`` holds for every score; ``slices`` maps names to arrays [n] of levels, each a way to slice.
+    such a mapping; ``scale`` holds for every score; ``threshold`` is of the probability or, where no model gives one,
+    of the scores in their own units; ``slices`` maps names to arrays [n] of levels, each a way to slice.
     The other arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
     """
     columns = {"truth": truth} | _without_none({"weight": weight, "cluster": cluster})
     columns |= _slices(slices or {}, columns)
     given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
     models, predicted = _models(given, probabilities, levels, scale)
+    threshold = _of_ranks(threshold, models)
     optional = {
         "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit, "intervals": intervals,
         "threshold": threshold, "equivocal": equivocal, "no_information": no_information or None,
@@ -102,6 +104,18 @@ def _models(
         columns |= _by_level(name, table, levels)
         models.setdefault(name, {})["probabilities"] = f"{name}.probability.{{level}}"
     return models, columns
+
+
+def _of_ranks(threshold: Any, models: dict[str, dict[str, Any]]) -> Any:
+    """Give a number as threshold to models of scores in their own units; return it where it is a probability."""
+    if threshold is None or isinstance(threshold, Mapping):
+        return threshold
+    ranks = [model for model in models.values() if "score" in model and "prediction" not in model]
+    if not ranks or any({"probability", "scale"} & set(model) for model in models.values()):
+        return threshold
+    for model in ranks:
+        model["threshold"] = threshold
+    return None
 
 
 def _by_level(name: str, table: Any, levels: Sequence[Any] | None) -> dict[str, Any]:

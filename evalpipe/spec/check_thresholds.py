@@ -36,7 +36,7 @@ def check_thresholds(tree: Tree) -> list[Problem]:
     rules = [(place, tree.get(*place)) for place in places]
     written = [(place, rule) for place, rule in rules if isinstance(rule, dict)]
     found = chain.from_iterable(_rule(tree, place, rule) for place, rule in written)
-    return [*found, *_applicable(tree, named)]
+    return [*found, *_applicable(tree, named), *_of_ranks(tree, named)]
 
 
 def _rule(tree: Tree, here: Loc, rule: dict[str, Any]) -> Iterator[Problem]:
@@ -219,6 +219,20 @@ def _costs(tree: Tree) -> list[list[float]] | None:
             return None
         matrix[order.index(str(pair[0]))][order.index(str(pair[1]))] = float(one["cost"])
     return matrix
+
+
+def _of_ranks(tree: Tree, named: list[str]) -> Iterator[Problem]:
+    """Report a probability for a threshold where no model gives one, but scores that are ranks alone."""
+    number = tree.get("threshold")
+    models = {name: tree.get("models", name) for name in named}
+    if not _number(number) or any("probabilities" in gives(model) for model in models.values()):
+        return
+    ranks = [name for name, model in models.items()
+             if "scores" in gives(model) and model.get("threshold") is None and model.get("prediction") is None]
+    if ranks:
+        message = f"this threshold is a probability, but the score of the model '{ranks[0]}' is a rank alone"
+        hint = f"write it as models.{ranks[0]}.threshold, in the units of the score, or add a 'scale' to the score"
+        yield tree.problem("unused-threshold", message, "threshold", hint=hint)
 
 
 def _applicable(tree: Tree, named: list[str]) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from evalpipe.metrics.declare import PREVALENCE
 from evalpipe.spec.check_task import applies
 from evalpipe.spec.choices import MEASURE
 from evalpipe.spec.desirability import OWN, file_schema
-from evalpipe.spec.models import Spec
+from evalpipe.spec.models import Spec, gives
 from evalpipe.spec.thresholds import ThresholdRule
 from evalpipe.tasks import MANY
 
@@ -167,7 +167,7 @@ def resolved(spec: Spec) -> dict[str, Any]:
     Options that a metric takes from the spec stay absent. Loading the outcome gives the same spec again.
     """
     document = spec.model_dump(mode="json", exclude={"metrics"})
-    foreign = [name for name in ("threshold",) if not applies((name,), spec.task)]
+    foreign = [] if applies(("threshold",), spec.task) and _of_probabilities(spec) else ["threshold"]
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", "", key), spec.task)]:
             del model[key]
@@ -184,6 +184,11 @@ def resolved(spec: Spec) -> dict[str, Any]:
         (name, metrics if name == "metrics" else document[name]) for name in Spec.model_fields if name not in foreign
     )
     return copy.deepcopy(dict(fields))
+
+
+def _of_probabilities(spec: Spec) -> bool:
+    """Tell whether the spec's threshold, written or not, can make classes of any model's predictions."""
+    return "threshold" in spec.model_fields_set or any("probabilities" in gives(dict(m)) for m in spec.models.values())
 
 
 def _resolve_thresholds(spec: Spec, document: dict[str, Any]) -> None:

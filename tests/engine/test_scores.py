@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+import evalpipe
 from engine.runs import run
 from evalpipe.engine.ties import apart
 from evalpipe.results import Results
@@ -208,3 +209,39 @@ def test_ties_are_parted_by_the_smallest_steps_and_stay_between_0_and_1() -> Non
 def test_values_without_ties_stay_as_they_are() -> None:
     values = np.array([0.4, 0.1, 0.9])
     assert apart(values, np.arange(3.0)) is values
+
+
+ARRAYS = {"truth": [1, 0, 1, 0, 1, 0] * 5, "score": [2.0, -1.0, 0.3, 0.1, 3.0, 1.0] * 5}
+
+
+@pytest.mark.parametrize(("keys", "events", "value", "score"), [
+    ({"threshold": 0.5}, 15, 0.5, None),  # in the units of the score
+    ({"threshold": 2.5}, 5, 2.5, None),
+    ({"threshold": 0.5, "scale": "logit"}, 25, 0.5, 0.0),  # a probability
+    ({"threshold": 0.8, "scale": "margin"}, 10, 0.8, np.log(4)),
+])
+def test_a_threshold_of_arrays_is_of_the_score_or_of_the_probability_that_its_scale_makes(
+    keys: dict[str, Any], events: int, value: float, score: float | None,
+) -> None:
+    results = evalpipe.evaluate(**ARRAYS, event=1, metrics=["sensitivity"], intervals=PLAIN, **keys)
+    (row,), (table,) = results.thresholds, results.confusion
+    assert (row.value, row.score) == (value, None if score is None else pytest.approx(score, rel=1e-15))
+    assert sum(counts[0] for counts in table.counts) == events
+
+
+def test_without_a_threshold_a_rank_has_no_classes() -> None:
+    results = evalpipe.evaluate(**ARRAYS, event=1, intervals=PLAIN)
+    assert (results.thresholds, results.confusion) == ([], [])
+    assert "sensitivity" not in {e.metric for e in results.rows}
+
+
+def test_a_resolved_spec_of_ranks_alone_runs_again() -> None:
+    spec: Any = {
+        "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
+        "datasets": {"d": {"path": "memory"}}, "models": {"p": {"score": "s"}}, "metrics": ["roc_auc"],
+        "report": {"formats": []}, "intervals": PLAIN,
+    }
+    frames = {"d": scored(50, 1)}
+    results = evalpipe.run(spec, frames=frames)
+    assert "threshold" not in results.spec
+    assert evalpipe.run(results.spec, frames=frames).rows == results.rows
