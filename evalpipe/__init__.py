@@ -28,3 +28,7 @@ def __getattr__(name: str) -> Any:  # Heavy modules are imported when first used
     if name not in _LATE:
         raise AttributeError(f"module 'evalpipe' has no attribute {name!r}")
     return getattr(import_module(_LATE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

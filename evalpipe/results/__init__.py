@@ -15,10 +15,12 @@ from pydantic import ConfigDict, Field, ValidationError
 from evalpipe.errors import DataError
 from evalpipe.results.decisions import Constraint, ObservedShare, PredictiveLine, Prior, Threshold
 from evalpipe.results.desirability import Desirability, Individual, Overall
+from evalpipe.results.frames import frame_of
 from evalpipe.results.gates import FailOn, Gate, Verdict, holds, worst
 from evalpipe.results.matching import Matched
 from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.results.record import Record, Scalar, Slice, Status
+from evalpipe.results.short import in_short
 from evalpipe.results.tables import (
     Applied,
     Comparison,
@@ -171,6 +173,21 @@ class Results(Record):
                 hint="give the output folder of `evalpipe run`",
             ) from None
 
+    def __repr__(self) -> str:
+        """Return a few lines: what was evaluated, the verdict of the gates and the first estimates."""
+        return in_short(self)
+
+    __str__ = __repr__
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """Return a table of the results, such as "comparisons", as a polars DataFrame with a row for each record.
+
+        The tables are the lists of `results.json`; of `desirability`, "desirability.individual" and
+        "desirability.overall". What is no plain value (``params``, ``slice``, points of curves) is JSON text, as in
+        `estimates`. Raises KeyError, which names the tables, where there is none of that name.
+        """
+        return frame_of(self, table)
+
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of all gates: fail, warn, indeterminate or, where each is held or there is none, pass."""
@@ -187,15 +204,7 @@ class Results(Record):
     @property
     def estimates(self) -> pl.DataFrame:
         """The estimates as a polars DataFrame; ``params`` and ``slice`` as JSON text."""
-        import polars as pl
-
-        rows = [row.model_dump(by_alias=True) for row in self.rows]
-        text = [{**row, "params": _text(row["params"]), "slice": _text(row["slice"])} for row in rows]
-        whole = {"n", "events", "classes_used", "undefined_replicates"}
-        number = {"value", "lower", "upper", "level", "no_information", "error_bound"}
-        columns = [field.alias or name for name, field in Estimate.model_fields.items()]
-        types = {name: pl.Int64 if name in whole else pl.Float64 if name in number else pl.String for name in columns}
-        return pl.DataFrame(text, schema=types)
+        return self.frame("estimates")
 
 
 def _dump(value: Any) -> str:
@@ -206,10 +215,6 @@ def _lines(value: Any) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n  " + ",\n  ".join(map(_dump, value)) + "\n]"
     return _dump(value)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _null_for_nan(value: Any) -> Any:

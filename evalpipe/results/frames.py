@@ -1,0 +1,69 @@
+"""Tables of results as data frames."""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.results import Results
+    from evalpipe.results.record import Record
+
+
+def frame_of(results: Results, table: str) -> pl.DataFrame:
+    """Return a table of the results as a data frame; raises KeyError, which names the tables, where there is none."""
+    known = tables(results)
+    if table not in known:
+        raise KeyError(f"the results have no table {table!r}; there are {', '.join(known)}")
+    return _frame(*known[table])
+
+
+def tables(results: Results) -> dict[str, tuple[type[Record], list[Any]]]:
+    """Return the tables by name: the record that a row is, and the rows."""
+    found: dict[str, tuple[type[Record], list[Any]]] = {}
+    parts = [("", results), ("desirability.", results.desirability)]
+    for prefix, whole in parts:
+        for name, field in type(whole).model_fields.items():
+            row = _row_of(field.annotation)
+            if row is not None:
+                found[prefix + (field.alias or name)] = row, list(getattr(whole, name))
+    return found
+
+
+def _row_of(annotation: Any) -> type[Record] | None:
+    """Return the record that a list or tuple holds; None of anything else."""
+    from evalpipe.results.record import Record as Base
+
+    held = typing.get_args(annotation)[:1] if typing.get_origin(annotation) in (list, tuple) else ()
+    return held[0] if held and isinstance(held[0], type) and issubclass(held[0], Base) else None
+
+
+def _frame(row: type[Record], rows: list[Any]) -> pl.DataFrame:
+    """Return rows with a type for each column that does not hang on what stands in it."""
+    import polars as pl
+
+    fields = {field.alias or name: field for name, field in row.model_fields.items()}
+    plain = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+    kinds = {name: plain.get(_kind(field.annotation)) for name, field in fields.items()}
+    values = (each.model_dump(by_alias=True) for each in rows)
+    written = [{name: value if kinds[name] is not None or value is None else _text(value)
+                for name, value in each.items()} for each in values]
+    return pl.DataFrame(written, schema={name: kind or pl.String() for name, kind in kinds.items()}, strict=False)
+
+
+def _kind(annotation: Any) -> Any:
+    """Return the one plain type of a field, or None where it is another or one of several."""
+    if typing.get_origin(annotation) is typing.Literal:
+        return str
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        left = {_kind(kind) for kind in typing.get_args(annotation) if kind is not type(None)}
+        return left.pop() if len(left) == 1 else None
+    return annotation if isinstance(annotation, type) else None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)

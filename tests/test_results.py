@@ -1,0 +1,73 @@
+"""Results at a prompt: short to look at, easy to find, and every table a data frame."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+import evalpipe
+from evalpipe.results import Results
+from tests.engine.runs import BOTH, intervals, people, run
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return run(people(300), models=BOTH, metrics=["roc_auc", {"metric": "f_beta", "beta": 2}, "precision"],
+               threshold=0.5, slices=["s", "h"], compare={"baseline": "p"}, gates=[{"metric": "roc_auc", "min": 0.5}],
+               desirability=[{"metric": "roc_auc", "maximize": {"low": 0.5, "high": 1}}], intervals=intervals(100))
+
+
+def test_results_are_short_to_look_at(results: Results) -> None:
+    assert repr(results) == str(results)
+    assert len(repr(results).encode()) < 2000
+    assert repr(results).startswith("Results of 'x', binary\n  models: p, q\n  datasets: d (n = 300)\n"
+                                    "  gates: 2 of 2 held, verdict pass\n  p on d: roc_auc 0.")
+    more = len(results.rows) - 6
+    assert f"\n  {more} more in .estimates" in repr(results)
+    assert "f_beta(beta=2.0) 0." in repr(results)
+
+
+def test_long_names_and_many_models_stay_short(results: Results) -> None:
+    many = [results.models[0].model_copy(update={"name": f"model_{k}_" + "x" * 200}) for k in range(50)]
+    rows = [row.model_copy(update={"model": "é" * 500, "dataset": "d" * 500}) for row in results.rows]
+    long = results.model_copy(update={"models": many, "rows": rows, "name": "n" * 500})
+    assert len(repr(long)) < 2000
+    assert "44 more" in repr(long)
+
+
+def test_what_is_public_is_found_by_completion() -> None:
+    assert set(evalpipe.__all__) <= set(dir(evalpipe))
+    assert {"evaluate", "run", "Results", "recalibrate", "metric"} <= set(dir(evalpipe))
+
+
+def test_every_table_is_a_frame_with_a_row_for_each_record(results: Results) -> None:
+    document = json.loads(results.to_json())
+    for name, rows in document.items():
+        if isinstance(rows, list) and rows and isinstance(rows[0], dict):
+            frame = results.frame(name)
+            assert (frame.height, frame.columns) == (len(rows), list(rows[0]))
+    assert results.frame("estimates")["value"].to_list() == results.estimates["value"].to_list()
+    assert results.frame("desirability.overall")["rank"].to_list() == [1, 2]
+
+
+def test_the_types_of_a_frame_do_not_hang_on_its_values(results: Results) -> None:
+    found = results.frame("comparisons")
+    empty = results.model_copy(update={"comparisons": []}).frame("comparisons")
+    assert found.schema == empty.schema
+    assert found.schema["p_value"] == empty.schema["margin"] == pl.Float64
+    assert found.schema["n"] == pl.Int64
+    assert json.loads(found["params"][0]) == dict(results.comparisons[0].params)
+    assert found["difference"].to_list() == [row.difference for row in results.comparisons]
+    assert {json.loads(text)["s"] for text in found["slice"].drop_nulls() if "s" in json.loads(text)} == {"a", "b"}
+
+
+def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results) -> None:
+    with pytest.raises(KeyError) as caught:
+        results.frame("comparison")
+    assert str(caught.value.args[0]) == (
+        "the results have no table 'comparison'; there are observed, inputs, datasets, slices, models, metrics, "
+        "estimates, comparisons, slice_differences, disparities, worst_slices, confusion, curves, gates, thresholds, "
+        "recalibration, costs, cost_references, profit, best_profit, warnings, desirability.goals, "
+        "desirability.individual, desirability.overall, desirability.sensitivity")
