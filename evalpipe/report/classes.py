@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers, wording
-from evalpipe.report.tables import Number, overall, shown
+from evalpipe.report.tables import Number, limited, overall, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,11 @@ class ClassTable:
     model: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, str, tuple[Number, ...]], ...]
+
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return limited(cell for _, _, cells in self.rows for cell in cells)
 
 
 def class_tables(results: Results, dataset: str) -> tuple[ClassTable, ...]:

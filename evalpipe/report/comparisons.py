@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.report import equivocal, numbers, wording
 from evalpipe.report.disparities import signed
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.tables import Number, key_measures, note_of, status_of
+from evalpipe.report.tables import Number, key_measures, limited, note_of, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,6 +72,11 @@ class ComparisonView:
     """Whether a margin is declared."""
     equivocal: str
     """Which rows measures of predicted classes are of, where there is an equivocal zone."""
+
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return limited(row.difference for table in (*self.tables, *self.sliced) for row in table.rows)
 
 
 def comparison_views(results: Results) -> tuple[ComparisonView, ...]:

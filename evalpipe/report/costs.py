@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers
 from evalpipe.report.names import names_of
-from evalpipe.report.tables import Number, overall, shown
+from evalpipe.report.tables import Number, limited, overall, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -79,6 +79,11 @@ class WorthView:
     costs: tuple[CostRow, ...]
     best: tuple[BestRow, ...]
     profits: tuple[ProfitTable, ...]
+
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return limited(cell for row in self.costs for cell in row.cells)
 
     @property
     def drawn(self) -> bool:

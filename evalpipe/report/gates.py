@@ -68,6 +68,11 @@ class GatesView:
     counted: tuple[str, ...]
     """Of gates with verdicts that are not listed: the gate, and how many of its verdicts are what."""
 
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return any(row.interval is not None for row in self.rows)
+
 
 def gates_view(results: Results) -> GatesView | None:
     """Write the gates; None where none is declared."""

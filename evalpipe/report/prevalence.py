@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.report import numbers, wording
-from evalpipe.report.tables import Number, is_whole, overall, shown
+from evalpipe.report.tables import Number, is_whole, limited, overall, shown
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, Prior, Results, Scalar
@@ -42,6 +42,11 @@ class AtTable:
     heads: tuple[str, ...]
     rows: tuple[AtRow, ...]
 
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return limited(cell for row in self.rows for cell in row.cells)
+
 
 @dataclass(frozen=True, slots=True)
 class PrevalenceDataset:
@@ -60,6 +65,11 @@ class PrevalenceView:
     spread: str
     shares: tuple[ShareRow, ...]
     datasets: tuple[PrevalenceDataset, ...]
+
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return limited(row.observed for row in self.shares)
 
 
 def prevalence_view(results: Results) -> PrevalenceView | None:
@@ -108,7 +118,7 @@ def _spread(results: Results) -> str:
     """Say what the limits of measures at the declared prevalence hold."""
     prior = results.prevalence
     uncertain = prior is not None and prior.level is not None
-    if uncertain:
+    if uncertain and any(e.lower is not None for e in results.rows):
         return ("Limits at the declared prevalence hold both the sampling error and the spread of the prior, of which "
                 "every bootstrap replicate draws its own.")
     return ""

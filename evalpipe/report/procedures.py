@@ -110,7 +110,8 @@ CROSS_FITTED = Procedure(
 
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield what the card's bands, comparisons and slices need to be understood, and nothing it does not show."""
-    if any("simultaneous_lower" in curve.points for curve in results.curves):
+    bands = (curve.points.get("simultaneous_lower", ()) for curve in results.curves)
+    if any(limit is not None for band in bands for limit in band):
         yield BANDS
     used = {comparison.test for comparison in results.comparisons}
     if any(difference.p_value is not None for difference in results.slice_differences):

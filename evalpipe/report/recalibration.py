@@ -10,7 +10,7 @@ from evalpipe.report.comparisons import ComparisonRow, comparison_row, is_recali
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.recalibration_verdict import SHIFTED, Verdict, verdict_of
 from evalpipe.report.slices import MEASURES_ABREAST, Measure
-from evalpipe.report.tables import Number, is_whole, key_measures, shown
+from evalpipe.report.tables import Number, is_whole, key_measures, limited, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,11 @@ class BeforeAfter:
     rows: tuple[tuple[str, tuple[Number, ...]], ...]
     left_out: str
     """How many key measures the table has no room for; empty where that is none."""
+
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return limited(cell for _, cells in self.rows for cell in cells)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from evalpipe.report.disparities import (
     worst_tables,
 )
 from evalpipe.report.names import names_of
-from evalpipe.report.tables import Number, is_whole, key_measures, shown
+from evalpipe.report.tables import Number, is_whole, key_measures, limited, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +89,11 @@ class SliceTable:
     heads: tuple[str, ...]
     rows: tuple[SliceRow, ...]
     remarks: tuple[tuple[str, str], ...]
+
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return limited(mark.number for row in self.rows for mark in row.cells)
 
 
 @dataclass(frozen=True, slots=True)

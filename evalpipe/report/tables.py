@@ -33,6 +33,11 @@ class Number:
         return f"{self.value} ({self.interval})" if self.interval else self.value
 
 
+def limited(cells: Iterable[Number | None]) -> bool:
+    """Tell whether a number has an interval, and so whether a caption may speak of intervals."""
+    return any(cell is not None and cell.interval is not None for cell in cells)
+
+
 @dataclass(frozen=True, slots=True)
 class MetricRow:
     """One metric on one dataset, with a cell for each model."""
@@ -54,6 +59,11 @@ class MetricTable:
 
     models: tuple[str, ...]
     rows: tuple[MetricRow, ...]
+
+    @property
+    def limited(self) -> bool:
+        """Whether a number has an interval."""
+        return limited(cell for row in self.rows for cell in row.cells)
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ class CardView:
     slices: tuple[SlicesView, ...]
     costs: CostsView | None
     level: str
+    drawn: bool
+    """Whether a measure or a difference has an interval."""
     replicates: str
     seed: str
     weighted: bool
@@ -161,6 +163,7 @@ def card_view(results: Results) -> CardView:
         slices=slices_views(results),
         costs=costs_view(results),
         level=wording.level(results.intervals.level),
+        drawn=_drawn(results),
         replicates=numbers.count(results.intervals.replicates),
         seed=str(results.intervals.seed),
         weighted=results.weight is not None,
@@ -302,6 +305,12 @@ def _intervals(results: Results) -> tuple[MethodView, ...]:
         for name in wording.METHODS
         if name in used
     )
+
+
+def _drawn(results: Results) -> bool:
+    """Tell whether a measure or a difference has an interval."""
+    tables = results.rows, results.comparisons, results.slice_differences
+    return any(row.lower is not None for table in tables for row in table)
 
 
 def _capital(text: str) -> str:

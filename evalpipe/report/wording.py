@@ -237,7 +237,7 @@ def at(prevalence: Scalar) -> str:
     return f"at prevalence {prevalence if isinstance(prevalence, str) else share(prevalence)}"
 
 
-WEIGHED = "Taken of the rows after each class is weighed to its share {}."
+WEIGHED = "Here each class is first weighed to its share at this prevalence."
 """What is said of a measure at a prevalence that its own definition does not speak of."""
 
 
@@ -250,7 +250,7 @@ def definition(metric: MetricSummary, params: Mapping[str, Scalar]) -> str:
     """Return what a metric means, and how it is taken at a prevalence that is not that of the sample."""
     if "prevalence" not in params or metric.own_prevalence:
         return metric.definition
-    return f"{metric.definition} {WEIGHED.format(at(params['prevalence']))}"
+    return f"{metric.definition} {WEIGHED}"
 
 
 def options(params: Mapping[str, Scalar], average: str | None = None) -> str:

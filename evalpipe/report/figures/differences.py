@@ -73,8 +73,10 @@ def _caption(context: Context, groups: dict[str, dict[str, Comparison]]) -> str:
     level = wording.level(context.results.intervals.level)
     margins = any(c.margin is not None for found in groups.values() for c in found.values())
     zone = " The shaded zone of a measure is its margin: differences within it do not matter." if margins else ""
+    limited = any(c.lower is not None for found in groups.values() for c in found.values())
+    told = f", with {level} intervals," if limited else ""
     return (
-        f"Model less baseline, with {level} intervals, of measures that lie between −1 and 1. An arrow beside a "
+        f"Model less baseline{told} of measures that lie between −1 and 1. An arrow beside a "
         f"measure points to where the model is better than the baseline.{zone}"
     )
 

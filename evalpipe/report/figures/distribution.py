@@ -160,10 +160,13 @@ def forest(context: Context) -> Drawing | None:
     if not grouped:
         return None
     key, many = f"d{context.place}-forest", len(context.series)
+    limited = any(e.lower is not None for found in grouped.values() for e in found.values())
     level = wording.level(context.results.intervals.level)
-    caption = f"Every measure that lies between 0 and 1, with its {level} interval where it has one."
+    told, title = f", with its {level} interval where it has one" if limited else "", "Estimates"
+    title += " with intervals" if limited else ""
+    caption = f"Every measure that lies between 0 and 1{told}."
     said = " ".join(_sentence(context, group, found) for group, found in grouped.items())
-    alt = f"Estimates with intervals on {context.dataset.name}. {said}"
+    alt = f"{title} on {context.dataset.name}. {said}"
     apart = 0.1 if many <= 3 else 0.075
     left, step = 1.55, apart * many + 0.12
     with style(key, **{"axes.grid.axis": "x"}):
@@ -177,7 +180,7 @@ def forest(context: Context) -> Drawing | None:
         axes.set_xlabel("Value")
         entries = [KeyEntry(clip(s.label, 40), s.colour, "solid", s.marker) for s in context.series]
         add_key(figure, entries, left=0.3)
-        return Drawing(key, "Estimates with intervals", caption, alt, to_svg(figure, key, alt, caption))
+        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
 def _sentence(context: Context, group: tuple[object, ...], found: dict[str, Estimate]) -> str:

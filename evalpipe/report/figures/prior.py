@@ -24,9 +24,10 @@ def prevalences(context: Context) -> Drawing | None:
     bars = [*((f"{name}, observed", value) for name, value in known), ("declared", prior.value)]
     limits = {f"{share.dataset}, observed": (share.lower, share.upper) for share in context.results.observed}
     limits["declared"] = next(iter(prior.limits.values()), (None, None))
+    limited = ", with limits" if any(low is not None for low, _ in limits.values()) else ""
     caption = (
         f"Share of {context.results.event} in each dataset, against the prevalence declared for where the model will "
-        "be used, with limits. Measures under the declared prevalence, such as PPV, answer for the latter."
+        f"be used{limited}. Measures under the declared prevalence, such as PPV, answer for the latter."
     )
     alt = "Prevalence of the event. " + " ".join(f"{name}: {numbers.number(value)}." for name, value in bars)
     left = 1.55

@@ -81,7 +81,7 @@ def _forest(context: Context, held: Sliced, place: int, lines: list[Line], left_
     measure, series = held.measures[place], context.series
     key, step = f"d{context.place}-slices-{place + 1}", _step(len(series))
     title = f"{measure.name} by slice"
-    caption = _caption(context, measure, lines, left_out)
+    caption = _caption(context, held, measure, lines, left_out)
     alt = f"{title} on {context.dataset.name}. " + " ".join(
         f"{one.label}: {_finding(context, held, one.name, measure)}." for one in series
     )
@@ -100,12 +100,14 @@ def _forest(context: Context, held: Sliced, place: int, lines: list[Line], left_
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _caption(context: Context, measure: Measure, lines: list[Line], left_out: int) -> str:
+def _caption(context: Context, held: Sliced, measure: Measure, lines: list[Line], left_out: int) -> str:
     better = {m.name: m.direction for m in context.results.metrics}[measure.metric]
     level = wording.level(context.results.intervals.level)
+    limited = any(e.lower is not None for e in _shown(held, lines, context.series, measure))
+    told = f", with {level} intervals" if limited else ""
     rest = f" The first {sum(line.labels is not None for line in lines)} slices are drawn; the other {left_out} are in "
     return (
-        f"{measure.name} in each slice, with {level} intervals; the vertical line is its value over all rows. "
+        f"{measure.name} in each slice{told}; the vertical line is its value over all rows. "
         f"{wording.BETTER_SENTENCES[better]}{f'{rest}estimates.csv.' if left_out else ''}"
     )
 
