@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.errors import Problem, UsageError
+from evalpipe.errors import EvalpipeError, Problem, UsageError
 from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
+_TABLE = 2
+"""The dimensions of a table."""
+
 
 def evaluate(
     truth: Any,
     probability: Any = None,
     *,
     task: str = "binary",
-    event: str | bool | int | None = None,
-    levels: Sequence[str | bool | int] | None = None,
+    event: str | bool | float | None = None,
+    levels: Sequence[str | bool | float] | None = None,
     probabilities: Any = None,
     score: Any = None,
     scale: str | None = None,
@@ -70,9 +73,41 @@ def evaluate(
         "datasets": {"data": {"path": "memory"}}, "models": models, "report": {"formats": []},
         **_without_none(optional),
     }
+    if not models:
+        raise UsageError(_no_predictions(task))
+    if isinstance(levels, str):
+        raise UsageError(Problem("not-a-list", "'levels' is a text, not a list of levels", hint="give levels=[…, …]"))
+    return _run(_plain(spec), _frame(columns | predicted), _arguments(models, levels))
+
+
+def _run(spec: Mapping[str, Any], frame: pl.DataFrame, arguments: Mapping[str, str]) -> Results:
+    """Run the spec on the columns; errors are in the words of the arguments."""
+    from evalpipe.arguments import in_arguments
     from evalpipe.run import run
 
-    return run(_plain(spec), frames={"data": _frame(columns | predicted)})
+    try:
+        return run(spec, frames={"data": frame})
+    except EvalpipeError as error:
+        raise in_arguments(error, arguments) from None
+
+
+def _arguments(models: Mapping[str, Mapping[str, Any]], levels: Sequence[Any] | None) -> dict[str, str]:
+    """Return the arguments by the names of the columns that hold them."""
+    alone, found = list(models) == ["model"], {"truth": "truth", "weight": "weight", "cluster": "cluster"}
+    for name, model in models.items():
+        for kind in model:
+            argument = kind if alone or kind == "scale" else f"{kind}[{name!r}]"
+            found[f"{name}.{kind}"] = argument
+            if kind == "probabilities":
+                found |= {f"{name}.probability.{level_text(level)}": f"{argument}[:, {place}]"
+                          for place, level in enumerate(() if levels is None else levels)}
+    return found
+
+
+def _no_predictions(task: str) -> Problem:
+    given = {"binary": "probability=…, score=… or prediction=…", "regression": "prediction=…", "count": "prediction=…"}
+    hint = f"give {given.get(task, 'probabilities=… or prediction=…')}"
+    return Problem("no-predictions", "there are no predictions to evaluate", hint=hint)
 
 
 def _without_none(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,10 +158,13 @@ def _by_level(name: str, table: Any, levels: Sequence[Any] | None) -> dict[str, 
     import numpy as np
 
     values = np.asarray(table)
-    if values.ndim != 2 or levels is None or values.shape[1] != len(levels):
-        wanted = "with a column for each of the levels" if levels is None else f"of shape [n, {len(levels)}]"
-        message = f"the probabilities of '{name}' are not a table {wanted}, but of shape {list(values.shape)}"
-        raise UsageError(Problem("not-a-table", message, hint="give 'levels' and a column of probabilities for each"))
+    if levels is None or values.ndim != 2 or values.shape[1] != len(levels):
+        wanted = "[n, K] with a column for each of the levels" if levels is None else f"[n, {len(levels)}]"
+        message = f"probabilities of '{name}' are of shape {list(values.shape)}, not {wanted}"
+        hint = "give a column of probabilities for each of 'levels', in their order" if levels is not None else (
+            "name the levels, in the order of the columns, as levels=[…]; of a binary outcome, give the probability of "
+            "the event alone as probability=…")
+        raise UsageError(Problem("not-a-table", message, hint=hint))
     return {f"{name}.probability.{level_text(level)}": values[:, place] for place, level in enumerate(levels)}
 
 
@@ -151,7 +189,7 @@ def _frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     series = [_series(name, values) for name, values in columns.items()]
     lengths = {column.name: len(column) for column in series}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        listed = ", ".join(f"{name.removeprefix('model.')} {length:,}" for name, length in lengths.items())
         message = f"the arrays have different lengths: {listed}"
         raise UsageError(Problem("lengths", message, hint="give one value a row"))
     return pl.DataFrame(series)
@@ -163,15 +201,47 @@ def _series(name: str, values: Any) -> pl.Series:
     if not isinstance(values, pl.Series) and hasattr(values, "to_numpy"):
         # A pandas column has the Arrow interface only where pyarrow is installed; its numpy form always works.
         values = values.to_numpy()
+    if str(getattr(values, "dtype", "")) == "object" and values.ndim == 1:
+        values = [None if _absent(value) else value for value in values]
     try:
         series = pl.Series(name, values).rename(name)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise _not_a_column(name, str(error).split("\n", maxsplit=1)[0]) from None
+        raise _not_a_column(name, values, str(error).split("\n", maxsplit=1)[0]) from None
     if series.dtype.is_nested():
-        raise _not_a_column(name, f"each of its entries is a {series.dtype.base_type()}".lower())
+        raise _not_a_column(name, values, f"its entries are of type {series.dtype.base_type()}")
     return series
 
 
-def _not_a_column(name: str, reason: str) -> UsageError:
-    hint = "give a one-dimensional array, or a mapping of model name to array"
-    return UsageError(Problem("not-a-column", f"'{name}' is not a column of values: {reason}", hint=hint))
+def _absent(value: Any) -> bool:
+    """Tell whether an object stands for a missing value: None, NaN, or the NA and NaT of pandas."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (
+        isinstance(value, float) and value != value)  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def _not_a_column(name: str, values: Any, reason: str) -> UsageError:
+    import numpy as np
+
+    model, _, kind = name.rpartition(".")
+    called = f"'{kind}'" if model in ("", "model") else f"{kind}[{model!r}]"
+    try:
+        shape = np.shape(values)
+    except ValueError:
+        shape = ()
+    if len(shape) < _TABLE:
+        message = f"{called} is not an array of values: {reason if shape else f'it is a {type(values).__name__}'}"
+        return UsageError(Problem("not-a-column", message, hint="give one value a row, in an array of shape [n]"))
+    message = f"{called} is of shape {list(shape)}, not [n]"
+    return UsageError(Problem("not-a-column", message, hint=_column_hint(kind, shape)))
+
+
+def _column_hint(kind: str, shape: tuple[int, ...]) -> str:
+    """Say which column of a table was probably meant, or which argument takes tables."""
+    if len(shape) == _TABLE and shape[1] == 1:
+        return "give its only column: array[:, 0]"
+    if kind == "probability" and len(shape) == _TABLE:
+        several = "; of more than two levels, give probabilities=… with levels=[…] in the order of the columns"
+        return ("give the event's column alone: predict_proba(X)[:, 1] where the event is the second of the model's "
+                f"classes_{several if shape[1] > _TABLE else ''}")
+    if kind in ("truth", "prediction") and len(shape) == _TABLE:
+        return "give one value a row; of a column for each level, the level: such as array.argmax(axis=1)"
+    return "give one value a row, in an array of shape [n]"

@@ -39,7 +39,8 @@ BELOW = {
     "lock": set(),
     "record": {"lock", "spec", "results", "version", "errors"},
     "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
-    "arrays": {"run", "spec", "results", "errors"},
+    "arguments": {"errors"},
+    "arrays": {"arguments", "run", "spec", "results", "errors"},
     "recalibration": {"run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
         "run", "record", "recalibration", "gates.reference", "spec", "plan", "results", "metrics", "report.names",

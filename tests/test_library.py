@@ -61,7 +61,7 @@ def test_arrays_of_different_length_are_told() -> None:
     with pytest.raises(UsageError) as caught:
         evalpipe.evaluate(Y, P[:5], **OPTIONS)
     assert str(caught.value) == (
-        "error[lengths]: the arrays have different lengths: truth 8, model.probability 5\n"
+        "error[lengths]: the arrays have different lengths: truth 8, probability 5\n"
         "  = help: give one value a row"
     )
 
@@ -70,10 +70,10 @@ def test_arrays_of_different_length_are_told() -> None:
 def test_a_table_is_no_column(table: Any) -> None:
     with pytest.raises(UsageError) as caught:
         evalpipe.evaluate(Y, table, **OPTIONS)
-    kind = "list" if isinstance(table, list) else "array"
     assert str(caught.value) == (
-        f"error[not-a-column]: 'model.probability' is not a column of values: each of its entries is a {kind}\n"
-        "  = help: give a one-dimensional array, or a mapping of model name to array"
+        "error[not-a-column]: 'probability' is of shape [8, 2], not [n]\n"
+        "  = help: give the event's column alone: predict_proba(X)[:, 1] where the event is the second of the model's "
+        "classes_"
     )
 
 

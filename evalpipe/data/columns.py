@@ -65,7 +65,7 @@ def read_numbers(found: Columns, column: str, loc: Loc, code: str | None, called
         message = f"{rows_have(empty)} no {called} in column '{column}'"
         hint = fill_hint(rows, column)
         if values.is_nan().any():
-            hint = f"every row needs a {called}; find out why it could not be computed"
+            hint = f"every row needs {with_article(called)}; find out why it could not be computed"
         found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
     if strange.any():
         message = f"{cells(strange)} of column '{column}' {are(strange)} not {noun(strange, 'number')}"
@@ -81,7 +81,7 @@ def _number_hint(cells: pl.Series, called: str, *, missing: bool) -> str:
     if missing and not words.str.contains(r"\d").any():
         return "only a column of numbers can be cut; a column of levels is named without cuts"
     if words.is_in(list(_MISSING)).all():
-        return f"only an empty cell counts as missing, and every row needs a {called}"
+        return f"only an empty cell counts as missing, and every row needs {with_article(called)}"
     if words.str.contains(r"^[+-]?\d*,\d+$").all():
         return "write decimals with a point, as in 0.5"
     if words.str.contains(r"^[+-]?[\d.]+\s*%$").all():
@@ -110,6 +110,11 @@ def rows_have(mask: pl.Series) -> str:
     """Count rows with their verb."""
     count = int(mask.sum())
     return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
+
+
+def with_article(word: str) -> str:
+    """Write a noun with its article: "a weight", "an outcome"."""
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
 def cells(mask: pl.Series) -> str:

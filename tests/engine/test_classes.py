@@ -199,8 +199,8 @@ def test_a_table_of_another_shape_is_told() -> None:
     with pytest.raises(UsageError) as caught:
         evaluate(probabilities=CHANCES[:, :2])
     assert str(caught.value) == (
-        "error[not-a-table]: the probabilities of 'model' are not a table of shape [n, 3], but of shape [300, 2]\n"
-        "  = help: give 'levels' and a column of probabilities for each"
+        "error[not-a-table]: probabilities of 'model' are of shape [300, 2], not [n, 3]\n"
+        "  = help: give a column of probabilities for each of 'levels', in their order"
     )
 
 
