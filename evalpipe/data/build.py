@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.data import slices
+from evalpipe.data import rounding, slices
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.plan import level_columns, threshold, zone
@@ -43,7 +43,9 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         for number, (name, model) in enumerate(spec.models.items()):
             models[name] = _predictions(frame, number, spec, model, len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
-    warnings = (*unknown_conditions(rows), *columns.warnings)
+    warnings = (*unknown_conditions(rows), *columns.warnings) + tuple(
+        rounding.warning(rows.name, name, columns.of(name).rounded[name])
+        for name in models if name in columns.of(name).rounded)
     if role == "evaluate":
         warnings += (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster))
     return Sample(
@@ -70,7 +72,8 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     if spec.cluster is not None:
         frame["cluster"] = values[spec.cluster]
     for number, (name, model) in enumerate(spec.models.items()):
-        held = predicted(spec, model, columns.of(name).values, levels)
+        theirs = columns.of(name)
+        held = predicted(spec, model, theirs.values, levels, rescale=name in theirs.rounded)
         frame |= {f"{kind} {number}": column for kind, column in held.items()}
     frame |= slices.held(columns)
     table = pl.DataFrame(frame)
@@ -94,9 +97,9 @@ def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
 
 
 def predicted(
-    spec: Spec, model: Model, values: Mapping[str, pl.Series], levels: tuple[str, ...]
+    spec: Spec, model: Model, values: Mapping[str, pl.Series], levels: tuple[str, ...], *, rescale: bool = False
 ) -> dict[str, pl.Series]:
-    """Return what is held of one model's predictions, by kind."""
+    """Return what is held of one model's predictions, by kind; ``rescale`` divides probabilities by their sum."""
     held: dict[str, pl.Series] = {}
     score = _score(model, values)
     if score is not None:
@@ -105,7 +108,7 @@ def predicted(
         held["chance"] = _logistic(score)
     held |= {f"score of {place}": values[column] for place, column in enumerate(level_columns(spec, model).values())
              if model.scores is not None}
-    chances = _chances(spec, model, values)
+    chances = _chances(spec, model, values, rescale=rescale or model.renormalise)
     held |= {f"chance of {place}": chances[:, place] for place in range(chances.width)} if chances is not None else {}
     if model.prediction is not None:
         held["predicted"] = _coded(spec.task, values[model.prediction], levels)
@@ -114,7 +117,7 @@ def predicted(
     return held
 
 
-def _chances(spec: Spec, model: Model, values: Mapping[str, pl.Series]) -> pl.DataFrame | None:
+def _chances(spec: Spec, model: Model, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.DataFrame | None:
     """Return the probabilities of all levels as a table: the softmax of scores, else divided by their sum if asked."""
     import polars as pl
 
@@ -126,7 +129,7 @@ def _chances(spec: Spec, model: Model, values: Mapping[str, pl.Series]) -> pl.Da
         highest = pl.max_horizontal(pl.all())
         table = table.select((pl.all() - highest).exp())
         return table.select(pl.all() / pl.sum_horizontal(pl.all()))
-    return table.select(pl.all() / pl.sum_horizontal(pl.all())) if model.renormalise else table
+    return table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
 
 
 def _score(model: Model, values: Mapping[str, pl.Series]) -> pl.Series | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.data import numeric, slices
+from evalpipe.data import numeric, rounding, slices
 from evalpipe.data.columns import Columns, are, cells, fill_hint, noun, read_numbers, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.rows import Rows
+    from evalpipe.errors import Problem
     from evalpipe.spec.models import Model
     from evalpipe.spec.origin import Loc
-
-TOLERANCE = 1e-6
-"""How far the probabilities of a row may sum from 1."""
 
 
 def check(rows: Rows) -> Columns:
@@ -64,7 +62,7 @@ def predictions(found: Columns, name: str, model: Model) -> None:
 
 
 def _sums(found: Columns, name: str, columns: list[str]) -> None:
-    """The probabilities of a row sum to 1, up to `TOLERANCE`."""
+    """The probabilities of a row sum to 1, up to what the rounding of their decimals explains."""
     import polars as pl
 
     if any(column not in found.values for column in columns):
@@ -72,13 +70,26 @@ def _sums(found: Columns, name: str, columns: list[str]) -> None:
     total = pl.select(pl.sum_horizontal([found.values[column].fill_nan(None) for column in columns])).to_series()
     fine = [found.values[column].is_between(0, 1).fill_null(value=False) for column in columns]
     known = pl.select(pl.all_horizontal(fine)).to_series()  # others are reported already
-    wrong = ((total - 1).abs() > TOLERANCE) & known
-    if wrong.any():
-        message = f"in {_count_rows(wrong)} the probabilities of model '{name}' do not sum to 1"
-        hint = "give the probabilities of all levels, unrounded, or set 'renormalise: true' to divide by their sum"
-        loc: Loc = ("models", name, "probabilities")
-        shown = total.round(6)
-        found.problems.append(found.rows.problem("probability-sum", message, loc, hint, mask=wrong, values=shown))
+    gap = (total - 1).abs()
+    off = (gap > rounding.EXACT) & known
+    if not off.any():
+        return
+    stored = [found.rows.frame[column] for column in columns]
+    places = rounding.decimals([held if held.dtype == pl.Float32 else found.values[column]
+                                for held, column in zip(stored, columns, strict=True)])
+    wrong = (gap > rounding.allowed(len(columns), places)) & known
+    if not wrong.any():
+        widest = float(gap.filter(off).max())  # type: ignore[arg-type]
+        found.rounded[name] = rounding.Rounded(places or 0, int(off.sum()), widest)
+        return
+    found.problems.append(_sum_problem(found, name, wrong, total, rounding.explained(len(columns), places)))
+
+
+def _sum_problem(found: Columns, name: str, wrong: pl.Series, total: pl.Series, note: str) -> Problem:
+    message = f"in {_count_rows(wrong)} the probabilities of model '{name}' do not sum to 1"
+    hint = "give the probabilities of all levels, or set 'renormalise: true' to divide by their sum"
+    loc: Loc = ("models", name, "probabilities")
+    return found.rows.problem("probability-sum", message, loc, hint, mask=wrong, values=total.round(6), notes=(note,))
 
 
 def _count_rows(mask: pl.Series) -> str:

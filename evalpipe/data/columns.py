@@ -11,6 +11,7 @@ from evalpipe.data.values import blank, numbers
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.data.rounding import Rounded
     from evalpipe.data.rows import Rows
     from evalpipe.errors import Problem
     from evalpipe.results import Warned
@@ -25,7 +26,8 @@ class Columns:
     """The columns of a dataset as values, each shape [n]: texts of levels and ids, numbers of the rest.
 
     A column that could not be used is absent; ``problems`` says why. ``models`` are the columns of predictions in files
-    of their own, by model; they share the list of problems. ``graded`` are the columns that slices are by.
+    of their own, by model; they share the list of problems. ``graded`` are the columns that slices are by; ``rounded``
+    tells of the models whose probabilities sum to 1 up to rounding.
     """
 
     rows: Rows
@@ -34,6 +36,7 @@ class Columns:
     models: dict[str, Columns] = field(default_factory=dict)
     graded: dict[str | Cut, Graded] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
+    rounded: dict[str, Rounded] = field(default_factory=dict)
 
     def of(self, model: str) -> Columns:
         """Return the columns that hold a model's predictions: those of its own file, or these."""

@@ -42,7 +42,7 @@ def predictions(spec: Spec, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, A
     (numeric if spec.task in NUMBERS else checks).predictions(found, name, model)
     if found.problems:
         raise DataError(*found.problems)
-    held = build.predicted(spec, model, found.values, tuple(levels(spec)))
+    held = build.predicted(spec, model, found.values, tuple(levels(spec)), rescale=name in found.rounded)
     chances, scores = ([held[key].to_numpy() for key in held if key.startswith(kind)] for kind in ("chance", "score"))
     if spec.task in NUMBERS:
         chances, scores = [held["predicted"].to_numpy()], []

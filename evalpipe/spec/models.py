@@ -116,7 +116,9 @@ class Model(Part):
     """The columns with raw scores of all levels instead, as a pattern or a mapping: log odds up to a constant, which
     the softmax function turns into probabilities."""
     renormalise: StrictBool = False
-    """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error."""
+    """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error, unless
+    rounding explains them: K probabilities of d decimals may sum to K × 0.5 × 10⁻ᵈ more or less, at most 0.05. They are
+    then divided by their sum, and a warning says so."""
     score: ColumnName | None = None
     """The column with a raw score instead: any number, higher for the event."""
     scale: Literal["logit", "margin"] | None = None
