@@ -35,6 +35,7 @@ PHRASES = {
     r"name the column of the predicted number under 'prediction'": "give the predicted numbers as prediction=…",
     r"^the model '.*' has no 'prediction'": "there is no 'prediction'",
     r"^add 'prediction: …'": "give prediction=…",
+    r"with 'complete_case: all'": "with complete_case='all'",
     r"for other weights write kind: importance": "for other weights give weight_kind='importance'",
     r"name a column of 'probability', or add a 'scale' to the score": "give probability=…, or a scale=… with the score",
     r"or give the model a 'scale', a 'threshold' or a 'prediction'": "or give scale=…, threshold=… or prediction=…",

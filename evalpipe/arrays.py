@@ -45,6 +45,7 @@ def evaluate(
     desirability: Sequence[Mapping[str, Any]] | None = None,
     gates: Sequence[Mapping[str, Any]] | None = None,
     engine: Mapping[str, Any] | None = None,
+    complete_case: str | None = None,
     seed: int = 0,
 ) -> Results:
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
@@ -65,6 +66,7 @@ def evaluate(
         "threshold": threshold, "equivocal": equivocal, "no_information": no_information or None,
         "cluster": None if cluster is None else "cluster", "slices": list(slices) if slices else None,
         "compare": compare, "desirability": desirability, "gates": gates, "engine": engine,
+        "complete_case": complete_case,
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
     }
     spec = {

@@ -148,7 +148,7 @@ error[missing-probability]: 2 rows have no probability in probability['b']
   | row 1: NaN
   | row 2: NaN
   = argument probability['b']
-  = help: every row needs a probability; find out why it could not be computed"""),
+  = help: fill them, or leave such rows out for every model with complete_case='all'"""),
     ("number", """\
 error[not-a-column]: 'weight' is not an array of values: it is a int
   = help: give one value a row, in an array of shape [n]"""),

@@ -146,6 +146,8 @@ def _asked(plan: Plan) -> list[str]:
             f"fitted on {plan.recalibrated_on}")
         names = ", ".join(choice.name for choice in plan.recalibrators)
         lines.append(f"every model recalibrated by {names}, {fitted}, less the original on the same rows")
+    if spec.complete_case is not None:
+        lines.append("rows without a prediction of every model are left out for all models")
     chosen = {name: in_words(spec, name) for name in spec.models}
     lines += [f"threshold of {name}: {said}" for name, said in chosen.items() if said is not None]
     if spec.compare is not None and spec.compare.baseline is not None:

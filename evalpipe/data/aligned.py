@@ -25,14 +25,14 @@ def match(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
     """Find for each row of a dataset, before its ``where``, the row that each model's file has for it.
 
     Rows are matched by their id where the spec names one, else by position: then columns that both have must agree. The
-    dataset's rows come back with a column for each model (`_at`): the row of its file from 0, null where there is none.
+    dataset's rows come back with a column for each model (`row_of`): the row of its file from 0, null where none is.
     """
     problems: list[Problem] = []
     for model, theirs in held.items():
         at, found = _by_position(rows, theirs) if rows.spec.id is None else _by_id(rows, theirs, rows.spec.id)
         problems += found
         if at is not None:
-            rows = replace(rows, frame=rows.frame.with_columns(at.alias(_at(model))))
+            rows = replace(rows, frame=rows.frame.with_columns(at.alias(row_of(model))))
     return rows, problems
 
 
@@ -41,7 +41,7 @@ def take(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
     problems: list[Problem] = []
     models: dict[str, Rows] = {}
     for model, theirs in held.items():
-        at = rows.frame[_at(model)]
+        at = rows.frame[row_of(model)]
         if at.null_count():
             problems += _unmatched(rows, theirs, at.is_null())
         else:
@@ -49,7 +49,8 @@ def take(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
     return replace(rows, models=MappingProxyType(models)), problems
 
 
-def _at(model: str) -> str:
+def row_of(model: str) -> str:
+    """Return the column that says which row of a model's file belongs to a row of the dataset."""
     return f"\0row of {model}"
 
 
@@ -144,11 +145,11 @@ def _unmatched(rows: Rows, theirs: Rows, lacking: pl.Series) -> list[Problem]:
     empty, loc = ids.is_null(), theirs.plan.table.named.loc
     if empty.any():
         message = f"{rows_have(empty)} no value in the id column '{column}'"
-        return [rows.problem("missing-id", message, ("id",), fill_hint(rows, column), mask=empty, values=ids)]
+        return [rows.problem("missing-id", message, ("id",), fill_hint(rows, column, ("id",)), mask=empty, values=ids)]
     message = f"{rows_have(lacking)} no prediction: their ids are not in {theirs.called}"
     if int(lacking.sum()) == 1:
         message = f"1 row has no prediction: its id is not in {theirs.called}"
-    hint = "predict them, or leave them out of the dataset with 'where'"
+    hint = "predict them, or leave such rows out for every model with 'complete_case: all'"
     return [rows.problem(_CODE, message, loc, hint, mask=lacking, values=ids)]
 
 

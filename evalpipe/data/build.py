@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.data import rounding, slices
+from evalpipe.data import complete, rounding, slices
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.plan import level_columns, threshold, zone
@@ -46,6 +46,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     warnings = (*unknown_conditions(rows), *columns.warnings) + tuple(
         rounding.warning(rows.name, name, columns.of(name).rounded[name])
         for name in models if name in columns.of(name).rounded)
+    warnings += (complete.warning(rows),) if rows.incomplete else ()
     if role == "evaluate":
         warnings += (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster))
     return Sample(

@@ -126,7 +126,7 @@ def _text(found: Columns, column: str, loc: Loc, code: str, called: str) -> None
     empty = values.is_null()
     if empty.any():
         message = f"{rows_have(empty)} no value in {called} '{column}'"
-        hint = fill_hint(rows, column)
+        hint = fill_hint(rows, column, loc)
         found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
 
 

@@ -66,8 +66,8 @@ def read_numbers(found: Columns, column: str, loc: Loc, code: str | None, called
     strange = values.is_null() & ~empty
     if code is not None and empty.any():
         message = f"{rows_have(empty)} no {called} in column '{column}'"
-        hint = fill_hint(rows, column)
-        if values.is_nan().any():
+        hint = fill_hint(rows, column, loc)
+        if loc[0] != "models" and values.is_nan().any():
             hint = f"every row needs {with_article(called)}; find out why it could not be computed"
         found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
     if strange.any():
@@ -92,11 +92,13 @@ def _number_hint(cells: pl.Series, called: str, *, missing: bool) -> str:
     return "write numbers as 0.5 or 5e-1"
 
 
-def fill_hint(rows: Rows, column: str) -> str:
-    """Return the way out of empty cells; the ``where`` of a dataset does not see files of predictions."""
-    if rows.plan.role == "predictions":
-        return "fill them, or leave these rows out of the dataset with its 'where'"
-    return f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
+def fill_hint(rows: Rows, column: str, loc: Loc) -> str:
+    """Return the way out of empty cells; ``loc`` is where the column is named, within a model for a prediction."""
+    if loc[0] != "models":
+        return f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
+    if rows.plan.role == "predictions" and rows.plan.table.named.model is None:
+        return "fill them, or leave such rows out of the file"
+    return "fill them, or leave such rows out for every model with 'complete_case: all'"
 
 
 def wrong_type(rows: Rows, column: str, loc: Loc, fault: Unreadable) -> Problem:

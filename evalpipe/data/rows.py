@@ -43,6 +43,8 @@ class Rows:
 
     ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order.
     ``unknown`` counts, by what messages call a condition, the rows for which it is unknown, as a value is missing.
+    ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the
+    number that it lacks.
     """
 
     spec: Spec
@@ -51,6 +53,8 @@ class Rows:
     sources: tuple[Source, ...]
     models: Mapping[str, Rows] = field(default_factory=lambda: MappingProxyType({}))
     unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    incomplete: int = 0
+    lacking: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def name(self) -> str:
@@ -113,6 +117,7 @@ def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequen
     applied.
     """
     from evalpipe.data.aligned import match, take
+    from evalpipe.data.complete import complete
 
     own, problems = whole(spec, plan, frame, text)
     held: dict[str, Rows] = {}
@@ -127,6 +132,11 @@ def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequen
     kept = problems or _kept(own)
     if isinstance(kept, list):
         return kept
+    if spec.complete_case is not None and plan.role != "reference":
+        whole_rows = complete(kept, held)
+        if not isinstance(whole_rows, Rows):
+            return [whole_rows]
+        kept = whole_rows
     kept, problems = take(kept, held)
     return problems or kept
 

@@ -73,7 +73,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     used = rows.frame.height if rows.plan.role == "reference" else height
     return DatasetSummary(
         name=rows.name, role=rows.plan.role, where=spec.datasets[rows.name].where, rows=before,
-        excluded_where=before - rows.frame.height, unknown_where=rows.unknown.get("where", 0),
+        excluded_where=before - rows.frame.height - rows.incomplete, unknown_where=rows.unknown.get("where", 0),
         excluded_zero_weight=rows.frame.height - used,
         n=round(total) if whole else used,
         events=None if spec.task != "binary" else round(events) if whole else counts[0].rows if known else 0,
@@ -83,7 +83,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
         n_effective=None if whole or "weight" not in frame.columns else _effective(weights),
         outcome=spread(frame["truth"].to_numpy(), weights) if spec.task in NUMBERS and known else {},
-        matched=_matched(rows),
+        matched=_matched(rows), excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
     )
 
 

@@ -143,15 +143,24 @@ def _facts(results: Results, dataset: DatasetSummary) -> Facts:
     if weighted:
         facts.insert(3, ("Rows left out for weight zero", numbers.count(dataset.excluded_zero_weight)))
         facts.append(("Total weight", numbers.count(dataset.total_weight)))
+    if dataset.excluded_incomplete:
+        lacking = ", ".join(f"{labels(results)[model]} lacks {numbers.count(count)}"
+                            for model, count in dataset.lacking_predictions.items())
+        facts.insert(3, ("Rows left out for want of a prediction",
+                         f"{numbers.count(dataset.excluded_incomplete)}, for every model ({lacking})"))
     return (*facts, *_matched(results, dataset))
+
+
+def labels(results: Results) -> dict[str, str]:
+    """Return what models are called on the card, by name."""
+    return {model.name: model.label for model in results.models}
 
 
 def _matched(results: Results, dataset: DatasetSummary) -> Facts:
     """Say how predictions in files of their own were matched to the rows; models matched alike together."""
-    labels = {model.name: model.label for model in results.models}
     alike: dict[str, list[str]] = {}
     for match in dataset.matched:
-        alike.setdefault(_how(match), []).append(labels[match.model])
+        alike.setdefault(_how(match), []).append(labels(results)[match.model])
     return tuple((f"File of predictions of {', '.join(models)}", how) for how, models in alike.items())
 
 

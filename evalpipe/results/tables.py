@@ -65,6 +65,10 @@ class DatasetSummary(Record):
     """Of a number: its weighted mean and sd, min, quartiles and max."""
     matched: list[Matched] = Field(default_factory=list)
     """How predictions in files of their own were matched to the rows."""
+    excluded_incomplete: int = 0
+    """Rows left out for every model because one has no prediction for them (`complete_case`)."""
+    lacking_predictions: dict[str, int] = Field(default_factory=dict)
+    """By model, how many of these rows it has no prediction for."""
 
 
 class SliceSummary(Record):

@@ -241,6 +241,10 @@ class Spec(Part):
     not rows."""
     id: ColumnName | None = None
     """The column that identifies a row; checked for duplicates and for rows shared with reference datasets."""
+    complete_case: Literal["all"] | None = None
+    """What is done with rows for which a model has no prediction. Without this key they are an error. `all`: they are
+    left out for every model, so that all models are measured on the same rows; the results and the card say how many
+    these are, and which model lacks them."""
     datasets: Annotated[dict[Key, Dataset], Field(min_length=1)]
     """The datasets, by name."""
     models: Annotated[dict[Key, Model], Field(min_length=1)]

@@ -296,7 +296,7 @@ def test_what_is_wrong_is_said_of_the_file_and_its_own_rows(folder: Path) -> Non
     assert said.count(f"--> {folder / 'new.csv'}") == 2
     assert "row 3: '1.5'" in said
     assert "row 5: empty" in said
-    assert "leave these rows out of the dataset with its 'where'" in said
+    assert "leave such rows out for every model with 'complete_case: all'" in said
     pl.DataFrame({"id": ROWS["id"], "said": ["yes"] * 5 + ["maybe"]}).write_csv(folder / "new.csv")
     models = {"new": {"predictions": str(folder / "new.csv"), "prediction": "said"}}
     said = problems(document(folder, models=models))

@@ -1,0 +1,77 @@
+"""Rows for which a model has no prediction, left out for every model where the spec says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from evalpipe.data.aligned import row_of
+from evalpipe.data.values import blank, texts
+from evalpipe.errors import Problem
+from evalpipe.plan import model_columns
+from evalpipe.results import Warned
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from evalpipe.data.rows import Rows
+
+
+def complete(rows: Rows, held: Mapping[str, Rows]) -> Rows | Problem:
+    """Keep the rows for which every model has a prediction, and count those that each model lacks.
+
+    ``held`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
+    the id, and where one of the model's cells is empty or NaN.
+    """
+    lacking = {model: _lacks(rows, held.get(model), model) for model in rows.spec.models}
+    masks = list(lacking.values())
+    absent = masks[0]
+    for mask in masks[1:]:
+        absent |= mask
+    if absent.all():
+        message = f"no row of dataset '{rows.name}' has a prediction of every model"
+        place = rows.spec.origin.place("complete_case")
+        return Problem("no-rows-left", message, place, "find out why predictions are missing, or leave out a model")
+    counts = {model: int(mask.sum()) for model, mask in lacking.items() if mask.any()}
+    frame = rows.frame.filter(~absent)
+    return replace(rows, frame=frame, incomplete=int(absent.sum()), lacking=MappingProxyType(counts))
+
+
+def _lacks(rows: Rows, theirs: Rows | None, model: str) -> pl.Series:
+    """Return for which rows a model has no prediction, shape [n]; a row without an id is another fault."""
+    import polars as pl
+
+    spec = rows.spec
+    at = None if theirs is None else rows.frame[row_of(model)]
+    mask = pl.repeat(value=False, n=rows.frame.height, eager=True)
+    if at is not None and spec.id is not None:
+        mask = at.is_null() & texts(rows.frame[spec.id]).is_not_null()
+    source = rows if theirs is None else theirs
+    for kind, column in model_columns(spec, spec.models[model]).items():
+        cells = source.frame[column]
+        empty = _empty(cells, numeric=kind != "prediction" or spec.task in NUMBERS)
+        mask |= empty if at is None else empty.gather(at).fill_null(value=False)
+    return mask
+
+
+def _empty(cells: pl.Series, *, numeric: bool) -> pl.Series:
+    import polars as pl
+
+    if cells.dtype.is_float():
+        return cells.is_null() | cells.is_nan().fill_null(value=False)
+    if numeric and cells.dtype == pl.String:
+        return blank(cells) | (cells.str.strip_chars().str.to_lowercase() == "nan").fill_null(value=False)
+    return blank(cells)
+
+
+def warning(rows: Rows) -> Warned:
+    """Say how many rows were left out, and which models lack them."""
+    models = ", ".join(f"'{model}' lacks {count:,}" for model, count in rows.lacking.items())
+    total = rows.incomplete + rows.frame.height
+    message = (f"{rows.incomplete:,} of {total:,} rows of dataset '{rows.name}' are left out for every model, because "
+               f"a model has no prediction for them: {models}; how good predictions of these rows would be is unknown")
+    return Warned(code="incomplete-rows", message=message)

@@ -1,0 +1,84 @@
+"""Rows for which a model has no prediction: an error, or left out for every model where the spec says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evalpipe
+from evalpipe.errors import DataError
+
+N = 40
+Y = np.tile([1, 0, 0, 1], 10)
+A = np.clip(Y * 0.3 + np.random.default_rng(5).random(N) * 0.6, 0.01, 0.99)
+B = np.roll(A, 1)
+OPTIONS: dict[str, Any] = {"event": 1, "metrics": ["brier", "sensitivity"], "intervals": {"replicates": 100}}
+
+
+def test_rows_without_a_prediction_are_left_out_for_every_model() -> None:
+    a, b = A.copy(), B.copy()
+    a[[0, 3]] = np.nan
+    b[[3, 7, 8]] = np.nan
+    kept = ~(np.isnan(a) | np.isnan(b))
+    models = {"a": a, "b": b}
+    with pytest.raises(DataError, match="complete_case='all'"):
+        evalpipe.evaluate(Y, models, **OPTIONS)
+    found = evalpipe.evaluate(Y, models, complete_case="all", compare={"baseline": "a"}, weight=np.ones(N), **OPTIONS)
+    expected = evalpipe.evaluate(Y[kept], {"a": a[kept], "b": b[kept]}, compare={"baseline": "a"},
+                                 weight=np.ones(kept.sum()), **OPTIONS)
+    assert found.rows == expected.rows
+    assert found.comparisons == expected.comparisons
+    (summary,) = found.datasets
+    assert (summary.rows, summary.excluded_where, summary.excluded_incomplete, summary.n) == (40, 0, 4, 36)
+    assert summary.lacking_predictions == {"a": 2, "b": 3}
+    assert [warned.message for warned in found.warnings] == [
+        ("4 of 40 rows of dataset 'data' are left out for every model, because a model has no prediction for them: 'a' "
+         "lacks 2, 'b' lacks 3; how good predictions of these rows would be is unknown")]
+
+
+@pytest.mark.parametrize("empty", ["", " ", "NaN", "nan"])
+def test_a_prediction_is_absent_where_its_cell_or_its_row_is(empty: str, tmp_path: Path) -> None:
+    ids = list(range(N))
+    pl.DataFrame({"id": ids, "y": Y, "keep": [1] * 39 + [0]}).write_csv(tmp_path / "rows.csv")
+    cells = [empty if place == 2 else repr(float(value)) for place, value in enumerate(A)]
+    lines = [f"{place},{cell}" for place, cell in zip(ids, cells, strict=True) if place != 6]
+    (tmp_path / "a.csv").write_text("\n".join(["id,p", *lines]) + "\n")
+    pl.DataFrame({"id": ids, "said": [None if place == 11 else y for place, y in enumerate(Y)]}).write_csv(
+        tmp_path / "b.csv")
+    spec = {
+        "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1}, "id": "id",
+        "datasets": {"test": {"path": str(tmp_path / "rows.csv"), "where": "keep = 1"}},
+        "models": {"a": {"predictions": str(tmp_path / "a.csv"), "probability": "p"},
+                   "b": {"predictions": str(tmp_path / "b.csv"), "prediction": "said"}},
+        "metrics": ["accuracy"], "intervals": {"method": "none"}, "report": {"formats": []},
+    }
+    with pytest.raises(DataError):
+        evalpipe.run(spec)
+    results = evalpipe.run(spec | {"complete_case": "all"})
+    (summary,) = results.datasets
+    assert (summary.rows, summary.excluded_where, summary.excluded_incomplete, summary.n) == (40, 1, 3, 36)
+    assert summary.lacking_predictions == {"a": 2, "b": 1}
+    kept = [place for place in range(39) if place not in (2, 6, 11)]
+    assert results.rows[0].value == pytest.approx(((A[kept] >= 0.5) == (Y[kept] == 1)).mean(), abs=1e-15)
+    assert results.rows[1].value == 1
+
+
+def test_without_any_whole_row_there_is_nothing_to_measure() -> None:
+    models = {"a": np.where(np.arange(N) < 20, np.nan, A), "b": np.where(np.arange(N) < 20, B, np.nan)}
+    with pytest.raises(DataError) as caught:
+        evalpipe.evaluate(Y, models, complete_case="all", **OPTIONS)
+    assert str(caught.value) == (
+        "error[no-rows-left]: no row has a prediction of every model\n"
+        "  = help: find out why predictions are missing, or leave out a model")
+
+
+def test_any_level_that_lacks_a_probability_makes_a_row_incomplete() -> None:
+    table = np.tile([0.5, 0.3, 0.2], (N, 1))
+    table[4, 2] = np.nan
+    found = evalpipe.evaluate(np.arange(N) % 3, task="multiclass", levels=[0, 1, 2], probabilities=table,
+                              metrics=["accuracy"], intervals={"method": "none"}, complete_case="all")
+    assert (found.datasets[0].n, found.datasets[0].lacking_predictions) == (39, {"model": 1})
