@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ConfigDict, Field, ValidationError
 
 from evalpipe.errors import DataError
+from evalpipe.results.datasets import DatasetSummary, InputFile, LevelCount, Matched, SliceSummary
 from evalpipe.results.decisions import Constraint, ObservedShare, PredictiveLine, Prior, Threshold
 from evalpipe.results.desirability import Desirability, Individual, Overall
 from evalpipe.results.frames import frame_of
 from evalpipe.results.gates import FailOn, Gate, Verdict, holds, worst
-from evalpipe.results.matching import Matched
 from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.short import in_short
@@ -26,17 +26,13 @@ from evalpipe.results.tables import (
     Comparison,
     Confusion,
     Curve,
-    DatasetSummary,
     Disparity,
     Estimate,
-    InputFile,
-    LevelCount,
     Method,
     MetricSummary,
     ModelSummary,
     Recalibration,
     SliceDifference,
-    SliceSummary,
     Warned,
     WorstSlice,
 )

@@ -6,80 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from evalpipe.results.matching import Matched
 from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.zone import Zone
-
-
-class InputFile(Record):
-    """One file that was read."""
-
-    dataset: str
-    role: str
-    path: str | None
-    """The path as the spec gives it, relative to the spec; null for data held in memory."""
-    sha256: str | None
-    rows: int
-    """Rows in the file."""
-    used_rows: int
-    """Rows that met `where` and have a weight above zero."""
-    columns: list[str]
-    """The columns that were read."""
-
-
-class LevelCount(Record):
-    """How often a level of the outcome occurs."""
-
-    level: str
-    rows: int
-    weight: float
-
-
-class DatasetSummary(Record):
-    """What is known of a dataset's rows."""
-
-    name: str
-    role: str
-    where: str | None
-    rows: int
-    """Rows in the files."""
-    excluded_where: int
-    """Rows that did not meet `where`."""
-    unknown_where: int = 0
-    """Those of them for which `where` is unknown, as a value that it needs is missing (null or NaN)."""
-    excluded_zero_weight: int
-    n: int
-    """Observations used: rows, or the sum of frequency weights."""
-    events: int | None
-    """Events of a binary outcome."""
-    total_weight: float
-    prevalence: float | None
-    """Share of the events of a binary outcome, weighted."""
-    levels: list[LevelCount]
-    """The levels of the outcome; none of a number."""
-    clusters: int | None = None
-    """Clusters of rows, where they are resampled."""
-    n_effective: float | None = None
-    """Under importance weights, the number of rows of equal weight that tell as much (Kish 1965)."""
-    outcome: dict[str, float] = Field(default_factory=dict)
-    """Of a number: its weighted mean and sd, min, quartiles and max."""
-    matched: list[Matched] = Field(default_factory=list)
-    """How predictions in files of their own were matched to the rows."""
-    excluded_incomplete: int = 0
-    """Rows left out for every model because one has no prediction for them (`complete_case`)."""
-    lacking_predictions: dict[str, int] = Field(default_factory=dict)
-    """By model, how many of these rows it has no prediction for."""
-
-
-class SliceSummary(Record):
-    """How large a slice of an evaluated dataset is."""
-
-    dataset: str
-    slice: Slice
-    n: int
-    """Observations in it."""
-    events: int | None
-    """Events among them, of a binary outcome."""
 
 
 class ModelSummary(Record):
