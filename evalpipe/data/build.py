@@ -16,13 +16,14 @@ from evalpipe.spec.models import gives
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
     from evalpipe.data.columns import Columns
     from evalpipe.data.sample import Floats
     from evalpipe.plan import Zone
+    from evalpipe.results import Warned
     from evalpipe.spec.models import Model, Spec
 
 
@@ -43,10 +44,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         for number, (name, model) in enumerate(spec.models.items()):
             models[name] = _predictions(frame, number, spec, model, len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
-    warnings = (*unknown_conditions(rows), *columns.warnings) + tuple(
-        rounding.warning(rows.name, name, columns.of(name).rounded[name])
-        for name in models if name in columns.of(name).rounded)
-    warnings += (complete.warning(rows),) if rows.incomplete else ()
+    warnings = (*unknown_conditions(rows), *columns.warnings, *_of_predictions(columns))
     if role == "evaluate":
         warnings += (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster))
     return Sample(
@@ -54,6 +52,17 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
         slices.searched(columns, frame),
     )
+
+
+def _of_predictions(columns: Columns) -> Iterator[Warned]:
+    """Warn of predictions that are missing, and of those that were rounded."""
+    rows = columns.rows
+    if rows.incomplete:
+        yield complete.warning(rows)
+    for name in rows.spec.models:
+        rounded = columns.of(name).rounded.get(name)
+        if rounded is not None:
+            yield rounding.warning(rows.name, name, rounded)
 
 
 def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
