@@ -128,3 +128,10 @@ def test_a_cost_at_each_prevalence_has_its_own_column() -> None:
 def test_the_cheapest_level_is_called_the_cheapest_without_a_model() -> None:
     assert "cheapest of these" not in page("at prevalences")
     assert "cheapest without a model" in page("at prevalences")
+
+
+def test_the_note_on_n_speaks_of_events_where_there_are_some() -> None:
+    assert "n counts the observations" in page("without a threshold")
+    numbers = run(people(60), task="regression", outcome={"column": "age"}, models={"m": {"prediction": "heavy"}},
+                  metrics=["rmse"], intervals={"method": "none"})
+    assert "n counts the observations" not in html_page(numbers).decode()
