@@ -37,6 +37,7 @@ BELOW = {
         "report.wording", "errors",
     },
     "lock": set(),
+    "__main__": {"cli"},
     "record": {"lock", "spec", "results", "version", "errors"},
     "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
     "arguments": {"errors"},

@@ -47,7 +47,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "evalpipe.cli", "recalibrate", *map(str, arguments)]
+    line = [sys.executable, "-m", "evalpipe", "recalibrate", *map(str, arguments)]
     return subprocess.run(line, capture_output=True, text=True, check=False)
 
 

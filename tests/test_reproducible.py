@@ -18,7 +18,7 @@ def run(root: Path, folder: Path, **environment: str) -> dict[str, bytes]:
     """Run the Titanic config from a copy in ``folder``."""
     folder.mkdir(parents=True)
     shutil.copytree(root / "configs", folder / "configs")
-    line = [sys.executable, "-m", "evalpipe.cli", "run", CONFIG, "--no-progress"]
+    line = [sys.executable, "-m", "evalpipe", "run", CONFIG, "--no-progress"]
     subprocess.run(line, cwd=folder, env=os.environ | environment, check=True, capture_output=True)
     return {name: (folder / "reports" / "titanic" / name).read_bytes() for name in SAME}
 

@@ -32,9 +32,11 @@ def app() -> None:
     """Evaluate a model's predictions and write a model card.
 
     \b
-    evalpipe run configs/titanic.yaml        the whole pipeline
-    evalpipe validate configs/titanic.yaml   every fault of the spec and the data's columns
-    evalpipe metrics brier                   what a number means
+    evalpipe run spec.yaml        the whole pipeline
+    evalpipe validate spec.yaml   every fault of the spec and the data's columns
+    evalpipe metrics brier        what a number means
+
+    A SPEC of - is read from the standard input; its paths then start from the working folder.
 
     Exit codes: 0 done; 1 done, but a gate of the spec did not hold; 2 the spec or the command line is wrong; 3 the
     data are wrong; 4 a fault of evalpipe itself; 130 interrupted.
@@ -156,6 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     code = 0
     try:
         code = app(args=arguments, prog_name="evalpipe", standalone_mode=False) or 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = error.exit_code
     except click.ClickException as error:
         message = error.format_message().replace("\n", " ").rstrip(".")
         context = error.ctx if isinstance(error, click.UsageError) else None

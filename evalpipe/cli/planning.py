@@ -7,25 +7,40 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalpipe.cli.app import annotation
+from evalpipe.spec.text import STDIN
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.spec.models import Spec
 
 
 def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
-    """Run steps 1 and 2; print that all is well, or raise every fault."""
+    """Run steps 1 and 2; print that all is well, with the warnings of the spec, or raise every fault."""
     from evalpipe.run import plan
 
     made = plan(path, overrides)
     if form == "json":
-        click.echo(json.dumps({"ok": True, "exit_code": 0, "problems": []}, indent=1))
+        problems = [problem.as_dict() for problem in made.spec.warnings]
+        click.echo(json.dumps({"ok": True, "exit_code": 0, "problems": problems}, indent=1, ensure_ascii=False))
         return
+    for problem in made.spec.warnings if form == "github" else ():
+        click.echo(annotation(problem))
+    print_warnings(made.spec)
     evaluated = sum(dataset.role == "evaluate" for dataset in made.datasets)
+    shown = STDIN if path == "-" else path
     click.echo(
-        f"ok: {path}: {count(len(made.spec.models), 'model')}, {count(len(made.metrics), 'measure')}, "
+        f"ok: {shown}: {count(len(made.spec.models), 'model')}, {count(len(made.metrics), 'measure')}, "
         f"{count(evaluated, 'dataset')} to evaluate"
     )
+
+
+def print_warnings(spec: Spec) -> None:
+    """Print the warnings of a spec on stderr."""
+    for problem in spec.warnings:
+        click.echo(f"{problem}\n", err=True)
 
 
 def count(number: int, noun: str) -> str:
@@ -38,6 +53,7 @@ def print_plan(path: str, overrides: Sequence[str], form: str) -> None:
     from evalpipe.run import plan
 
     made = plan(path, overrides)
+    print_warnings(made.spec)
     click.echo(json.dumps(plan_document(made), indent=1, ensure_ascii=False) if form == "json" else _text(made))
 
 

@@ -9,7 +9,7 @@ from evalpipe.engine.equivocal import zone_record
 from evalpipe.engine.no_information import PERMUTATIONS
 from evalpipe.engine.priors import declared_prior
 from evalpipe.plan import in_words, levels, model_columns, named_costs, threshold, zone
-from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Results
+from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Results, Warned
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluation
+    from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
     from evalpipe.plan import Plan
 
@@ -62,8 +63,15 @@ def gather(
         cost_references=evaluation.cost_references,
         profit=evaluation.profit,
         best_profit=evaluation.best_profit,
-        warnings=list(evaluation.warnings),
+        warnings=[*(_of_spec(problem) for problem in plan.spec.warnings), *evaluation.warnings],
     )
+
+
+def _of_spec(problem: Problem) -> Warned:
+    """Return a warning of the spec, with its place as far as it is the same for every working folder."""
+    place = problem.place
+    where = "" if place is None else f" ({place.file.rpartition('/')[2]}, line {place.line})"
+    return Warned(code=problem.code, message=f"{problem.message}{where}")
 
 
 def _models(plan: Plan) -> list[ModelSummary]:

@@ -152,11 +152,11 @@ def _scores(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
     if model.get("renormalise") is True and model.get("probabilities") is None and tree.get("task") in MANY:
         message = f"'renormalise' of the model '{name}' would change nothing: it has no 'probabilities'"
         here = ("models", name, "renormalise")
-        return [tree.problem("unused-renormalise", message, *here, key=True, hint="remove it")]
+        return [tree.idle("unused-renormalise", message, *here, key=True, hint="remove it")]
     if model.get("scale") is not None and model.get("score") is None:
         message = f"the scale of the model '{name}' would change nothing: it has no 'score'"
         hint = "rename 'probability' to 'score'" if model.get("probability") is not None else "remove it"
-        return [tree.problem("unused-scale", message, "models", name, "scale", key=True, hint=hint)]
+        return [tree.idle("unused-scale", message, "models", name, "scale", key=True, hint=hint)]
     return []
 
 
@@ -164,7 +164,7 @@ def _threshold(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
     threshold, here = model.get("threshold"), ("models", name, "threshold")
     if threshold is not None and model.get("prediction") is not None:
         message = f"the threshold of the model '{name}' would change nothing: 'prediction' gives its predicted classes"
-        return [tree.problem("unused-threshold", message, *here, key=True, hint="remove one of the two")]
+        return [tree.idle("unused-threshold", message, *here, key=True, hint="remove one of the two")]
     if not isinstance(threshold, int | float) or isinstance(threshold, bool):
         return []
     if 0 <= threshold <= 1 or "probabilities" not in gives(model):

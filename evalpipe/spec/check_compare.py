@@ -28,7 +28,7 @@ def _bands(tree: Tree) -> Iterator[Problem]:
     here = ("intervals", "bands")
     if tree.get(*here) is False and tree.get("task") not in (None, "binary"):
         message = "'bands' would change nothing: they are drawn about the curves of a binary outcome alone"
-        yield tree.problem("not-for-task", message, *here, key=True, hint="remove it")
+        yield tree.idle("not-for-task", message, *here, key=True, hint="remove it")
     if tree.get("intervals", "resampling") == "poisson" and tree.get("intervals", "stratify") is True:
         message = "Poisson counts leave the size of every level to chance, so levels cannot keep their sizes"
         here = ("intervals", "stratify")
@@ -52,7 +52,7 @@ def _baseline(tree: Tree) -> Iterator[Problem]:
         yield tree.problem("unknown-baseline", f"no model is called {tree.show(*here)}", *here, hint=hint)
     elif len(models) == 1:
         message = f"{tree.show(*here)} is the only model, so there is nothing to compare with it"
-        yield tree.problem("nothing-to-compare", message, *here, hint="add another model, or remove 'baseline'")
+        yield tree.idle("nothing-to-compare", message, *here, hint="add another model, or remove 'baseline'")
 
 
 def _dataset(tree: Tree) -> Iterator[Problem]:
@@ -70,7 +70,7 @@ def _dataset(tree: Tree) -> Iterator[Problem]:
         yield tree.problem("unknown-baseline", message, *here, hint=hint)
     elif len(known) == 1:
         message = f"{tree.show(*here)} is the only evaluated dataset, so there is nothing to compare with it"
-        yield tree.problem("nothing-to-compare", message, *here, hint="add another dataset, or remove the key")
+        yield tree.idle("nothing-to-compare", message, *here, hint="add another dataset, or remove the key")
 
 
 def _margins(tree: Tree) -> Iterator[Problem]:
@@ -85,7 +85,7 @@ def _margins(tree: Tree) -> Iterator[Problem]:
             yield tree.problem("unknown-metric", f"unknown metric '{name}'", *here, name, key=True, hint=hint)
         elif asked is not None and registry[name].name not in asked:
             message = f"the margin of '{name}' would change nothing: the measure is not asked for"
-            yield tree.problem("unused-margin", message, *here, name, key=True, hint="add it to 'metrics'")
+            yield tree.idle("unused-margin", message, *here, name, key=True, hint="add it to 'metrics'")
 
 
 def _asked(tree: Tree) -> set[str] | None:

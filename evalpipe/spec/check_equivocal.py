@@ -82,13 +82,13 @@ def _idle(tree: Tree, models: dict[str, dict[str, Any]], here: Loc) -> Iterator[
     if len(here) == 1:
         if models and tree.get("recalibrate") is None and all(_unmade(m, of_spec=True) for m in models.values()):
             message = "the equivocal zone would change nothing: no model has classes made from probabilities"
-            yield tree.problem("unused-equivocal", message, *here, key=True, hint="remove it")
+            yield tree.idle("unused-equivocal", message, *here, key=True, hint="remove it")
         return
     name = str(here[1])
     why = _unmade(models[name], of_spec=False)
     if why is not None:
         message = f"the equivocal zone of the model '{name}' would change nothing: {why}"
-        yield tree.problem("unused-equivocal", message, *here, key=True, hint="remove it")
+        yield tree.idle("unused-equivocal", message, *here, key=True, hint="remove it")
 
 
 def _unmade(model: dict[str, Any], *, of_spec: bool) -> str | None:

@@ -21,5 +21,5 @@ def check_profit(tree: Tree) -> list[Problem]:
     if not known or len(classes) < len(models):
         return []
     message = "'profit' takes rows from the highest score down, but no model gives scores"
-    return [tree.problem("nothing-to-rank", message, "profit", key=True,
+    return [tree.idle("nothing-to-rank", message, "profit", key=True,
                          hint="add 'probability: …' or 'score: …' to a model")]

@@ -51,7 +51,7 @@ def _idle(tree: Tree, fitted: str | None) -> Iterator[Problem]:
             hint = f"add recalibrate: {{fit_on: {name}, methods: [isotonic]}}, or remove the dataset"
             if tree.get(*HERE) is not None:
                 hint = "name it under recalibrate.fit_on, or remove it"
-            yield tree.problem("unused-dataset", message, "datasets", name, key=True, hint=hint)
+            yield tree.idle("unused-dataset", message, "datasets", name, key=True, hint=hint)
 
 
 def _fit_on(tree: Tree) -> Iterator[Problem]:

@@ -112,12 +112,12 @@ def _unused(tree: Tree) -> Iterator[Problem]:
         return
     if tree.get("worst_slices") is None:
         message = "'slice_rules' would change nothing: there are no slices"
-        yield tree.problem("unused-rules", message, "slice_rules", key=True, hint="add 'slices: […]', or remove it")
+        yield tree.idle("unused-rules", message, "slice_rules", key=True, hint="add 'slices: […]', or remove it")
         return
     for key in ("reference", "disparities"):
         if rules.get(key) not in (None, "overall"):
             message = f"'{key}' would change nothing: there are no 'slices'"
-            yield tree.problem("unused-rules", message, "slice_rules", key, key=True,
+            yield tree.idle("unused-rules", message, "slice_rules", key, key=True,
                                hint="add 'slices: […]', or remove it")
 
 

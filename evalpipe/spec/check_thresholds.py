@@ -248,4 +248,4 @@ def _applicable(tree: Tree, named: list[str]) -> Iterator[Problem]:
         message = "this rule would choose nothing: every model gives predicted classes or has a threshold of its own"
         if rule.get("bayes") is not None:
             message += ", or its score is a rank alone"
-        yield tree.problem("unused-threshold", message, "threshold", key=True, hint="remove it")
+        yield tree.idle("unused-threshold", message, "threshold", key=True, hint="remove it")

@@ -69,7 +69,7 @@ class Layers:
                     "empty-file",
                     "the file holds no YAML",
                     Place(text.file),
-                    "begin with a copy of configs/titanic.yaml",
+                    "write the keys of a spec; README.md shows one, docs/spec.md has them all",
                 )
             )
         if node is None or node.content is UNREADABLE:

@@ -16,9 +16,10 @@ from evalpipe.spec.explain import explain
 from evalpipe.spec.layers import Layers
 from evalpipe.spec.models import Spec
 from evalpipe.spec.origin import Origin
-from evalpipe.spec.overrides import apply
+from evalpipe.spec.overrides import FILE, apply
 from evalpipe.spec.schema import model_schema
-from evalpipe.spec.tree import Node, flatten, from_plain
+from evalpipe.spec.text import STDIN
+from evalpipe.spec.tree import Node, flatten, from_plain, without
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,48 +27,69 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.spec.tree import Tree
 
+EMPTY = (("gates",), ("slices",), ("costs",), ("desirability",), ("slice_rules", "disparities"))
+"""The lists that may be empty, which is as if they were not there."""
+
 Source = str | os.PathLike[str] | Mapping[str, object] | Spec
 
 
 def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> Spec:
     """Return the checked spec of a YAML file, a mapping or a spec, with ``overrides`` such as ``"seed=2"`` applied.
 
+    The path ``-`` is the standard input, whose ``extends`` and paths start from the working folder.
+
     References in files are replaced from ``environment``, that of the process where None; a mapping is taken as it is,
     and its ``extends`` and paths start from the working folder. Raises SpecError with every problem, in the order of
     the files and their lines.
     """
     layers = Layers(os.environ if environment is None else environment)
-    root, path = _root(source, layers)
+    root, path, newest = _root(source, layers)
     problems = layers.problems
     if root is None:
         raise SpecError(*_ordered(problems, layers))
     root, refused = apply(root, overrides, layers.environment)
+    root = _without_empty(root)
     problems += refused
     folders = {**layers.folders, **(source.origin.folders if isinstance(source, Spec) else {})}
-    tree = flatten(root, path, folders)
+    tree = flatten(root, path, folders, FILE if overrides else newest)
     spec = None
     try:
         spec = Spec.model_validate(tree.data)
     except ValidationError as error:
         problems += _explained(error, tree, complete=layers.complete)
-    problems += [problem for problem in check(tree) if layers.complete or problem.code != "missing-key"]
+    told = [problem for problem in check(tree) if layers.complete or problem.code != "missing-key"]
+    problems += [problem for problem in told if problem.severity == "error"]
     if problems or spec is None:
         raise SpecError(*_ordered(problems, layers))
     spec._origin = tree.origin  # noqa: SLF001 - pydantic's private attributes are set so
+    spec._warnings = tuple(_ordered([problem for problem in told if problem.severity != "error"], layers))  # noqa: SLF001
     return spec
 
 
-def _root(source: Source, layers: Layers) -> tuple[Node | None, Path | None]:
-    """Return the nodes of a source, with all that it extends, and its path."""
+def _root(source: Source, layers: Layers) -> tuple[Node | None, Path | None, str | None]:
+    """Return the nodes of a source, with all that it extends, its path and the name shown for it."""
     if isinstance(source, Spec):
-        return from_plain(source.model_dump(exclude_unset=True), source.origin), source.origin.path
+        plain = from_plain(source.model_dump(exclude_unset=True), source.origin)
+        return plain, source.origin.path, source.origin.newest
     if isinstance(source, Mapping):
-        return layers.extended(from_plain(source, Origin()), Path()), None
+        return layers.extended(from_plain(source, Origin()), Path()), None, None
     if isinstance(source, str | os.PathLike):
-        shown = os.fspath(source)
-        if isinstance(shown, str):
-            return layers.file(Path(shown), shown), Path(shown)
+        given = os.fspath(source)
+        if isinstance(given, str):
+            shown = STDIN if given == "-" else given
+            return layers.file(Path(given), shown), None if given == "-" else Path(given), shown
     raise UsageError.of("wrong-type", f"a spec is a path, a mapping or a Spec, not {type(source).__name__}")
+
+
+def _without_empty(root: Node) -> Node:
+    """Leave out lists that are empty and need not be there: none is what they say."""
+    for loc in EMPTY:
+        holder = root.content.get(loc[0]) if len(loc) > 1 else root
+        if holder is None or not isinstance(holder.content, dict) or loc[-1] not in holder.content:
+            continue
+        if holder.content[loc[-1]].content == ():
+            root = without(root, loc)
+    return root
 
 
 def _explained(error: ValidationError, tree: Tree, *, complete: bool) -> list[Problem]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, PrivateAttr, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from evalpipe.errors import Problem
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.desirability import Goal
 from evalpipe.spec.equivocal import EquivocalZone
@@ -265,12 +266,12 @@ class Spec(Part):
     no_information: StrictBool = False
     """Also give the value that each measure would have if truth and prediction were independent, and the skill against
     it: the share of the way from there to the best value."""
-    costs: Annotated[tuple[Cost, ...], Field(min_length=1)] | None = None
+    costs: tuple[Cost, ...] | None = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
     profit: Profit | None = None
     """What contacting rows costs and an event that is contacted brings: the profit of contacting the rows of a binary
     outcome from the highest score down, for each model that gives scores."""
-    slices: Annotated[tuple[Slicing, ...], Field(min_length=1)] | None = None
+    slices: tuple[Slicing, ...] | None = None
     """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
     their combinations, and conditions."""
     slice_rules: SliceRules = SliceRules()
@@ -281,10 +282,10 @@ class Spec(Part):
     """Recalibrators; each makes a variant of every model, which is evaluated beside the original."""
     compare: Compare | None = None
     """Differences between models, and between datasets."""
-    desirability: Annotated[tuple[Goal, ...], Field(min_length=1)] | None = None
+    desirability: tuple[Goal, ...] | None = None
     """Goals, each a measure or a characteristic on a scale from 0, unacceptable, to 1; their weighted geometric mean
     ranks the models. The measures are listed among the metrics."""
-    gates: Annotated[tuple[Gate, ...], Field(min_length=1)] | None = None
+    gates: tuple[Gate, ...] | None = None
     """Limits that results must keep; `evalpipe run` ends with 1 where one is missed."""
     report: Report = Report()
     """The rendered formats."""
@@ -292,11 +293,17 @@ class Spec(Part):
     """How the numbers are computed."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
+    _warnings: tuple[Problem, ...] = PrivateAttr(default=())
 
     @property
     def origin(self) -> Origin:
         """Where each key was written; empty for a spec made from a mapping."""
         return self._origin
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The keys that change nothing, which is no fault where another file shares them; each with its place."""
+        return self._warnings
 
     @property
     def importance(self) -> bool:

@@ -21,7 +21,8 @@ class Origin:
     """Places of keys and values, and the folder that relative paths start from.
 
     ``values[loc]`` is the place of the value at ``loc``; ``keys[loc]`` that of its key in the mapping that holds it;
-    ``folders[file]`` the folder of each file the spec was read from.
+    ``folders[file]`` the folder of each file the spec was read from; ``newest`` what was written for this run alone:
+    the file that was asked for, or the overrides laid over it.
     """
 
     path: Path | None = None
@@ -29,6 +30,7 @@ class Origin:
     keys: Mapping[Loc, Place] = field(default_factory=lambda: MappingProxyType({}))
     folders: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
     environment: frozenset[Loc] = frozenset()
+    newest: str | None = None
 
     @property
     def folder(self) -> Path:

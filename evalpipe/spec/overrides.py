@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
+from evalpipe.spec.models import Spec
 from evalpipe.spec.text import Text
-from evalpipe.spec.tree import UNREADABLE, Node, kind
+from evalpipe.spec.tree import UNREADABLE, Node, kind, without
 from evalpipe.spec.yaml import MAX_DEPTH, parse
 
 if TYPE_CHECKING:
@@ -34,17 +35,35 @@ class _RefusedError(Exception):
 
 
 def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) -> tuple[Node, list[Problem]]:
-    """Return the spec with the overrides applied in order, and the problems of those that cannot be."""
+    """Return the spec with the overrides applied in order, and the problems of those that cannot be.
+
+    ``key=null`` takes a key away, and so does ``key={}`` one of the first level: its default holds again.
+    """
     problems: list[Problem] = []
     for number, argument in enumerate(overrides, start=1):
         text = Text(FILE, argument, first_line=number)
         try:
             segments, skip = _segments(text)
             value = _value(replace(text, skip=skip), environment, problems)
+            path = tuple(segment.text for segment in segments)
+            there = _is_there(root, path)
             root = _put(root, segments, 0, value)
+            if there and (value.content is None or (value.content == {} and len(path) == 1)):
+                root = without(root, path)
         except _RefusedError as error:
             problems.append(error.problem)
     return root, problems
+
+
+def _is_there(node: Node, path: tuple[str, ...]) -> bool:
+    """Tell whether a path of mappings exists; one of a single key does where the spec knows the key."""
+    if len(path) == 1 and path[0] in Spec.model_fields:
+        return True
+    for key in path:
+        if not isinstance(node.content, dict) or key not in node.content:
+            return False
+        node = node.content[key]
+    return True
 
 
 def _segments(text: Text) -> tuple[list[_Segment], int]:

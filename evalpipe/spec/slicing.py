@@ -119,7 +119,7 @@ class SliceRules(Part):
     ] = "overall"
     """What a slice is compared with: `overall`, all rows; `rest`, the rows that are not in it; or a mapping of column
     to level, for slices by that column alone; other slices are then compared with all rows."""
-    disparities: Annotated[tuple[StrictStr, ...], Field(min_length=1)] | None = None
+    disparities: tuple[StrictStr, ...] | None = None
     """How far apart slices may be told to be: `demographic_parity`, `equal_opportunity`, `equalized_odds` (binary
     outcomes), or names of measures of this evaluation."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bisect
 import re
+import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +15,9 @@ from evalpipe.spelling import closest
 
 MAX_BYTES = 1_000_000
 """The size a file of the spec may have."""
+
+STDIN = "<stdin>"
+"""The name shown for the standard input."""
 
 MAX_EXCERPT = 300
 """Lines longer than this are not shown."""
@@ -53,9 +58,12 @@ class Text:
 
 
 def read_text(path: Path, shown: str, asked: Place | None = None) -> Text | Problem:
-    """Read a file of the spec, named ``shown`` to people; ``asked`` is where it was asked for."""
+    """Read a file of the spec, named ``shown`` to people; ``asked`` is where it was asked for.
+
+    A file that is shown as `STDIN` is the standard input.
+    """
     try:
-        with path.open("rb") as file:
+        with nullcontext(sys.stdin.buffer) if shown == STDIN else path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return Problem("missing-file", f"there is no file {shown}", asked, _sibling(path))

@@ -65,6 +65,13 @@ def merge(base: Node, over: Node) -> Node:
     return replace(over, content=content)
 
 
+def without(node: Node, loc: tuple[str, ...]) -> Node:
+    """Leave out the key at ``loc``, a path of mappings that exists."""
+    inner = node.content[loc[0]]
+    rest = {key: item for key, item in node.content.items() if key != loc[0]}
+    return replace(node, content=rest if len(loc) == 1 else {**node.content, loc[0]: without(inner, loc[1:])})
+
+
 def path_text(loc: Loc) -> str:
     """Write a location as people do: ``metrics[0].beta``."""
     text = ""
@@ -144,6 +151,16 @@ class Tree:
         named = message if place is not None or not loc else f"{path_text(loc)}: {message}"
         return Problem(code, named, place, hint, notes=notes)
 
+    def idle(self, code: str, message: str, *loc: str | int, key: bool = False, hint: str | None = None) -> Problem:
+        """Make the problem of a key that changes nothing: an error, but a warning where the key is shared.
+
+        A key is shared where it stands in a file that another one extends, or that ``--set`` changes: it may well do
+        something there.
+        """
+        found = self.problem(code, message, *loc, key=key, hint=hint)
+        shared = found.place is not None and found.place.file != self.origin.newest
+        return replace(found, severity="warning") if shared else found
+
     def secret(self, *loc: str | int) -> bool:
         """Tell whether an environment variable took part in the value at ``loc``."""
         return loc in self.origin.environment
@@ -195,7 +212,7 @@ class _Flat:
         return node.content
 
 
-def flatten(node: Node, path: Path | None, folders: Mapping[str, Path]) -> Tree:
+def flatten(node: Node, path: Path | None, folders: Mapping[str, Path], newest: str | None = None) -> Tree:
     """Turn nodes into plain values and an origin."""
     flat = _Flat()
     data = flat.visit(node, ())
@@ -205,5 +222,6 @@ def flatten(node: Node, path: Path | None, folders: Mapping[str, Path]) -> Tree:
         MappingProxyType(flat.keys),
         MappingProxyType(dict(folders)),
         frozenset(flat.environment),
+        newest,
     )
     return Tree(data, origin, frozenset(flat.unreadable))

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def command(folder: Path) -> Command:
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "evalpipe.cli", *arguments]
+        line = [sys.executable, "-m", "evalpipe", *arguments]
         return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
 
     return run

@@ -147,7 +147,7 @@ def test_a_killed_exchange_is_mended(command: Command, folder: Path) -> None:
 
 def test_an_interrupted_run_exits_130(folder: Path) -> None:
     slow = ["--set", "intervals.replicates=1000000"]
-    line = [sys.executable, "-m", "evalpipe.cli", "run", "small.yaml", *slow]
+    line = [sys.executable, "-m", "evalpipe", "run", "small.yaml", *slow]
     process = subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     while "4/7" not in process.stderr.readline():
@@ -326,21 +326,21 @@ def test_a_fault_of_ours_is_told_without_a_traceback(folder: Path) -> None:
 
 
 def test_a_closed_pipe_is_no_fault(folder: Path) -> None:
-    line = f"{sys.executable} -m evalpipe.cli schema --of results | head -n 1"
+    line = f"{sys.executable} -m evalpipe schema --of results | head -n 1"
     done = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S602
     assert (done.stdout, done.stderr) == ("{\n", "")
 
 
 def test_help_imports_nothing_heavy(folder: Path) -> None:
     for arguments in (["--help"], ["metrics", "--help"], ["run", "--help"]):
-        line = [sys.executable, "-X", "importtime", "-m", "evalpipe.cli", *arguments]
+        line = [sys.executable, "-X", "importtime", "-m", "evalpipe", *arguments]
         done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=folder)
         loaded = {row.rpartition("|")[2].strip().partition(".")[0] for row in done.stderr.splitlines()}
         assert not loaded & {"matplotlib", "weasyprint", "polars", "scipy", "numpy", "pydantic", "rich", "jinja2"}
 
 
 def test_validate_imports_no_plotting(folder: Path) -> None:
-    line = [sys.executable, "-X", "importtime", "-m", "evalpipe.cli", "validate", "small.yaml"]
+    line = [sys.executable, "-X", "importtime", "-m", "evalpipe", "validate", "small.yaml"]
     done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=folder)
     loaded = {row.rpartition("|")[2].strip().partition(".")[0] for row in done.stderr.splitlines()}
     assert not loaded & {"matplotlib", "weasyprint", "scipy", "rich", "jinja2"}
@@ -353,7 +353,7 @@ def test_a_bar_is_drawn_on_a_terminal(folder: Path) -> None:
         parent, child = pty.openpty()
     except OSError:
         pytest.skip("this machine has no pseudo-terminals")
-    line = [sys.executable, "-m", "evalpipe.cli", "run", "small.yaml"]
+    line = [sys.executable, "-m", "evalpipe", "run", "small.yaml"]
     terminal = os.environ | {"TERM": "xterm"}
     process = subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=child, env=terminal)
     os.close(child)
