@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.table import Catalog, Table, of_dataset, of_model
 from evalpipe.errors import Problem, SpecError
+from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.files import Found
     from evalpipe.data.table import Named
+    from evalpipe.errors import Place
     from evalpipe.spec.models import Spec
     from evalpipe.spec.origin import Loc
 
@@ -39,10 +41,12 @@ def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalo
         if isinstance(seen, list):
             wrong_data += seen
         else:
-            faults, columns = _conditions(spec, name, seen[1])
-            wrong_spec += faults
+            faults, columns, broken = _conditions(spec, *seen)
+            wrong_spec += [*csv_faults(spec, seen[0]), *faults]
+            wrong_data += broken
             tables[name] = replace(seen[0], where_columns=columns)
         found, faults = _predictions(spec, name)
+        wrong_spec += [fault for table in found.values() for fault in csv_faults(spec, table)]
         predictions |= found
         wrong_data += faults
     if wrong_spec:
@@ -64,7 +68,7 @@ def _stored(spec: Spec, named: Named) -> tuple[Table, Schema] | list[Problem]:
     schemas, problems = _schemas(spec, named, found)
     if problems:
         return problems
-    counts = [rows(path, found.format) for path, _ in found.files]
+    counts = [rows(path, found.format, named.csv) for path, _ in found.files]
     total = None if None in counts else sum(count or 0 for count in counts)
     schema = next(iter(schemas.values()))
     return Table(named, found.format, found.files, _names(schema), (), total), schema
@@ -93,7 +97,7 @@ def _schemas(spec: Spec, named: Named, found: Found) -> tuple[dict[str, Schema],
     problems: list[Problem] = []
     for path, shown in found.files:
         try:
-            schemas[shown] = schema(path, found.format)
+            schemas[shown] = schema(path, found.format, named.csv)
         except Unreadable as fault:
             problems.append(fault.problem(shown, asked))
     holder = {column: shown for shown in reversed(schemas) for column in schemas[shown]}
@@ -106,23 +110,98 @@ def _schemas(spec: Spec, named: Named, found: Found) -> tuple[dict[str, Schema],
     return schemas, problems
 
 
-def _conditions(spec: Spec, name: str, schema: Schema) -> tuple[list[Problem], tuple[str, ...]]:
-    """Check the conditions on a dataset, its own and those of slices, and return the columns they mention."""
+def _conditions(spec: Spec, table: Table, schema: Schema) -> tuple[list[Problem], tuple[str, ...], list[Problem]]:
+    """Check the conditions on a dataset, its own and those of slices.
+
+    Returns the faults of the spec, the columns that conditions mention, and why these cannot be read.
+    """
     from evalpipe.data.where import faults, mentioned
 
+    asked = list(conditions(spec, table.named.dataset))
+    used = {column for condition in asked for column in mentioned(condition.text, schema)}
+    columns = tuple(column for column in schema if column in used)
+    try:
+        types, why = _types(table, columns)
+    except Broken as broken:
+        return [], columns, [broken.problem(spec.origin.place(*table.named.loc))]
     problems: list[Problem] = []
-    used: set[str] = set()
-    for condition in conditions(spec, name):
+    for condition in asked:
         place = spec.origin.place(*condition.loc)
         problems += [Problem(fault.code, f"{condition.called} {fault.message}", place, fault.hint)
-                     for fault in faults(condition.text, schema, {})]
-        columns = mentioned(condition.text, schema)
-        used |= set(columns)
-        if condition.key != "where" and spec.outcome.column in columns:
+                     for fault in faults(condition.text, schema | types, why)]
+        if condition.key != "where" and spec.outcome.column in mentioned(condition.text, schema):
             message = f"{condition.called} names the outcome's column '{spec.outcome.column}'"
             hint = "slice by what is known before the outcome is"
             problems.append(Problem("outcome-as-slice", message, place, hint))
-    return problems, tuple(column for column in schema if column in used)
+    return problems, columns, []
+
+
+class Broken(Exception):  # noqa: N818 - a state of a file, caught in this module
+    """A file whose rows cannot be read."""
+
+    def __init__(self, fault: Unreadable, shown: str) -> None:
+        """Keep what is wrong with which file."""
+        super().__init__(fault.reason)
+        self.fault, self.shown = fault, shown
+
+    def problem(self, asked: Place | None) -> Problem:
+        """Return the problem of the file."""
+        return self.fault.problem(self.shown, asked)
+
+
+def _types(table: Table, columns: tuple[str, ...]) -> tuple[Schema, dict[str, str]]:
+    """Tell the types of columns of separated text from all rows, and why one is text that also holds numbers.
+
+    Raises Broken.
+    """
+    import polars as pl
+
+    from evalpipe.data.celltypes import tell, typed
+    from evalpipe.data.formats import SEPARATORS, read
+
+    if table.format not in SEPARATORS or not columns:
+        return {}, {}
+    parts: list[pl.DataFrame] = []
+    csv = table.named.csv
+    for path, shown in table.files:
+        try:
+            parts.append(read(path, table.format, csv, columns, ())[0])
+        except Unreadable as fault:
+            raise Broken(fault, shown) from None
+    types: Schema = {}
+    why: dict[str, str] = {}
+    for column in pl.concat(parts):
+        told = tell(column, csv.decimal)
+        types[column.name] = typed(column.clear(), csv.types.get(column.name, told.type), csv.decimal).dtype
+        if told.why is not None and column.name not in csv.types:
+            why[column.name] = told.why
+    return types, why
+
+
+def csv_faults(spec: Spec, table: Table) -> Iterator[Problem]:
+    """Yield what is wrong with the keys under ``csv`` for the files that were found."""
+    from evalpipe.data.formats import SEPARATORS, separator
+
+    named = table.named
+    csv, place = named.csv, spec.origin.place(*named.csv_loc)
+    declared = spec.datasets[named.dataset].csv if named.model is None else spec.models[named.model].csv
+    if declared is None:
+        return
+    if table.format not in SEPARATORS:
+        message = f"'csv' is declared for {named.called}, whose format is {table.format}"
+        yield Problem("not-csv", message, place, "remove it: it says how csv and tsv files are written")
+        return
+    if csv.decimal == separator(table.format, csv):
+        message = f"in {named.called} the comma separates both cells and decimals"
+        hint = 'declare the separator too, as in csv: {separator: ";", decimal: ","}'
+        yield Problem("two-commas", message, place, hint)
+    for column in csv.types:
+        if column not in table.columns:
+            close = closest(column, table.columns)
+            hint = f"did you mean '{close}'?" if close else f"the columns are {', '.join(list(table.columns)[:12])}"
+            at = spec.origin.place(*named.csv_loc, "types", column)
+            message = f"'csv' of {named.called} gives a type to the column '{column}', which the data do not have"
+            yield Problem("unknown-column", message, at or place, hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ def loose(rows: Rows, numbered: frozenset[str]) -> Columns:
             continue
         try:
             values = rows.frame[column]
-            found.values[column] = numbers(values, as_text=rows.as_text) if column in numbered else texts(values)
+            found.values[column] = (
+                numbers(rows.numeric(column), as_text=rows.as_text) if column in numbered else texts(values))
         except Unreadable as fault:
             found.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from evalpipe.data.celltypes import MISSING_WORDS
+from evalpipe.data.celltypes import quoted as quoted_text
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import blank, numbers
 
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from evalpipe.results import Warned
     from evalpipe.spec.origin import Loc
     from evalpipe.spec.slicing import Cut
-
-_MISSING = frozenset({"na", "n/a", "#n/a", "null", "none", "missing", "nil", "-", ".", "?"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def read_numbers(found: Columns, column: str, loc: Loc, code: str | None, called
     """
     rows, written = found.rows, found.rows.frame[column]
     try:
-        values = numbers(written, as_text=rows.as_text)
+        values = numbers(rows.numeric(column), as_text=rows.as_text)
     except Unreadable as fault:
         found.problems.append(wrong_type(rows, column, loc, fault))
         return None
@@ -72,24 +72,32 @@ def read_numbers(found: Columns, column: str, loc: Loc, code: str | None, called
         found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
     if strange.any():
         message = f"{cells(strange)} of column '{column}' {are(strange)} not {noun(strange, 'number')}"
-        hint = _number_hint(written.filter(strange), called, missing=code is None)
+        hint = _number_hint(written.filter(strange), called, missing=code is None, separated=rows.separated)
         found.problems.append(rows.problem("not-a-number", message, loc, hint, mask=strange, values=written))
     return values
 
 
-def _number_hint(cells: pl.Series, called: str, *, missing: bool) -> str:
+def _number_hint(cells: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
     words = cells.str.strip_chars().str.to_lowercase()
-    if words.is_in(list(_MISSING)).all() and missing:
-        return "only an empty cell counts as missing"
+    if words.is_in(list(MISSING_WORDS)).all():
+        return _missing_hint(cells, called, missing=missing, separated=separated)
     if missing and not words.str.contains(r"\d").any():
         return "only a column of numbers can be cut; a column of levels is named without cuts"
-    if words.is_in(list(_MISSING)).all():
-        return f"only an empty cell counts as missing, and every row needs {with_article(called)}"
     if words.str.contains(r"^[+-]?\d*,\d+$").all():
-        return "write decimals with a point, as in 0.5"
+        return "write decimals with a point, as in 0.5" + (
+            ', or declare csv: {decimal: ","}' if separated else "")
     if words.str.contains(r"^[+-]?[\d.]+\s*%$").all():
         return "write 0.5 instead of 50 %"
     return "write numbers as 0.5 or 5e-1"
+
+
+def _missing_hint(cells: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
+    """Return the way out of texts that are written for a missing value."""
+    if separated:
+        listed = ", ".join(quoted_text(cell) for cell in cells.str.strip_chars().unique(maintain_order=True))
+        declare = f"declare csv: {{null: [{listed}]}}, so that it counts as missing"
+        return declare if missing else f"{declare}; every row needs {with_article(called)}"
+    return "only an empty cell counts as missing" + ("" if missing else f", and every row needs {with_article(called)}")
 
 
 def fill_hint(rows: Rows, column: str, loc: Loc) -> str:

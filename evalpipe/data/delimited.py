@@ -1,4 +1,4 @@
-"""Separated text (csv, tsv): its header, its shape, and the types of its columns.
+"""Separated text (csv, tsv): its header and its shape.
 
 The parser of the data layer fills short lines with nothing and breaks on others with little to say, so the shape is
 checked here first, in one pass over the bytes.
@@ -10,6 +10,7 @@ import codecs
 import csv
 import gzip
 import io
+import json
 import zlib
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import polars as pl
-
 CHUNK = 1 << 24
 _HEAD = 1 << 20
 _QUOTE, _BREAK, _RETURN = ord('"'), ord("\n"), ord("\r")
 _UTF8 = "save the file as UTF-8"
-_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons"}
+_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
 def header(path: Path, separator: str) -> list[str]:
@@ -53,9 +52,9 @@ def header(path: Path, separator: str) -> list[str]:
 def _check_names(names: list[str], separator: str) -> None:
     if not names:
         raise Unreadable("no-header", "its first line is blank", "the first line must hold the names of the columns", 1)
-    other = next((mark for mark in ";\t," if mark != separator and mark in names[0]), None)
+    other = next((mark for mark in ";\t,|" if mark != separator and mark in names[0]), None)
     if len(names) == 1 and other is not None:
-        hint = {";": "save it with commas", "\t": "name it .tsv", ",": "name it .csv"}[other]
+        hint = f"declare csv: {{separator: {json.dumps(other)}}}"
         reason = f"its columns are separated by {_NAMES[other]}, not by {_NAMES[separator]}"
         raise Unreadable("wrong-separator", reason, hint, 1)
     twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
@@ -147,19 +146,6 @@ def _explain(path: Path, separator: str, width: int) -> None:
         what = "row has" if len(rows) == 1 else "rows have"
         reason = f"{len(rows):,} {what} more or fewer cells than the {width} columns of the header"
         raise Unreadable("ragged-file", reason, "quote each cell that holds a separator or a line break", None, rows)
-
-
-def infer(column: pl.Series) -> pl.Series:
-    """Give text the type that all its values have: integer, number, true/false, or text. An empty cell is null."""
-    import polars as pl
-
-    text = column.set(column == "", None)
-    for kind in (pl.Int64, pl.Float64):
-        typed = text.cast(kind, strict=False)
-        if typed.null_count() == text.null_count():
-            return typed if text.null_count() < len(text) else text
-    flags = text.str.to_lowercase()
-    return flags == "true" if flags.drop_nulls().is_in(["true", "false"]).all() else text
 
 
 def _open(path: Path) -> io.BufferedReader | gzip.GzipFile:

@@ -17,33 +17,35 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.table import Format
+    from evalpipe.spec.separated import Csv
 
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
-SAMPLED = 1000
-"""The rows of a text file that are looked at to tell the types of its columns."""
+"""What separates the cells of a format, where the spec does not say."""
 
 
-def schema(path: Path, form: Format) -> dict[str, pl.DataType]:
-    """Return the columns of a file and their types; in text formats the types of the first rows.
+def schema(path: Path, form: Format, csv: Csv) -> dict[str, pl.DataType]:
+    """Return the columns of a file and their types; separated text has text alone.
 
     Raises Unreadable.
     """
     import polars as pl
 
     if form in SEPARATORS:
-        names = delimited.header(path, SEPARATORS[form])
-        frame = _guard(path, form, lambda source: _delimited(source, form, n_rows=SAMPLED))
-        typed = [delimited.infer(frame[name]).dtype for name in frame.columns]
-        return dict(zip(names, typed, strict=False))
+        return dict.fromkeys(delimited.header(path, separator(form, csv)), pl.String())
     if form == "ndjson":
-        lazy = _guard(path, form, lambda source: pl.scan_ndjson(source, infer_schema_length=SAMPLED).collect_schema())
+        lazy = _guard(path, form, csv, lambda source: pl.scan_ndjson(source, infer_schema_length=None).collect_schema())
         return dict(lazy)
     if form == "parquet":
-        return dict(_guard(path, form, pl.read_parquet_schema))
-    return dict(_guard(path, form, lambda source: pl.scan_ipc(source).collect_schema()))
+        return dict(_guard(path, form, csv, pl.read_parquet_schema))
+    return dict(_guard(path, form, csv, lambda source: pl.scan_ipc(source).collect_schema()))
 
 
-def rows(path: Path, form: Format) -> int | None:
+def separator(form: Format, csv: Csv) -> str:
+    """Return what separates the cells of a file."""
+    return csv.separator or SEPARATORS[form]
+
+
+def rows(path: Path, form: Format, csv: Csv) -> int | None:
     """Return the number of rows of a file as cheaply as its format allows; None when it cannot be told."""
     import polars as pl
 
@@ -51,51 +53,57 @@ def rows(path: Path, form: Format) -> int | None:
 
     def counted(source: Any) -> int:
         if form in SEPARATORS:
-            lazy = pl.scan_csv(source, separator=SEPARATORS[form], infer_schema=False)
+            lazy = pl.scan_csv(source, separator=separator(form, csv), infer_schema=False)
         else:
             lazy = scans[form](source)
         return int(lazy.select(pl.len()).collect().item())
 
     try:
-        count: int = _guard(path, form, counted)
+        count: int = _guard(path, form, csv, counted)
     except Unreadable:
         return None
     return count
 
 
-def read(path: Path, form: Format, columns: Sequence[str], text: Sequence[str]) -> tuple[pl.DataFrame, frozenset[int]]:
+def read(
+    path: Path, form: Format, csv: Csv, columns: Sequence[str], text: Sequence[str]
+) -> tuple[pl.DataFrame, frozenset[int]]:
     """Read ``columns`` of a file, and the 0-based rows that are blank lines rather than rows.
 
-    Columns of csv and tsv come as text; ``text`` names those to be read as text from ndjson too. Raises Unreadable.
+    Columns of csv and tsv come as text, in which a missing value is null; ``text`` names those to be read as text
+    from ndjson too. Raises Unreadable.
     """
     import polars as pl
 
     wanted = list(dict.fromkeys(columns))
     if form in SEPARATORS:
-        names = delimited.header(path, SEPARATORS[form])
-        blank = delimited.check(path, SEPARATORS[form], len(names))
+        names = delimited.header(path, separator(form, csv))
+        blank = delimited.check(path, separator(form, csv), len(names))
         places = [names.index(name) for name in wanted]
-        frame = _guard(path, form, lambda source: _delimited(source, form, columns=sorted(places)))
-        return frame.rename(dict(zip(frame.columns, (names[at] for at in sorted(places)), strict=True))), blank
+        frame = _guard(path, form, csv, lambda source: pl.read_csv(
+            source, separator=separator(form, csv), infer_schema=False, columns=sorted(places)))
+        frame = frame.rename(dict(zip(frame.columns, (names[at] for at in sorted(places)), strict=True)))
+        return _without(frame, csv.null), blank
     if form == "ndjson":
         overrides = dict.fromkeys(text, pl.String())
-        frame = _guard(path, form, lambda source: pl.scan_ndjson(
+        frame = _guard(path, form, csv, lambda source: pl.scan_ndjson(
             source, infer_schema_length=None, schema_overrides=overrides).select(wanted).collect())
     elif form == "parquet":
-        frame = _guard(path, form, lambda source: pl.read_parquet(
+        frame = _guard(path, form, csv, lambda source: pl.read_parquet(
             source, columns=wanted, glob=False, hive_partitioning=False))
     else:
-        frame = _guard(path, form, lambda source: pl.read_ipc(source, columns=wanted))
+        frame = _guard(path, form, csv, lambda source: pl.read_ipc(source, columns=wanted))
     return frame.select(wanted), frozenset()
 
 
-def _delimited(source: Any, form: Format, **options: Any) -> pl.DataFrame:
-    import polars as pl
+def _without(frame: pl.DataFrame, null: Sequence[str]) -> pl.DataFrame:
+    """Make the texts that mean a missing value null."""
+    if not null:
+        return frame
+    return frame.with_columns(column.set(column.str.strip_chars().is_in(list(null)), None) for column in frame)
 
-    return pl.read_csv(source, separator=SEPARATORS[form], infer_schema=False, **options)
 
-
-def _guard(path: Path, form: Format, action: Any) -> Any:
+def _guard(path: Path, form: Format, csv: Csv, action: Any) -> Any:
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
     import polars as pl
 
@@ -105,14 +113,14 @@ def _guard(path: Path, form: Format, action: Any) -> Any:
         return action(source)
     except OSError as error:
         if "(os error 22)" in str(error):  # polars' word for a file that does not begin as its format does
-            raise _explained(path, form, "its first bytes are not those of the format") from None
+            raise _explained(path, form, csv, "its first bytes are not those of the format") from None
         reason = error.strerror or str(error)
         raise Unreadable("unreadable-file", _lower(reason)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError) as error:
-        raise _explained(path, form, sentence(error)) from None
+        raise _explained(path, form, csv, sentence(error)) from None
 
 
-def _explained(path: Path, form: Format, reason: str) -> Unreadable:
+def _explained(path: Path, form: Format, csv: Csv, reason: str) -> Unreadable:
     reason = reason.replace(str(path), path.name)
     if path.stat().st_size == 0:
         return Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
@@ -126,7 +134,8 @@ def _explained(path: Path, form: Format, reason: str) -> Unreadable:
     if form == "ipc":
         hint = "write or copy it again, in the IPC file format (Feather version 2)"
         return Unreadable("corrupt-file", f"it is not a whole Arrow IPC file: {_lower(reason)}", hint)
-    delimited.check(path, SEPARATORS[form], len(delimited.header(path, SEPARATORS[form])))  # says which row, if it can
+    sign = separator(form, csv)
+    delimited.check(path, sign, len(delimited.header(path, sign)))  # says which row, if it can
     if "malformed" in reason:
         reason = "a quote stands inside a cell that is not quoted"
     return Unreadable("corrupt-file", reason, "quote each cell that holds a quote, a separator or a line break")

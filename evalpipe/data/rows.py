@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from evalpipe.data.errors import SHOWN, Unreadable, more
 from evalpipe.data.values import shown
 from evalpipe.errors import Place, Problem
+from evalpipe.plan import slice_parts
+from evalpipe.spec.slicing import part_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
     from evalpipe.plan import DatasetPlan
     from evalpipe.spec.models import Spec
     from evalpipe.spec.origin import Loc
+    from evalpipe.spec.separated import CellType
 
 POSITION = "\0position"
 """The column that says where a row stands: the number of its file times `FILE`, plus its 1-based row there."""
 
 FILE = 1 << 40
-TEXT_FORMATS = frozenset({"csv", "tsv", "ndjson"})
+SEPARATED = frozenset({"csv", "tsv"})
+TEXT_FORMATS = SEPARATED | {"ndjson"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Rows:
     """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
 
     ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order.
+    ``types`` are those of the columns of separated text that are not read as they are written, told before ``where``;
     ``unknown`` counts, by what messages call a condition, the rows for which it is unknown, as a value is missing.
     ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the
     number that it lacks.
@@ -52,6 +57,7 @@ class Rows:
     frame: pl.DataFrame
     sources: tuple[Source, ...]
     models: Mapping[str, Rows] = field(default_factory=lambda: MappingProxyType({}))
+    types: Mapping[str, CellType | None] = field(default_factory=lambda: MappingProxyType({}))
     unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     incomplete: int = 0
     lacking: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -70,6 +76,29 @@ class Rows:
     def as_text(self) -> bool:
         """Whether numbers may be written as text in this format."""
         return self.plan.table.format in TEXT_FORMATS
+
+    def typed(self, column: str) -> pl.Series:
+        """Return a column in the type that its values have, shape [n]."""
+        from evalpipe.data.celltypes import typed
+
+        values = self.frame[column]
+        return typed(values, self.types[column], self.plan.table.named.csv.decimal) if column in self.types else values
+
+    def numeric(self, column: str) -> pl.Series:
+        """Return a column that is read as numbers, shape [n]; numbers in a text have a decimal point."""
+        import polars as pl
+
+        from evalpipe.data.celltypes import decimals
+
+        values = self.frame[column]
+        if self.plan.table.format not in SEPARATED or values.dtype != pl.String:
+            return values
+        return decimals(values, self.plan.table.named.csv.decimal)
+
+    @property
+    def separated(self) -> bool:
+        """Whether these are separated text, of which the spec may say under ``csv`` how it is written."""
+        return self.plan.table.format in SEPARATED
 
     def cell(self, position: int) -> tuple[int, str]:
         """Return the row and, where the dataset has several files, the words that name its file."""
@@ -171,7 +200,44 @@ def whole(
         message = f"the files of {plan.table.named.called} hold different types in the same column"
         hint = "write each column with one type in all files"
         return None, [Problem("types-differ", message, asked, hint, notes=_types(parts))]
-    return Rows(spec, plan, joined, tuple(sources)), []
+    rows = Rows(spec, plan, joined, tuple(sources))
+    problems = _not_of_type(rows)
+    return (None, problems) if problems else (replace(rows, types=_told(rows)), [])
+
+
+def _told(rows: Rows) -> Mapping[str, CellType | None]:
+    """Tell the types of the columns that conditions and slices are about, of separated text."""
+    from evalpipe.data.celltypes import tell
+
+    csv, table = rows.plan.table.named.csv, rows.plan.table
+    if table.format not in SEPARATED:
+        return MappingProxyType({})
+    sliced = [part_column(part) for _, part in slice_parts(rows.spec)]
+    columns = [column for column in (*table.where_columns, *sliced) if column in rows.frame.columns]
+    return MappingProxyType({
+        column: csv.types[column] if column in csv.types else tell(rows.frame[column], csv.decimal).type
+        for column in columns
+    })
+
+
+def _not_of_type(rows: Rows) -> list[Problem]:
+    """Find the cells that are not of the type that is declared for their column."""
+    from evalpipe.data.celltypes import CALLED, strange
+
+    problems: list[Problem] = []
+    named = rows.plan.table.named
+    for column, kind in named.csv.types.items():
+        if column not in rows.frame.columns or kind == "text":
+            continue
+        wrong = strange(rows.frame[column], kind, named.csv.decimal)
+        if wrong.any():
+            count = f"{int(wrong.sum()):,} {'value' if int(wrong.sum()) == 1 else 'values'}"
+            verb = "is" if int(wrong.sum()) == 1 else "are"
+            message = f"{count} of column '{column}' of {named.called} {verb} not {CALLED[kind]}"
+            hint = "correct the type or the cells; a text that means a missing value is declared as csv: {null: [NA]}"
+            loc = (*named.csv_loc, "types", column)
+            problems.append(rows.problem("not-of-type", message, loc, hint, mask=wrong, values=rows.frame[column]))
+    return problems
 
 
 def _file(
@@ -185,7 +251,7 @@ def _file(
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise Unreadable("unreadable-file", reason) from None
-    part, blank_lines = read(path, plan.table.format, columns, text)
+    part, blank_lines = read(path, plan.table.format, plan.table.named.csv, columns, text)
     part = _numbered(part, number)
     if blank_lines:
         part = part.filter(~(part[POSITION] - number * FILE - 1).is_in(list(blank_lines)))
@@ -260,13 +326,12 @@ def _none_left(rows: Rows, unknown: int) -> Problem:
 
 def _conditions(rows: Rows) -> dict[str, pl.Series] | list[Problem]:
     """Return which rows meet each condition: "where", and "slice <name>" for those of slices; null where unknown."""
+    import polars as pl
+
     from evalpipe.data.catalog import conditions
-    from evalpipe.data.delimited import infer
     from evalpipe.data.where import judge
 
-    frame = rows.frame.select(rows.plan.table.where_columns)
-    if rows.plan.table.format in ("csv", "tsv"):
-        frame = frame.with_columns(infer(column) for column in frame)
+    frame = pl.DataFrame([rows.typed(column) for column in rows.plan.table.where_columns])
     flags: dict[str, pl.Series] = {}
     problems: list[Problem] = []
     for condition in conditions(rows.spec, rows.name):

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from evalpipe.spec.origin import Loc
 
 MISSING = "(missing)"
-"""The label of rows without a value."""
+"""The label of rows without a value: null or NaN, in separated text an empty cell."""
+EMPTY = "(empty)"
+"""The label of rows whose value is the empty text."""
+_OWN = r'^("*\((?:missing|empty)\)"*)$'
 
 
 def check(found: Columns) -> None:
@@ -48,7 +51,7 @@ def _levels(found: Columns, column: str, loc: Loc, counts: pl.Series) -> Graded 
     import polars as pl
 
     try:
-        values = texts(found.rows.frame[column])
+        values = labelled(found.rows.typed(column))
     except Unreadable as fault:
         found.problems.append(wrong_type(found.rows, column, loc, fault))
         return None
@@ -62,6 +65,20 @@ def _levels(found: Columns, column: str, loc: Loc, counts: pl.Series) -> Graded 
     labels = (*levels, *([MISSING] if MISSING in occurring else []))
     places = {label: place for place, label in enumerate(labels)}
     return Graded(labels, values.replace_strict(places, default=-1, return_dtype=pl.Int64))
+
+
+def labelled(column: pl.Series) -> pl.Series:
+    """Return the label of each value, null where it is missing; no two values share one.
+
+    The empty text is `EMPTY`; a text that looks like `EMPTY` or `MISSING` stands in double quotes. Raises Unreadable.
+    """
+    import polars as pl
+
+    labels = texts(column)
+    if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return labels
+    written = column.cast(pl.String)
+    return written.str.replace(_OWN, '"${1}"').set((written == "").fill_null(value=False), EMPTY)
 
 
 def _too_many(found: Columns, column: str, loc: Loc, levels: Sequence[str]) -> None:

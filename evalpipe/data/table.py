@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.models import Spec
+    from evalpipe.spec.models import Dataset, Model, Spec
     from evalpipe.spec.origin import Loc
+    from evalpipe.spec.separated import Csv
 
 Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]
 
@@ -21,13 +22,20 @@ Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]
 class Named:
     """Files that a spec names: the rows of a dataset or, where ``model`` is one, that model's predictions for them.
 
-    ``path`` is the path as it is written at ``loc`` in the spec.
+    ``path`` is the path as it is written at ``loc`` in the spec; ``csv`` says how separated text is written, as
+    declared at ``csv_loc``.
     """
 
     dataset: str
     model: str | None
     path: str
     loc: Loc
+    csv: Csv
+
+    @property
+    def csv_loc(self) -> Loc:
+        """Where the spec says how separated text is written."""
+        return ("datasets", self.dataset, "csv") if self.model is None else ("models", self.model, "csv")
 
     @property
     def called(self) -> str:
@@ -39,7 +47,8 @@ class Named:
 
 def of_dataset(spec: Spec, dataset: str) -> Named:
     """Return the files of a dataset."""
-    return Named(dataset, None, spec.datasets[dataset].path, ("datasets", dataset, "path"))
+    declared = spec.datasets[dataset]
+    return Named(dataset, None, declared.path, ("datasets", dataset, "path"), _csv(declared))
 
 
 def of_model(spec: Spec, model: str, dataset: str) -> Named | None:
@@ -47,8 +56,17 @@ def of_model(spec: Spec, model: str, dataset: str) -> Named | None:
     given = spec.models[model].predictions
     loc: Loc = ("models", model, "predictions")
     if isinstance(given, str):
-        return Named(dataset, model, given, loc)
-    return None if given is None else Named(dataset, model, given[dataset], (*loc, dataset))
+        return Named(dataset, model, given, loc, _csv(spec.models[model]))
+    if given is None:
+        return None
+    return Named(dataset, model, given[dataset], (*loc, dataset), _csv(spec.models[model]))
+
+
+def _csv(part: Dataset | Model) -> Csv:
+    """Return how separated text is written: as declared, or as usual."""
+    from evalpipe.spec.separated import Csv
+
+    return part.csv or Csv()
 
 
 @dataclass(frozen=True, slots=True)

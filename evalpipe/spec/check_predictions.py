@@ -30,6 +30,10 @@ def check_predictions(tree: Tree) -> list[Problem]:
 def _model(tree: Tree, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
     here = ("models", name, "predictions")
     given = tree.get(*here)
+    if given is None and tree.get("models", name, "csv") is not None:
+        message = f"'csv' is declared for the model '{name}', which has no file of 'predictions'"
+        hint = "declare it for the dataset that holds the model's columns"
+        yield tree.problem("csv-without-file", message, "models", name, "csv", key=True, hint=hint)
     if isinstance(given, str) and given and len(predicted) > 1:
         message = f"the model '{name}' has one file of predictions, but {len(predicted)} datasets are {what}"
         example = ", ".join(f"{dataset}: …" for dataset in predicted[:2])

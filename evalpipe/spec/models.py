@@ -31,6 +31,7 @@ from evalpipe.spec.kinds import (
 from evalpipe.spec.origin import Origin
 from evalpipe.spec.prevalence import Prevalence
 from evalpipe.spec.recalibration import Recalibrate
+from evalpipe.spec.separated import Csv
 from evalpipe.spec.slicing import SliceRules, Slicing, WorstSlices
 from evalpipe.spec.thresholds import OfModel, OfSpec, tunes
 from evalpipe.tasks import Task
@@ -103,6 +104,9 @@ class Dataset(Part):
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
     """A condition in SQL on the columns; only rows that meet it are used. A missing value, null or NaN, meets none: see
     [Conditions](#conditions)."""
+    csv: Csv | None = None
+    """How csv and tsv files of this dataset are written. A column whose type is not declared here is of the type that
+    all its values have; numbers that begin with 0, as in `01234`, are text."""
 
 
 class Model(Part):
@@ -136,6 +140,8 @@ class Model(Part):
     """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
     relative to the file it is written in. Its rows are matched to the dataset's by `id`. Without one they are matched
     by position: there must be as many, and columns that both have must agree in every row, but for the model's own."""
+    csv: Csv | None = None
+    """How the csv and tsv files under `predictions` are written."""
     threshold: OfModel | None = None
     """The model's own threshold; overrides the spec's. A probability, which of a score with a `scale` is compared as
     log odds (0.5 is a score of 0), or a score where the score is a rank alone; or a rule that chooses it."""
@@ -273,7 +279,8 @@ class Spec(Part):
     outcome from the highest score down, for each model that gives scores."""
     slices: tuple[Slicing, ...] | None = None
     """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
-    their combinations, and conditions."""
+    their combinations, and conditions. Rows whose value is missing (null or NaN) are the slice `(missing)`, rows with
+    the empty text `(empty)`; a level that is called so is shown in double quotes."""
     slice_rules: SliceRules = SliceRules()
     """What holds for all slices."""
     worst_slices: WorstSlices | None = None
