@@ -59,6 +59,7 @@ def print_plan(path: str, overrides: Sequence[str], form: str) -> None:
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """Return a plan as plain JSON values."""
+    from evalpipe.plan import LACKING, lacking
     from evalpipe.spec.schema import spec_sha256
 
     spec = plan.spec
@@ -102,6 +103,12 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             for model in spec.models
             for variant in ("original", *(choice.name for choice in plan.recalibrators))
             for entry in plan.metrics
+            if entry not in lacking(spec, model, plan.metrics)
+        ],
+        "not_served": [
+            {"model": model, "metric": entry.metric.name, "reason": f"the model gives {LACKING[entry.metric.needs]}"}
+            for model in spec.models
+            for entry in lacking(spec, model, plan.metrics)
         ],
         "replicates": spec.intervals.replicates,
         "level": spec.intervals.level,
@@ -131,10 +138,20 @@ def _text(plan: Plan) -> str:
         f"  {label:<{width}}  {entry.method:<10}  {entry.reason}"
         for label, entry in zip(labels, plan.metrics, strict=True)
     ]
+    lines += _left_out(document["not_served"])
     lines += _asked(plan)
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"intervals at level {document['level']:g}; {document['replicates']:,} replicates where bootstrapped"]
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
+
+
+def _left_out(rows: Sequence[dict[str, str]]) -> list[str]:
+    """Say which measures a model cannot serve, and why."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        found.setdefault((row["model"], row["reason"]), []).append(row["metric"])
+    lines = [f"not for {model}, as {reason}: {', '.join(names)}" for (model, reason), names in found.items()]
+    return ["", *lines] if lines else []
 
 
 def _matched(identity: str | None, compared: Sequence[str]) -> str:

@@ -19,8 +19,11 @@ def values(summary: Summary, entry: MetricPlan, drawn: Floats | None = None) -> 
     """Return a measure's value [...], or for the average "none" its value for each class [..., K].
 
     At a prevalence the classes of the rows that the measure sees are weighed to it; NaN where one that has a share is
-    absent. ``drawn`` [..., K] are shares that replicates have drawn, for a measure whose prevalence is uncertain.
+    absent, and where the model does not give what the measure needs. ``drawn`` [..., K] are shares that replicates have
+    drawn, for a measure whose prevalence is uncertain.
     """
+    if entry.metric.needs not in summary.rows.gives:
+        return np.full((*summary.weights.shape[:-1], *([len(entry.of_class)] * (entry.average == "none"))), np.nan)
     summary = summary.seen_by(entry.metric)
     shares: Any = entry.prior.shares
     if drawn is not None and entry.prior.uncertain:

@@ -53,6 +53,7 @@ def comparisons(plan: Plan, evaluated: Sequence[Evaluated]) -> list[Comparison]:
         row
         for pair in _pairs(plan, evaluated)
         for entry in plan.metrics
+        if pair.first.serves(entry) and pair.second.serves(entry)
         for row in _compared(plan, pair, entry)
     ]
     families: dict[tuple[bool, ...], list[int]] = {}

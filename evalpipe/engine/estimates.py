@@ -27,6 +27,7 @@ from evalpipe.intervals import (
     predictive_error,
     studentised_limits,
 )
+from evalpipe.plan import LACKING
 from evalpipe.results import Estimate, Status
 from evalpipe.statistics import Summary
 
@@ -84,6 +85,10 @@ class Place:
     part: Part
     summary: Summary
 
+    def serves(self, entry: MetricPlan) -> bool:
+        """Tell whether the model gives what a measure needs."""
+        return entry.metric.needs in self.summary.rows.gives
+
     def seen_by(self, entry: MetricPlan) -> Place:
         """Return what a measure is of: of predicted classes, the rows that have one alone."""
         return self if self.summary.seen_by(entry.metric) is self.summary else self._reported
@@ -135,6 +140,15 @@ def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterat
     for k, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
         found = _found(place, one, entry, float(each[k]), drawn_of(replicates, key, k), k=k)
         found = replace(found, blind=None if blind is None else float(blind[k]))
+        yield _estimate(place, entry, found, level=level)
+
+
+def not_served(place: Place, entry: MetricPlan) -> Iterator[Estimate]:
+    """Yield what stands for a measure that the model cannot serve: its absence on all rows, with the reason."""
+    if place.part.slice is not None:
+        return
+    found = _Found(math.nan, status="undefined", reason=f"the model gives {LACKING[entry.metric.needs]}")
+    for level in place.sample.levels if entry.average == "none" else (None,):
         yield _estimate(place, entry, found, level=level)
 
 
@@ -303,7 +317,8 @@ def _estimate(
     sample, part = place.sample, place.part
     chosen = None if level is None else sample.levels.index(level)
     shown = entry.shown if chosen is None else entry.shown_of(chosen)
-    n, events = place.rows(chosen) if found.status == "insufficient" else place.support(entry, chosen)
+    measured = found.status != "insufficient" and place.serves(entry)
+    n, events = place.support(entry, chosen) if measured else place.rows(chosen)
     return Estimate(
         dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
         metric=entry.metric.name, params=shown, average=entry.average,

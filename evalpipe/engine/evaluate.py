@@ -11,7 +11,7 @@ from evalpipe.engine.costs import cost_references
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.desirability import against_direction, desirability
 from evalpipe.engine.disparities import disparities
-from evalpipe.engine.estimates import Place, insufficient
+from evalpipe.engine.estimates import Place, insufficient, not_served
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.notes import notes
 from evalpipe.engine.parts import Part, parts, summaries_of
@@ -135,7 +135,12 @@ def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
         summary = one.summaries.get((name, number))
         place = Place(plan, sample, name, number, part, summary or one.summaries[name, 0])
         for entry in plan.metrics:
-            rows += insufficient(place, entry) if summary is None else estimates_of(place, entry, one.replicates)
+            if not place.serves(entry):
+                rows += not_served(place, entry)
+            elif summary is None:
+                rows += insufficient(place, entry)
+            else:
+                rows += estimates_of(place, entry, one.replicates)
     found.estimates += rows
     found.confusion += [table for place in one.places(name) for table in confusion(place)]
     found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)

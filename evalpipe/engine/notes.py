@@ -10,6 +10,7 @@ from evalpipe.metrics import registry
 from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.declare import ratio
 from evalpipe.metrics.logistic import line
+from evalpipe.plan import LACKING
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def notes(
 ) -> Iterator[Warned]:
     """Yield the warnings about one model on one dataset."""
     where = f"{sample.dataset}, {model}"
+    yield from _left_out(plan, where, summary)
     original = plan.spec.models.get(model)
     if original is not None and original.scale == "margin":
         yield Warned(
@@ -48,7 +50,8 @@ def notes(
         )
     clipping: dict[float, list[str]] = {}
     for entry in plan.metrics:
-        if "epsilon" in entry.params and entry.metric.needs == "probabilities":
+        clips = "epsilon" in entry.params and entry.metric.needs == "probabilities"
+        if clips and "probabilities" in summary.rows.gives:
             clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.name)
     for epsilon, metrics in sorted(clipping.items()):
         yield from _clipped(where, summary, epsilon, ", ".join(dict.fromkeys(metrics)))
@@ -68,6 +71,17 @@ def notes(
     if binary and summary.rows.probability is not None:
         yield from _squeezed(where, summary, importance=plan.spec.importance)
     yield from _slices(where, estimates)
+
+
+def _left_out(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:
+    """Say which measures of the standard set the model cannot serve, and what it lacks for them."""
+    lacking: dict[str, list[str]] = {}
+    for entry in plan.metrics:
+        if entry.metric.needs not in summary.rows.gives:
+            lacking.setdefault(entry.metric.needs, []).append(entry.metric.name)
+    if lacking:
+        said = "; ".join(f"{LACKING[need]} for {', '.join(dict.fromkeys(names))}" for need, names in lacking.items())
+        yield Warned(code="not-served", message=f"{where}: the model gives {said}")
 
 
 def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[Warned]:

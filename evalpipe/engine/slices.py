@@ -66,7 +66,8 @@ def slice_differences(plan: Plan, one: Evaluated) -> Iterator[SliceDifference]:
     """Yield, for each model, measure and slice, how it differs from its reference; p-values adjusted over slices."""
     for model in one.sample.models:
         places = {place.number: place for place in one.places(model, rest=True)}
-        for entry in plan.metrics if len(places) > 1 or len(one.parts) > 1 else ():
+        served = [entry for entry in plan.metrics if places[0].serves(entry)]
+        for entry in served if len(places) > 1 or len(one.parts) > 1 else ():
             for k, level in enumerate(one.sample.levels) if entry.average == "none" else ((None, None),):
                 measured = Measured.of(one, places, entry, k)
                 yield from _adjusted(list(_differences(plan, one, model, entry, measured, level)))

@@ -20,7 +20,17 @@ from evalpipe.plan.columns import (
 )
 from evalpipe.plan.desirability import Aim, aims
 from evalpipe.plan.equivocal import Zone, zone, zone_of_probabilities
-from evalpipe.plan.measures import DISPARITIES, MetricPlan, asked, behind, cost_matrix, named_costs, searched
+from evalpipe.plan.measures import (
+    DISPARITIES,
+    LACKING,
+    MetricPlan,
+    asked,
+    behind,
+    cost_matrix,
+    lacking,
+    named_costs,
+    searched,
+)
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.plan.priors import concentration, shifted
 from evalpipe.plan.thresholds import RulePlan, by_bayes, called, in_words, number, rule, threshold
@@ -35,9 +45,10 @@ if TYPE_CHECKING:
     from evalpipe.spec.recalibration import MethodChoice as MethodChoice
 
 __all__ = [
-    "BOOTSTRAP", "DISPARITIES", "Aim", "DatasetPlan", "MetricPlan", "Plan", "RulePlan", "Zone", "by_bayes", "called",
-    "cost_matrix", "in_words", "level_columns", "levels", "missing", "model_columns", "named_costs", "number", "plan",
-    "predictions_named", "rule", "searched", "slice_parts", "threshold", "zone", "zone_of_probabilities",
+    "BOOTSTRAP", "DISPARITIES", "LACKING", "Aim", "DatasetPlan", "MetricPlan", "Plan", "RulePlan", "Zone", "by_bayes",
+    "called", "cost_matrix", "in_words", "lacking", "level_columns", "levels", "missing", "model_columns",
+    "named_costs", "number", "plan", "predictions_named", "rule", "searched", "slice_parts", "threshold", "zone",
+    "zone_of_probabilities",
 ]
 
 

@@ -13,7 +13,7 @@ from evalpipe.spec.levels import level_text
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
@@ -80,12 +80,12 @@ class MetricPlan:
 
 
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
-    """Return the task's standard set: those that every model of the spec can provide."""
+    """Return the task's standard set: those that any model of the spec can serve; see `lacking`."""
     from evalpipe.metrics import registry
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import gives
 
-    served = frozenset.intersection(*(gives(dict(model), spec.threshold) for model in spec.models.values()))
+    served = frozenset.union(*(gives(dict(model), spec.threshold) for model in spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry
@@ -93,6 +93,21 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
         and entry.needs in served
         and all(getattr(spec, key) is not None for key in entry.from_spec.values())
     )
+
+
+LACKING = {
+    "labels": "no predicted classes", "probabilities": "no probabilities", "scores": "no scores",
+    "values": "no predicted numbers", "loo_values": "no leave-one-out predictions",
+}
+"""What a model does not give that cannot serve a need."""
+
+
+def lacking(spec: Spec, name: str, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
+    """Return the measures that a model cannot serve, for which it has no value; those of the standard set alone."""
+    from evalpipe.spec.models import gives
+
+    served = gives(dict(spec.models[name]), spec.threshold)
+    return tuple(entry for entry in metrics if entry.metric.needs not in served)
 
 
 def asked(spec: Spec) -> tuple[MetricPlan, ...]:

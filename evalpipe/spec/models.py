@@ -266,7 +266,8 @@ class Spec(Part):
     then of the other rows, the reportable ones, and a prevalence at which they are taken is that among these; models
     whose predicted classes are given have no zone."""
     metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
-    """The measures: names, or mappings of a name and its options. The task's standard set where absent."""
+    """The measures: names, or mappings of a name and its options. The task's standard set where absent: every
+    measure of it that any model can serve. One that a model cannot serve has no value for it, with the reason."""
     intervals: Intervals = Intervals()
     """The intervals."""
     no_information: StrictBool = False

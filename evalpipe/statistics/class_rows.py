@@ -54,6 +54,12 @@ class ClassRows:
         return Groups.by(self.codes)
 
     @property
+    def gives(self) -> frozenset[str]:
+        """Which needs of metrics the rows serve."""
+        labels = set() if self.predicted is None else {"labels"}
+        return frozenset({"truth", *labels, *(() if self.probabilities is None else ("probabilities", "scores"))})
+
+    @property
     def chances(self) -> Floats:
         """The probabilities of all levels [n, levels]; raises TypeError where the model gives none."""
         return present(self.probabilities, "probabilities")

@@ -50,6 +50,11 @@ class NumberRows:
     left_out: Floats | None = None
     baseline: float | None = None
 
+    @property
+    def gives(self) -> frozenset[str]:
+        """Which needs of metrics the rows serve."""
+        return frozenset({"truth", "values", *(() if self.left_out is None else ("loo_values",))})
+
     @cached_property
     def pilot(self) -> float:
         """The number that moments are taken about, so that large means do not cancel: the plain mean of the truth."""

@@ -132,6 +132,13 @@ class Rows:
         return values[:, 0] * self.chances + values[:, 1] * (1 - self.chances)
 
     @property
+    def gives(self) -> frozenset[str]:
+        """Which needs of metrics the rows serve."""
+        held = {"labels": self.predicted, "probabilities": self.probability}
+        ranks = {"scores"} if self.ranked else set()
+        return frozenset({"truth", *ranks, *(need for need, values in held.items() if values is not None)})
+
+    @property
     def ranked(self) -> bool:
         """Whether the model gives scores."""
         return self.probability is not None or self.score is not None
