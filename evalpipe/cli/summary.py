@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalpipe.report.names import names_of
@@ -42,10 +43,25 @@ def print_summary(results: Results) -> None:
         for table in _changes(results, dataset):
             console.print(f"Recalibrated, less the original: {dataset}", markup=False, style="italic")
             console.print(table)
+        console.print(_allowed(results, dataset), markup=False, style="italic", end="")
         for line in _decided(results, dataset):
             console.print(line, markup=False)
     for warning in results.warnings:
         console.print(f"warning: {warning.message}", style="yellow", markup=False)
+
+
+def _allowed(results: Results, dataset: str) -> str:
+    """Say in a line how many differences of a model the verdict on a variant allows for; nothing without verdicts."""
+    tested = Counter(
+        row.model for row in results.comparisons
+        if row.dataset == dataset and row.slice is None and row.variant != row.baseline_variant
+        and row.p_adjusted is not None
+    )
+    if not tested:
+        return ""
+    few, many = min(tested.values()), max(tested.values())
+    said = f"{few}" if few == many else f"{few} to {many}"
+    return f"each interval is of one difference; a verdict allows for all {said} of its model (Holm)\n"
 
 
 def measure_names(results: Results) -> dict[Key, str]:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.differences import Gap, gap
-from evalpipe.intervals import diebold_mariano, holm, mcnemar, paired_auc, verdict
-from evalpipe.plan import BOOTSTRAP
+from evalpipe.engine.contrasts import of_models, of_parts
+from evalpipe.engine.differences import TestedGap, tested_gap
+from evalpipe.intervals import holm, p_of_verdict, verdict
 from evalpipe.results import Comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.engine.estimates import Place
     from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.intervals.contrasts import Verdict
+    from evalpipe.metrics.declare import Direction
     from evalpipe.plan import MetricPlan, Plan
-
-LOSSES: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
-    "brier": lambda rows, _: rows.squared_error(),
-    "log_loss": lambda rows, params: rows.negative_log(params["epsilon"]),
-    "mse": lambda rows, _: rows.residual**2,
-    "mae": lambda rows, _: np.abs(rows.residual),
-}
-"""Measures that are a mean over rows of a loss, for which Diebold and Mariano's test holds, with that of each row."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +37,11 @@ class _Pair:
 
 
 def comparisons(plan: Plan, evaluated: Sequence[Evaluated]) -> list[Comparison]:
-    """Return every difference that the spec asks for.
+    """Return every difference that the spec asks for, with a verdict that allows for all that stand in its table.
 
-    p-values are adjusted in families: variants and their originals, models and the baseline, each on all rows and in
-    slices, and datasets.
+    p-values are adjusted in families, one for each table of the card: on one dataset, on all rows or in slices, all
+    models against the baseline, or all variants of a model against their original, or the dataset against the earlier
+    one. The verdict's p-value is adjusted: with a margin it is that of the margin.
     """
     found = [
         row
@@ -56,15 +50,14 @@ def comparisons(plan: Plan, evaluated: Sequence[Evaluated]) -> list[Comparison]:
         if pair.first.serves(entry) and pair.second.serves(entry)
         for row in _compared(plan, pair, entry)
     ]
-    families: dict[tuple[bool, ...], list[int]] = {}
-    for i, row in enumerate(found):
-        if row.p_value is not None:
-            family = row.slice is None, row.baseline_dataset is None, row.variant == row.baseline_variant
-            families.setdefault(family, []).append(i)
+    families: dict[tuple[object, ...], list[int]] = {}
+    for i, one in enumerate(found):
+        families.setdefault(one.family, []).append(i)
+    rows = [one.row for one in found]
     for members in families.values():
-        for i, q in zip(members, holm([found[i].p_value for i in members]), strict=True):
-            found[i] = found[i].model_copy(update={"p_adjusted": float(q)})
-    return found
+        for i, p in zip(members, holm([found[i].p for i in members]), strict=True):
+            rows[i] = found[i].judged(float(p), plan.spec.intervals.level)
+    return rows
 
 
 def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
@@ -82,7 +75,30 @@ def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
                 yield _Pair(one, next(one.places(name)), earlier, next(earlier.places(name)))
 
 
-def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[Comparison]:
+@dataclass(frozen=True)
+class _Compared:
+    """A difference without its verdict, the p-value that the verdict goes by, and the direction of its measure."""
+
+    row: Comparison
+    gap: TestedGap
+    p: float
+    direction: Direction
+
+    @property
+    def family(self) -> tuple[object, ...]:
+        """What the differences of one table have in common."""
+        row = self.row
+        variant = row.model if row.variant != row.baseline_variant else None
+        return row.dataset, row.baseline_dataset, variant, row.slice is None
+
+    def judged(self, p: float, level: float) -> Comparison:
+        """Return the difference with its verdict, by its p-value after adjustment."""
+        said: Verdict = "same" if self.gap.same else verdict(
+            self.gap.value or 0.0, p, level, self.row.margin or 0.0, self.direction)
+        return self.row.model_copy(update={"p_adjusted": None if math.isnan(p) else p, "verdict": said})
+
+
+def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compared]:
     """Yield the differences of one measure: one, or one for each class."""
     index = plan.entries.index(entry)
     now, then = (values(place.summary, entry) for place in (pair.first, pair.second))
@@ -92,91 +108,21 @@ def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[Comparison
     ]
     gaps = None if drawn[0] is None or drawn[1] is None else drawn[0] - drawn[1]
     undefined = f"undefined for one of the two: {entry.undefined}"
-    level = plan.spec.intervals.level
-    if entry.average != "none":
-        found = gap(float(now - then), gaps, level, undefined)
-        yield _row(plan, pair, entry, _tested(plan, pair, entry, found))
-        return
-    for k, name in enumerate(pair.one.sample.levels):
-        each = None if gaps is None else gaps[:, k]
-        found = gap(float(now[k] - then[k]), each, level, undefined)
-        yield _row(plan, pair, entry, _bootstrap(found), name)
+    units = min(pair.first.units, pair.second.units)
+    classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.one.sample.levels))
+    for k, name in classes:
+        each = gaps if k is None or gaps is None else gaps[:, k]
+        both = (float(now), float(then)) if k is None else (float(now[k]), float(then[k]))
+        test = None if each is None else (of_models if pair.same_rows else of_parts)(
+            plan, pair.first, pair.second, entry, k)
+        found = tested_gap(both, each, plan.spec.intervals.level, undefined, test, units)
+        margin = plan.margins.get(entry.metric.name) or 0.0
+        p = math.nan if found.test is None else p_of_verdict(found.test.contrast, margin)
+        yield _Compared(_row(plan, pair, entry, found, name), found, p, entry.metric.direction)
 
 
-@dataclass(frozen=True)
-class _Test:
-    """A difference, how its limits were made, and the test of it."""
-
-    gap: Gap
-    method: str = "percentile"
-    name: str | None = None
-    p_value: float | None = None
-    details: tuple[tuple[str, int | float], ...] = ()
-
-
-def _bootstrap(found: Gap) -> _Test:
-    return _Test(found, name=None if found.p_value is None else "bootstrap", p_value=found.p_value)
-
-
-def _tested(plan: Plan, pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
-    """Choose the test of a difference: that made for the measure where its conditions hold, else the bootstrap's."""
-    simple = pair.same_rows and plan.spec.cluster is None and not plan.spec.importance
-    plain = _bootstrap(found)
-    simple = simple and entry.prior.shares is None
-    if found.value is None or not simple or plan.spec.intervals.method == "none":
-        return plain
-    if entry.metric.name == "roc_auc" and entry.average is None:
-        return _delong(plan, pair, found) or plain
-    if entry.metric.name == "accuracy":
-        return _mcnemar(pair, found) or plain
-    if entry.metric.name in LOSSES and entry.average is None and pair.one.sample.weight is None:
-        return _losses(pair, entry, found)
-    return plain
-
-
-def _delong(plan: Plan, pair: _Pair, found: Gap) -> _Test | None:
-    """Return DeLong's paired test and limits; None where they do not exist."""
-    first, second = pair.first.summary, pair.second.summary
-    weight = None if pair.one.sample.weight is None else first.weights
-    tested = paired_auc(first.rows.truth, first.rows.scored, second.rows.scored, plan.spec.intervals.level, weight)
-    if tested.limits is None:
-        return None
-    if plan.spec.intervals.method in BOOTSTRAP:
-        return _Test(found, name="delong", p_value=tested.p_value)
-    return _Test(Gap(found.value, tested.limits, None, found.undefined), "delong", "delong", tested.p_value)
-
-
-def _mcnemar(pair: _Pair, found: Gap) -> _Test | None:
-    """Return McNemar's test that both models are right equally often; the mid-P value counts.
-
-    None where the equivocal zones leave the models different rows: a test on the rows that both report would not be of
-    the difference of accuracies, which is of each model's own.
-    """
-    flags = [place.summary.rows.reportable for place in (pair.first, pair.second)]
-    apart = [np.ones(len(pair.first.summary.rows.truth), bool) if one is None else one for one in flags]
-    if (apart[0] != apart[1]).any():
-        return None
-    seen = [place.summary.reportable for place in (pair.first, pair.second)]
-    right = [summary.rows.truth == summary.rows.classes for summary in seen]
-    weight = seen[0].weights
-    alone, other = float(weight[right[0] & ~right[1]].sum()), float(weight[right[1] & ~right[0]].sum())
-    exact, middle = mcnemar(alone, other)
-    details = (("only_model", int(alone)), ("only_baseline", int(other)), ("p_exact", exact))
-    return _Test(found, name="mcnemar", p_value=middle, details=details)
-
-
-def _losses(pair: _Pair, entry: MetricPlan, found: Gap) -> _Test:
-    """Return the test of Diebold and Mariano for the mean of a loss."""
-    losses = [LOSSES[entry.metric.name](place.summary.rows, entry.params) for place in (pair.first, pair.second)]
-    tested = diebold_mariano(losses[0], losses[1])
-    p = None if np.isnan(tested.p_value) else tested.p_value
-    return _Test(found, name="diebold_mariano" if p is not None else None, p_value=p)
-
-
-def _row(plan: Plan, pair: _Pair, entry: MetricPlan, tested: _Test, level: str | None = None) -> Comparison:
-    found, place, margin = tested.gap, pair.first, plan.margins.get(entry.metric.name)
-    limited = found.limits is not None and found.status == "ok"
-    said = verdict(found.lower, found.upper, margin or 0.0, entry.metric.direction) if limited else "undecided"
+def _row(plan: Plan, pair: _Pair, entry: MetricPlan, found: TestedGap, level: str | None = None) -> Comparison:
+    place = pair.first
     baseline = pair.second.sample.named(pair.second.model)
     return Comparison(
         dataset=place.sample.dataset, **place.sample.named(place.model),
@@ -186,7 +132,8 @@ def _row(plan: Plan, pair: _Pair, entry: MetricPlan, tested: _Test, level: str |
         baseline_dataset=None if pair.same_rows else pair.second.sample.dataset,
         difference=found.value, lower=found.lower, upper=found.upper,
         level=plan.spec.intervals.level if found.limits else None,
-        method=tested.method if found.limits else "none", p_value=tested.p_value, test=tested.name,
-        margin=margin, verdict=said, n=place.seen_by(entry).part.n, status=found.status, reason=found.reason,
-        undefined_replicates=found.undefined, details=dict(tested.details),
+        method=found.method, p_value=found.p_value, test=None if found.test is None else found.test.name,
+        margin=plan.margins.get(entry.metric.name), verdict="untested", n=place.seen_by(entry).part.n,
+        status=found.status, reason=found.reason, undefined_replicates=found.undefined,
+        details={} if found.test is None else dict(found.test.details),
     )

@@ -89,6 +89,13 @@ class Place:
         """Tell whether the model gives what a measure needs."""
         return entry.metric.needs in self.summary.rows.gives
 
+    @property
+    def units(self) -> int:
+        """How many observations, or clusters of them, its resamples are drawn from."""
+        if self.sample.cluster is None:
+            return self.part.n
+        return len(np.unique(self.part.of(self.sample.cluster)))
+
     def seen_by(self, entry: MetricPlan) -> Place:
         """Return what a measure is of: of predicted classes, the rows that have one alone."""
         return self if self.summary.seen_by(entry.metric) is self.summary else self._reported

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.differences import Gap, gap, quotient
+from evalpipe.engine.contrasts import of_parts
+from evalpipe.engine.differences import Gap, TestedGap, quotient, ratio_gap, tested_gap
 from evalpipe.intervals import benjamini_hochberg, holm
 from evalpipe.results import SliceDifference, SliceSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.engine.differences import Test
     from evalpipe.engine.estimates import Place
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan import MetricPlan, Plan
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+CONSTANT_PART = "one of the two is the same in every resample, which tells nothing of other rows"
 
 
 @dataclass(frozen=True)
@@ -42,17 +46,24 @@ class Measured:
             drawn[number] = table if table is None or k is None else table[:, k]
         return cls(value, drawn, entry.undefined)
 
-    def difference(self, first: int, second: int, level: float) -> Gap:
-        """Return the first part's value less the second's."""
+    def difference(self, first: int, second: int, level: float, test: Test | None, units: int) -> TestedGap:
+        """Return the first part's value less the second's; without a test of its own, none where one does not vary."""
         drawn, base = self.drawn[first], self.drawn[second]
         gaps = None if drawn is None or base is None else drawn - base
-        return gap(self.value[first] - self.value[second], gaps, level, self.undefined)
+        found = tested_gap((self.value[first], self.value[second]), gaps, level, self.undefined, test, units)
+        if test is None and found.test is not None and (_constant(drawn) or _constant(base)):
+            return TestedGap(found.value, undefined=found.undefined, status="degenerate", reason=CONSTANT_PART)
+        return found
 
     def ratio(self, first: int, second: int, level: float) -> Gap:
         """Return the first part's value over the second's."""
         drawn, base = self.drawn[first], self.drawn[second]
         shares = None if drawn is None or base is None else quotient(drawn, base)
-        return gap(float(quotient(self.value[first], self.value[second])), shares, level, self.undefined, 1.0)
+        return ratio_gap(float(quotient(self.value[first], self.value[second])), shares, level, self.undefined)
+
+
+def _constant(drawn: Floats | None) -> bool:
+    return drawn is not None and bool(np.nanmax(drawn) == np.nanmin(drawn))
 
 
 def slice_summaries(one: Evaluated) -> Iterator[SliceSummary]:
@@ -69,13 +80,13 @@ def slice_differences(plan: Plan, one: Evaluated) -> Iterator[SliceDifference]:
         served = [entry for entry in plan.metrics if places[0].serves(entry)]
         for entry in served if len(places) > 1 or len(one.parts) > 1 else ():
             for k, level in enumerate(one.sample.levels) if entry.average == "none" else ((None, None),):
-                measured = Measured.of(one, places, entry, k)
-                yield from _adjusted(list(_differences(plan, one, model, entry, measured, level)))
+                yield from _adjusted(list(_differences(one, places, entry, k, level)))
 
 
 def _differences(
-    plan: Plan, one: Evaluated, model: str, entry: MetricPlan, measured: Measured, class_: str | None
+    one: Evaluated, places: Mapping[int, Place], entry: MetricPlan, k: int | None, class_: str | None
 ) -> Iterator[SliceDifference]:
+    plan, model, measured = one.plan, places[0].model, Measured.of(one, places, entry, k)
     level = plan.spec.intervals.level
     for number, part in enumerate(one.parts):
         if part.slice is None or part.beside is not None:
@@ -83,18 +94,23 @@ def _differences(
         base, named = reference(plan, one, number)
         if base == number:
             continue
-        if number not in measured.value or base not in measured.value:
-            short = "too few rows" if number not in measured.value else "the reference has too few rows"
-            difference = share = Gap(None, status="insufficient", reason=short)
+        if number not in places or base not in places:
+            short = "too few rows" if number not in places else "the reference has too few rows"
+            difference = TestedGap(None, status="insufficient", reason=short)
+            share = Gap(None, status="insufficient", reason=short)
         else:
-            difference, share = measured.difference(number, base, level), measured.ratio(number, base, level)
+            units = min(places[number].units, places[base].units)
+            test = None if measured.drawn[number] is None else of_parts(plan, places[number], places[base], entry, k)
+            difference = measured.difference(number, base, level, test, units)
+            share = measured.ratio(number, base, level)
         yield SliceDifference(
             dataset=one.sample.dataset, **one.sample.named(model), slice=dict(part.slice), reference=named,
             metric=entry.metric.name, params=entry.shown, average=entry.average, class_=class_,
-            difference=difference.value, lower=difference.lower, upper=difference.upper, ratio=share.value,
-            ratio_lower=share.lower, ratio_upper=share.upper, level=level if difference.limits else None,
-            p_value=difference.p_value, p_holm=None, p_benjamini_hochberg=None, status=difference.status,
-            reason=difference.reason,
+            difference=difference.value, lower=difference.lower, upper=difference.upper, method=difference.method,
+            ratio=share.value, ratio_lower=share.lower, ratio_upper=share.upper,
+            level=level if difference.limits else None, p_value=difference.p_value,
+            test=None if difference.test is None else difference.test.name, p_holm=None, p_benjamini_hochberg=None,
+            status=difference.status, reason=difference.reason,
         )
 
 

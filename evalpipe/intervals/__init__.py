@@ -9,6 +9,15 @@ from evalpipe.intervals.analytic import (
 )
 from evalpipe.intervals.bands import pointwise_band, simultaneous_band
 from evalpipe.intervals.binomial import LIMITS, clopper_pearson, jeffreys, wilson
+from evalpipe.intervals.contrasts import (
+    Contrast,
+    IndependentProportions,
+    PairedProportions,
+    Wald,
+    bootstrap_error,
+    p_of_verdict,
+    verdict,
+)
 from evalpipe.intervals.limits import (
     basic_limits,
     bca_limits,
@@ -20,13 +29,11 @@ from evalpipe.intervals.limits import (
 from evalpipe.intervals.multiplicity import benjamini_hochberg, holm
 from evalpipe.intervals.paired import (
     Difference,
-    bootstrap_p,
     delong_covariance,
     diebold_mariano,
     diebold_mariano_sums,
     mcnemar,
     paired_auc,
-    verdict,
 )
 from evalpipe.intervals.recovered import recovered_limits
 from evalpipe.intervals.resampling import (
@@ -40,10 +47,10 @@ from evalpipe.intervals.resampling import (
 )
 
 __all__ = [
-    "LIMITS", "Design", "Difference", "auc_variance", "basic_limits", "bca_limits", "benjamini_hochberg",
-    "block_counts", "blocks", "bootstrap_p", "clopper_pearson", "delong_covariance", "diebold_mariano",
-    "diebold_mariano_sums", "folded_limits", "holm", "jackknife_counts", "jeffreys", "kish", "logit_bootstrap",
-    "logit_limits", "mcnemar", "monte_carlo_error", "paired_auc", "percentile_limits", "pointwise_band",
-    "predictive_error", "recovered_limits", "replicate_weights", "simultaneous_band", "split", "stream",
-    "studentised_limits", "verdict", "wilson",
+    "LIMITS", "Contrast", "Design", "Difference", "IndependentProportions", "PairedProportions", "Wald",
+    "auc_variance", "basic_limits", "bca_limits", "benjamini_hochberg", "block_counts", "blocks", "bootstrap_error",
+    "clopper_pearson", "delong_covariance", "diebold_mariano", "diebold_mariano_sums", "folded_limits", "holm",
+    "jackknife_counts", "jeffreys", "kish", "logit_bootstrap", "logit_limits", "mcnemar", "monte_carlo_error",
+    "p_of_verdict", "paired_auc", "percentile_limits", "pointwise_band", "predictive_error", "recovered_limits",
+    "replicate_weights", "simultaneous_band", "split", "stream", "studentised_limits", "verdict", "wilson",
 ]

@@ -1,19 +1,17 @@
-"""Two models on the same rows: tests of their difference, and what it means under a margin of equivalence."""
+"""Two models on the same rows: tests of their difference."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from evalpipe.intervals.contrasts import ROUNDING
+
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
-Verdict = Literal["better", "equivalent", "worse", "undecided"]
-
-ROUNDING = 1e-12
-"""What is smaller than this, beside what it was computed from, is rounding and no spread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,36 +171,3 @@ def _student(count: float, mean: float, spread: float, level: float) -> Differen
     if count < 2:
         return Difference(mean, math.nan, math.nan, math.nan, None)
     return _tested(mean, math.sqrt(spread / (count - 1) / count), level, count - 1, same=spread == 0)
-
-
-def bootstrap_p(replicates: Floats, null: float = 0.0) -> float:
-    """Return the two-sided p-value of a difference from its bootstrap replicates [B]; undefined ones are left out.
-
-    Twice the smaller share of replicates at or beyond ``null``, at most 1: the test that turns the percentile interval
-    round. The data count as one more replicate on either side, as in Davison & Hinkley (1997), eq. 4.11, so it is never
-    0 but at least 2 / (B + 1). NaN where fewer than two replicates are defined.
-    """
-    defined = replicates[~np.isnan(replicates)]
-    if len(defined) < 2:
-        return math.nan
-    fewest = min((defined <= null).sum(), (defined >= null).sum())
-    return float(min(1.0, 2 * (fewest + 1) / (len(defined) + 1)))
-
-
-def verdict(
-    lower: float | None, upper: float | None, margin: float, direction: Literal["maximize", "minimize", "none"]
-) -> Verdict:
-    """Say what the limits of model less baseline mean under a margin of practical equivalence, all in the same units.
-
-    ``equivalent`` where the whole interval lies inside [-margin, margin], which must then be wider than a point;
-    ``better`` or ``worse`` where it lies wholly beyond, in the measure's good or bad direction; else ``undecided``, as
-    without limits. A limit on the margin is inside. A measure without a direction is never better or worse. Kruschke
-    (2018) for intervals of belief, Lakens (2017) for two one-sided tests.
-    """
-    if lower is None or upper is None:
-        return "undecided"
-    if margin > 0 and -margin <= lower and upper <= margin:
-        return "equivalent"
-    if direction == "none" or not (lower > margin or upper < -margin):
-        return "undecided"
-    return "better" if (lower > margin) == (direction == "maximize") else "worse"

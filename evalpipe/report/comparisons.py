@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,25 @@ if TYPE_CHECKING:
     from evalpipe.results import Comparison, Results
 
 TESTS = {
-    "delong": "DeLong", "mcnemar": "McNemar, mid-P", "diebold_mariano": "Diebold-Mariano", "bootstrap": "bootstrap",
+    "delong": "DeLong", "mcnemar": "McNemar", "diebold_mariano": "Diebold-Mariano", "bootstrap": "bootstrap",
+    "two_proportions": "two proportions",
 }
 """What each test in `Comparison.test` is called."""
 
-SIGNS = {"better": "▲", "equivalent": "≈", "worse": "▼", "undecided": "?"}
+SIGNS = {
+    "better": "▲", "equivalent": "≈", "worse": "▼", "undecided": "?", "same": "=", "no_direction": "–", "untested": "–",
+}
 """The sign of each verdict, which stands before its word."""
+
+DECIDED = ("better", "worse", "equivalent")
+"""The verdicts that say what the rows show."""
+
+NOTES = {
+    "same": "Same: the difference is zero in these rows and in every resample of them, so there is nothing to test.",
+    "no_direction": "No direction: neither end of the measure is better, so a difference is neither.",
+    "untested": "Untested: there is no interval, or none that can be relied on; the reason stands beside the value.",
+}
+"""What verdicts that decide nothing mean, where a table has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,8 @@ class ComparisonView:
     """Differences of the key measures in slices, those that have a verdict."""
     within: str
     """How many differences of the key measures in slices there are."""
+    family: str
+    """What the verdicts of the tables allow for, in a sentence."""
     margins: bool
     """Whether a margin is declared."""
     equivocal: str
@@ -111,8 +127,9 @@ def _view(results: Results, group: tuple[bool, str], found: list[Comparison], pl
     return ComparisonView(
         title=f"Comparison with {'dataset ' if across else ''}{name}", anchor=anchor, baseline=name, across=across,
         tables=_tables(results, [c for c in found if c.slice is None], anchor),
-        sliced=_tables(results, [c for c in within if c.verdict != "undecided"], f"{anchor}-slices"),
+        sliced=_tables(results, [c for c in within if c.verdict in DECIDED], f"{anchor}-slices"),
         within=numbers.count(len(within)),
+        family=family(results, [c for c in found if c.slice is None]),
         margins=any(c.margin is not None for c in found),
         equivocal=equivocal.compared(results),
     )
@@ -128,10 +145,43 @@ def _tables(results: Results, found: Iterable[Comparison], anchor: str) -> tuple
         ComparisonTable(
             name, f"{anchor}-{places[name]}", _only(names, rows),
             tuple(comparison_row(results, names, c) for c in rows),
-            tuple(_discordant(names, c) for c in rows if "only_model" in c.details),
+            (
+                *(_discordant(names, c) for c in rows if c.metric == "accuracy" and "only_model" in c.details),
+                *notes(rows),
+            ),
         )
         for name, rows in groups.items()
     )
+
+
+def family(results: Results, found: Iterable[Comparison]) -> str:
+    """Say what an interval, an adjusted p-value and a verdict of a table are of; nothing where none was tested.
+
+    ``found`` are the differences of the tables that share the sentence; each dataset's are a family.
+    """
+    sizes = Counter((c.dataset, c.model if is_recalibrated(c) else None) for c in found if c.p_adjusted is not None)
+    if not sizes:
+        return ""
+    few, many = min(sizes.values()), max(sizes.values())
+    said = f"{few}" if few == many else f"{few} to {many}"
+    limit = numbers.exact(round(1 - results.intervals.level, 10))
+    beyond = (
+        " With a margin, the adjusted p-value is not of zero but of the margin: that the difference lies beyond it, or "
+        "within it." if any(c.margin is not None for c in found) else ""
+    )
+    if many == 1:
+        return f"A verdict is given where the adjusted p-value is below {limit}.{beyond}"
+    return (
+        "Each interval and its p-value are of one difference alone. A verdict allows for all "
+        f"{said} differences tested in a table: it is given where the p-value adjusted for their number (Holm) is "
+        f"below {limit}.{beyond}"
+    )
+
+
+def notes(found: Iterable[Comparison]) -> tuple[str, ...]:
+    """Explain the verdicts of a table that decide nothing."""
+    words = {c.verdict for c in found}
+    return tuple(text for word, text in NOTES.items() if word in words)
 
 
 def _only(names: Names, found: Iterable[Comparison]) -> str | None:
@@ -152,7 +202,7 @@ def comparison_row(results: Results, names: Names, found: Comparison) -> Compari
         test=TESTS.get(found.test, found.test) if found.test is not None else None,
         adjusted=numbers.p_value(found.p_adjusted),
         margin="–" if found.margin is None else f"±{numbers.plain(found.margin)}",
-        verdict=found.verdict,
+        verdict=found.verdict.replace("_", " "),
         sign=SIGNS[found.verdict],
         place=None if found.slice is None else names.slice(found.slice),
     )

@@ -41,10 +41,10 @@ TESTS = {
     ),
     "mcnemar": Procedure(
         "McNemar’s test",
-        "Of the rows that one of two models alone gets right, how unlikely so uneven a split is if either is as "
-        "likely. The mid-P version counts half of the probability of the split that was seen.",
-        "Fagerland, M. W., Lydersen, S. & Laake, P. (2013). The McNemar test for binary matched-pairs data: mid-p and "
-        "asymptotic are better than exact conditional. BMC Medical Research Methodology 13, 91.",
+        "Of the rows that count for one of two models alone (with accuracy: that it alone gets right), how unlikely so "
+        "uneven a split is if either is as likely: the squared difference of the two numbers over their sum.",
+        "Fagerland, M. W., Lydersen, S. & Laake, P. (2014). Recommended tests and confidence intervals for paired "
+        "binomial proportions. Statistics in Medicine 33(16), 2850–2875.",
     ),
     "diebold_mariano": Procedure(
         "Diebold-Mariano test",
@@ -54,26 +54,36 @@ TESTS = {
     ),
     "bootstrap": Procedure(
         "Bootstrap test",
-        "Twice the smaller share of the replicates in which the difference is at most, or at least, zero; the data "
-        "count as one more replicate, so that it is never 0.",
-        "Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application, eq. 4.11. Cambridge "
-        "University Press.",
+        "The difference over the standard error that its replicates tell, by Student’s distribution with one degree "
+        "of freedom less than there are rows (or clusters) in the smaller side. Unlike a count of replicates, the "
+        "p-value has no least value, so that it can be adjusted for any number of differences.",
+        "Efron, B. & Tibshirani, R. J. (1993). An introduction to the bootstrap, section 12.4. Chapman & Hall.",
+    ),
+    "two_proportions": Procedure(
+        "Test of two proportions",
+        "The difference of two shares of rows that are not the same, over its standard error if there were none. A "
+        "slice differs from all rows where it differs from the rest of them, and is tested against these.",
+        "Campbell, I. (2007). Chi-squared and Fisher-Irwin tests of two-by-two tables with small sample "
+        "recommendations. Statistics in Medicine 26(19), 3661–3675.",
     ),
 }
 VERDICT = Procedure(
     "Verdicts",
-    "Better or worse: the whole interval of the difference lies on that side of zero, or beyond the margin where one "
-    "is declared. Equivalent: the whole interval lies within the margin. Undecided: the rows do not tell, or neither "
-    "end of the measure is better.",
+    "Better or worse: the difference lies on that side of zero, or beyond the margin where one is declared. "
+    "Equivalent: it lies within the margin. Either is said where its p-value, adjusted for all differences of the "
+    "table, is below 1 − level; that is where the interval, made as much wider as the adjustment asks, holds no "
+    "other. Undecided: it is not. Same: the difference is zero in every resample. No direction: neither end of the "
+    "measure is better. Untested: there is no p-value.",
     "Lakens, D. (2017). Equivalence tests: a practical primer for t tests, correlations, and meta-analyses. Social "
     "Psychological and Personality Science 8(4), 355–362.",
 )
 HOLM = Procedure(
     "Holm’s adjustment",
     "The smallest of m p-values is multiplied by m, the next by m − 1, and so on, never falling; the chance that any "
-    "difference called real is not stays below 1 − level. Comparisons are adjusted in families: models on all rows, "
-    "models in slices, datasets, and recalibrated variants against their originals, on all rows and in slices; slices "
-    "against their reference for each dataset, model and measure.",
+    "difference called real is not stays below 1 − level. The differences of one table are a family: of one dataset, "
+    "all models against the baseline, or all variants of a model against their original, or the dataset against the "
+    "earlier one; those in slices apart. Slices against their reference are a family for each dataset, model and "
+    "measure.",
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics "
     "6(2), 65–70.",
 )
@@ -114,8 +124,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
     if any(limit is not None for band in bands for limit in band):
         yield BANDS
     used = {comparison.test for comparison in results.comparisons}
-    if any(difference.p_value is not None for difference in results.slice_differences):
-        used.add("bootstrap")
+    used |= {difference.test for difference in results.slice_differences}
     yield from (procedure for test, procedure in TESTS.items() if test in used)
     if results.comparisons:
         yield VERDICT

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.report import equivocal, numbers, wording
-from evalpipe.report.comparisons import ComparisonRow, comparison_row, is_recalibrated
+from evalpipe.report.comparisons import ComparisonRow, comparison_row, family, is_recalibrated, notes
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.recalibration_verdict import SHIFTED, Verdict, verdict_of
 from evalpipe.report.slices import MEASURES_ABREAST, Measure
@@ -72,6 +72,8 @@ class ModelRecalibration:
     before_after: BeforeAfter
     changes: tuple[ChangeRow, ...]
     margins: bool
+    notes: tuple[str, ...]
+    """What verdicts of the table that decide nothing mean."""
     within: str
     """How many differences there are in slices, which are left to the results."""
     fitted: tuple[FittedRow, ...]
@@ -143,13 +145,11 @@ def _lead(results: Results, dataset: str, records: list[Recalibration]) -> list[
             f"Recalibrators were cross-fitted on {dataset} ({rows}) in {first.folds} folds: the rows of each fold were "
             "recalibrated by a fit on the other folds."
         )
-    choice = (
-        " Nor do they allow for choosing the best of several methods; adjusted p-values allow for their number."
-        if len(variants) > 1 else ""
-    )
+    choice = " Nor do they allow for choosing the best of several methods." if len(variants) > 1 else ""
+    changes = [c for c in results.comparisons if is_recalibrated(c) and c.dataset == dataset and c.slice is None]
     limits = (
         f", with {wording.level(results.intervals.level)} intervals. The intervals take the fitted recalibrators as "
-        f"given: a fit on other rows would differ.{choice}"
+        f"given: a fit on other rows would differ.{choice} {family(results, changes)}"
         if any(is_recalibrated(c) and c.lower is not None for c in results.comparisons) else "."
     )
     less = f"Differences are those of a recalibrated variant less the original on the same rows{limits}"
@@ -169,6 +169,7 @@ def _model(results: Results, dataset: str, model: ModelSummary) -> ModelRecalibr
         before_after=_before_after(results, dataset, model.name),
         changes=_changes(results, whole),
         margins=any(c.margin is not None for c in whole),
+        notes=notes(whole),
         within=numbers.count(within) if within else "",
         fitted=tuple(_fitted(record, applied) for record, applied in applied_on(results, dataset, model.name)),
     )

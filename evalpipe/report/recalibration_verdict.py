@@ -105,12 +105,22 @@ def _headline(gains: Collection[str], harms: Collection[str], rest: Collection[s
 
 def _because(found: Sequence[Comparison]) -> str:
     """Say why differences are neither better nor worse."""
-    limited = [c for c in found if c.lower is not None]
-    if not limited:
-        return "there is no interval of the difference"
-    if any(c.margin for c in limited):
+    tested = [c for c in found if c.verdict in {"undecided", "equivalent"}]
+    if not tested:
+        return "the difference is zero in every resample" if any(c.verdict == "same" for c in found) else (
+            "there is no interval of the difference that can be relied on")
+    least = "its margin" if any(c.margin for c in tested) else "zero"
+    if any(_beyond(c) for c in tested):
+        return f"no difference is surely beyond {least} once their number is allowed for"
+    if least != "zero":
         return "no interval of the difference lies wholly beyond its margin"
     return "every interval of the difference includes zero"
+
+
+def _beyond(found: Comparison) -> bool:
+    """Tell whether the interval lies wholly beyond the margin, or beyond zero where none is declared."""
+    margin = found.margin or 0.0
+    return found.lower is not None and found.upper is not None and (found.lower > margin or found.upper < -margin)
 
 
 def _changes(

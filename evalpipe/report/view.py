@@ -300,6 +300,7 @@ def _intervals(results: Results) -> tuple[MethodView, ...]:
     used = {estimate.method for estimate in results.rows if estimate.value is not None} | bins
     used |= {gate.method for gate in results.gates if gate.lower is not None}
     used |= {comparison.method for comparison in results.comparisons if comparison.lower is not None}
+    used |= {difference.method for difference in results.slice_differences if difference.lower is not None}
     return tuple(
         MethodView(_capital(wording.METHODS[name]), wording.METHOD_TEXTS[name], wording.METHOD_REFERENCES.get(name))
         for name in wording.METHODS

@@ -25,6 +25,10 @@ METHODS = {
     "folded": "inversion of folded normals",
     "percentile": "percentile bootstrap",
     "recovered": "recovery of variances",
+    "bootstrap_error": "bootstrap standard error",
+    "paired_t": "paired t",
+    "tango": "Tango score",
+    "miettinen_nurminen": "Miettinen-Nurminen score",
     "none": "no interval",
 }
 """The names of interval methods in `Estimate.method`."""
@@ -60,10 +64,27 @@ METHOD_TEXTS = {
     "recovered": "Of a difference between two runs, taken as independent samples: the distances of the two values from "
     "their own limits, put together as the sides of a right angle. Where the runs share rows it is wider than it need "
     "be.",
+    "bootstrap_error": "Of a difference: plus and minus the quantile of Student’s distribution times the standard "
+    "error, which the distance between two quantiles of its replicates tells; a few replicates far out do not move it.",
+    "paired_t": "Of a difference of mean losses on the same rows: plus and minus the quantile of Student’s "
+    "distribution times the standard error of the mean of the rows’ differences.",
+    "tango": "Of a difference of two proportions of the same rows: the differences that the score test does not "
+    "reject; of no difference that is McNemar’s test.",
+    "miettinen_nurminen": "Of a difference of two proportions of rows that are not shared: the differences that the "
+    "score test does not reject. A slice against all rows is taken as the slice against the rest of them, times the "
+    "share of the rest.",
     "none": "The value is given without limits.",
 }
 
 METHOD_REFERENCES = {
+    "bootstrap_error": "Machado, J. A. F. & Parente, P. (2005). Bootstrap estimation of covariance matrices via the "
+    "percentile method. The Econometrics Journal 8(1), 70–78.",
+    "paired_t": "Harvey, D., Leybourne, S. & Newbold, P. (1997). Testing the equality of prediction mean squared "
+    "errors. International Journal of Forecasting 13(2), 281–291.",
+    "tango": "Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the "
+    "paired-sample design. Statistics in Medicine 17(8), 891–908.",
+    "miettinen_nurminen": "Miettinen, O. & Nurminen, M. (1985). Comparative analysis of two rates. Statistics in "
+    "Medicine 4(2), 213–226.",
     "recovered": "Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: a general "
     "approach. Statistics in Medicine 27(10), 1693–1702.",
     "exact": "Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case "

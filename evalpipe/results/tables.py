@@ -101,24 +101,31 @@ class Comparison(Measured):
     upper: float | None
     level: float | None
     method: str
-    """How the interval was made: delong or, from the differences of replicates, percentile; none."""
+    """How the interval was made: delong, paired_t, tango, miettinen_nurminen, bootstrap_error (from the spread of the
+    replicates of the difference); percentile of a difference that is zero in every replicate; none."""
     p_value: float | None
-    """Two-sided, of the test that the difference is zero."""
+    """Two-sided, of the test that the difference is zero; the interval is of the same test, so it is below 1 - level
+    where the interval leaves out zero."""
     test: str | None
-    """The test: delong, mcnemar (mid-P; where equivocal zones leave both models the same rows), diebold_mariano, or
-    bootstrap."""
+    """The test: delong, diebold_mariano, mcnemar, two_proportions or bootstrap (Wald's with the error that replicates
+    tell)."""
     p_adjusted: float | None = None
-    """The same, adjusted by Holm's method: together with all others on all rows, in slices, or between datasets."""
+    """The p-value of the verdict, adjusted by Holm's method over the table that the difference stands in: one dataset,
+    on all rows or in slices, and one baseline (of variants, one model). Without a margin the same test as `p_value`;
+    with one, the smallest error level at which the interval lies within the margin or wholly beyond it."""
     margin: float | None
     """The difference below which the two are equivalent in practice; null where none is declared."""
-    verdict: Literal["better", "equivalent", "worse", "undecided"]
+    verdict: Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
+    """better, worse or equivalent where p_adjusted is below 1 - level, undecided where it is not. same: the difference
+    is zero in every replicate; no_direction: neither end of the measure is better; untested: there is no p-value."""
     n: int
     """Observations of the model that are compared: all that the measure sees, whatever its denominator."""
     status: Status
     reason: str | None = None
     undefined_replicates: int = 0
     details: dict[str, Scalar] = Field(default_factory=dict)
-    """Of McNemar's test: only_model and only_baseline, the rows that one alone gets right, and p_exact."""
+    """Of McNemar's test: only_model and only_baseline, the rows that count for one alone (with accuracy: that it alone
+    gets right), and the exact and the mid-P p-value, p_exact and p_mid."""
 
 
 class SliceDifference(Measured):
@@ -130,13 +137,19 @@ class SliceDifference(Measured):
     difference: float | None
     lower: float | None
     upper: float | None
+    method: str = "none"
+    """How the interval of the difference was made, as in `Comparison`."""
     ratio: float | None
     """Null where the reference is zero, or the measure takes values below zero."""
     ratio_lower: float | None
+    """Its limits are symmetric on the log scale, from replicates; they are not those of the test of the difference."""
     ratio_upper: float | None
     level: float | None
     p_value: float | None
-    """Two-sided, of the test that the difference is zero, from the bootstrap replicates."""
+    """Two-sided, of the test that the difference is zero; the interval is of the same test."""
+    test: str | None = None
+    """The test: two_proportions or bootstrap, as in `Comparison`; a slice against all rows is tested against the rest
+    of them where the measure is a proportion."""
     p_holm: float | None
     """The same, adjusted by Holm's method for all slices of the dataset, model and measure."""
     p_benjamini_hochberg: float | None

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import norm
+from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
 import evalpipe
@@ -158,12 +160,20 @@ def test_limits_of_differences_and_ratios_come_from_common_draws(reference: str)
         (weights[:, rows] * losses[rows]).sum(axis=1) / weights[:, rows].sum(axis=1) for rows in (within, others))
     row = next(r for r in whole(reference).slice_differences if (r.slice, r.metric) == ({"s": "a"}, "brier"))
     # 1e-12: the same sums in another order.
-    assert (row.lower, row.upper) == pytest.approx(tuple(np.quantile(here - there, [0.025, 0.975])), abs=1e-12)
-    limits = tuple(np.quantile(here / there, [0.025, 0.975]))
-    assert (row.ratio_lower, row.ratio_upper) == pytest.approx(limits, abs=1e-12)
-    gaps = here - there
-    expected = min(1, 2 * (min((gaps <= 0).sum(), (gaps >= 0).sum()) + 1) / (DRAWS + 1))
-    assert row.p_value == pytest.approx(expected, rel=1e-12)
+    def error(gaps: Any) -> float:
+        low, high = np.quantile(gaps, [0.025, 0.975])
+        return float((high - low) / 2 / norm.ppf(0.975))
+
+    assert (row.test, row.method) == ("bootstrap", "bootstrap_error")
+    sides = [within] if reference == "overall" else [
+        within, ~within if reference == "rest" else held.codes == names.index("b")]
+    freedom = min(int(side.sum()) for side in sides) - 1
+    limits = student.interval(0.95, freedom, row.difference, error(here - there))
+    assert (row.lower, row.upper) == pytest.approx(limits, abs=1e-12)
+    away = abs(row.difference or 0) / error(here - there)
+    assert row.p_value == pytest.approx(2 * student.cdf(-away, freedom), rel=1e-9)
+    ratio = np.exp(norm.interval(0.95, np.log(row.ratio), error(np.log(here / there))))
+    assert (row.ratio_lower, row.ratio_upper) == pytest.approx(tuple(ratio), rel=1e-9)
 
 
 def test_p_values_are_adjusted_over_the_slices_of_each_measure() -> None:
@@ -277,7 +287,7 @@ def test_a_condition_that_no_row_or_every_row_meets_is_shown_without_numbers_whe
     if reference == "rest":
         assert (second.status, second.reason) == ("insufficient", "the reference has too few rows")
     else:
-        assert (second.difference, second.ratio, second.lower, second.upper, second.p_value) == (0, 1, 0, 0, 1)
+        assert (second.difference, second.ratio, second.lower, second.upper, second.p_value) == (0, 1, 0, 0, None)
 
 
 def test_frequency_weights_count_towards_the_least_rows_of_a_slice() -> None:

@@ -16,14 +16,11 @@ from sklearn.metrics import roc_auc_score
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from evalpipe.intervals import (
-    bootstrap_p,
     delong_covariance,
     diebold_mariano,
     diebold_mariano_sums,
     mcnemar,
     paired_auc,
-    percentile_limits,
-    verdict,
 )
 
 LEVEL = 0.9
@@ -184,54 +181,3 @@ def test_a_difference_of_losses_that_does_not_vary_has_no_test() -> None:
         assert math.isnan(found.p_value)
         assert found.limits is None
     assert diebold_mariano(gaps, np.zeros(30)).value == pytest.approx(0.1, rel=1e-12)
-
-
-def test_the_test_by_the_bootstrap_counts_the_replicates_beyond_zero() -> None:
-    assert bootstrap_p(np.array([-1.0, 1, 2, 3, np.nan, 4, 5, 6, 7, 8])) == pytest.approx(2 * 2 / 10)
-    assert bootstrap_p(np.arange(1.0, 100)) == pytest.approx(2 / 100)  # never 0
-    assert bootstrap_p(np.arange(1.0, 100), null=50.0) == 1.0
-    assert bootstrap_p(np.zeros(9)) == 1.0
-    assert math.isnan(bootstrap_p(np.array([np.nan, 1.0])))
-
-
-def test_the_test_by_the_bootstrap_turns_the_percentile_interval_round() -> None:
-    drawn = np.random.default_rng(7).normal(1, 1, 4001)
-    for null in np.linspace(-2, 4, 60):
-        lower, upper = percentile_limits(drawn, 0.95) or (0.0, 0.0)
-        # A quantile lies between two replicates, so p-values this near to the level may fall on either side.
-        if abs(bootstrap_p(drawn, null) - 0.05) > 0.001:
-            assert (bootstrap_p(drawn, null) < 0.05) == (not lower <= null <= upper)
-
-
-def test_p_values_of_the_bootstrap_are_uniform_without_a_difference() -> None:
-    generator = np.random.default_rng(8)
-    values = generator.normal(0, 1, (1000, 1))
-    found = np.array([bootstrap_p(row) for row in values + generator.normal(0, 1, (1000, 499))])
-    for share in (0.05, 0.2, 0.5):  # 4 standard errors of a share of 1000
-        assert (found <= share).mean() == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 1000))
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "margin", "up", "down"),
-    [
-        (-0.05, 0.08, 0.1, "equivalent", "equivalent"),
-        (-0.1, 0.1, 0.1, "equivalent", "equivalent"),  # touching the margin is inside
-        (0.0, 0.0, 0.1, "equivalent", "equivalent"),
-        (0.0, 0.0, 0.0, "undecided", "undecided"),  # without a margin nothing is equivalent
-        (0.11, 0.2, 0.1, "better", "worse"),
-        (-0.2, -0.11, 0.1, "worse", "better"),
-        (0.1, 0.2, 0.1, "undecided", "undecided"),
-        (-0.2, -0.1, 0.1, "undecided", "undecided"),
-        (0.05, 0.2, 0.1, "undecided", "undecided"),
-        (-0.3, 0.3, 0.1, "undecided", "undecided"),
-        (0.01, 0.02, 0.0, "better", "worse"),
-        (0.0, 0.02, 0.0, "undecided", "undecided"),
-        (None, 0.02, 0.1, "undecided", "undecided"),
-        (0.2, None, 0.1, "undecided", "undecided"),
-        (math.nan, math.nan, 0.1, "undecided", "undecided"),
-    ],
-)
-def test_a_verdict_needs_the_whole_interval(lower: Any, upper: Any, margin: float, up: str, down: str) -> None:
-    assert verdict(lower, upper, margin, "maximize") == up
-    assert verdict(lower, upper, margin, "minimize") == down
-    assert verdict(lower, upper, margin, "none") == ("equivalent" if up == "equivalent" else "undecided")

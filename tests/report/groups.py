@@ -65,9 +65,10 @@ def compared(results: Results, **changes: Any) -> list[Comparison]:
                 found.append(Comparison.model_validate({
                     "dataset": dataset.name, "metric": metric, "params": {"beta": 2.0} if metric == "f_beta" else {},
                     "model": model, "baseline": first, "difference": value, "lower": value - 0.006,
-                    "upper": value + 0.006, "level": 0.95, "method": "delong" if metric == "roc_auc" else "percentile",
+                    "upper": value + 0.006, "level": 0.95,
+                    "method": "delong" if metric == "roc_auc" else "bootstrap_error",
                     "p_value": (0.0001, 0.74, 0.0312, 0.2)[(i + j) % 4], "test": tests.get(metric, "bootstrap"),
-                    "p_adjusted": (0.0011, 1.0, 0.3, 1.0)[(i + j) % 4],
+                    "p_adjusted": (0.0011, 0.0213, 0.0455, 1.0)[(i + j) % 4],
                     "margin": 0.01 if metric in {"roc_auc", "accuracy", "brier"} else None,
                     "verdict": kinds[(i + j) % 4], "n": dataset.n, "status": "ok", **changes,
                     "details": {"only_model": 120, "only_baseline": 1081, "p_exact": 0.00002}
@@ -88,7 +89,8 @@ def differences(results: Results, slices: list[dict[str, str]]) -> Iterator[Slic
                     yield SliceDifference(
                         dataset=dataset.name, model=model.name, slice=labels, reference="overall", metric=metric.name,
                         params={}, difference=-0.031, lower=-0.05, upper=-0.012, ratio=0.961, ratio_lower=0.94,
-                        ratio_upper=0.985, level=0.95, p_value=p, p_holm=min(9 * p, 1.0),
+                        ratio_upper=0.985, level=0.95, method="bootstrap_error", test="bootstrap", p_value=p,
+                        p_holm=min(9 * p, 1.0),
                         p_benjamini_hochberg=min(3 * p, 1.0), status="ok",
                     )
 

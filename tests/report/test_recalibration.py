@@ -57,7 +57,9 @@ def test_the_lead_says_what_was_fitted_on_what_and_what_the_intervals_leave_out(
         "Nothing was fitted and judged on the same rows."),
         ("Differences are those of a recalibrated variant less the original on the same rows, with 95% intervals. The "
         "intervals take the fitted recalibrators as given: a fit on other rows would differ. Nor do they allow for "
-        "choosing the best of several methods; adjusted p-values allow for their number."),
+        "choosing the best of several methods. Each interval and its p-value are of one difference alone. A verdict "
+        "allows for all 33 differences tested in a table: it is given where the p-value adjusted for their number "
+        "(Holm) is below 0.05."),
     )
     assert (views[0].crossed, views[0].fitted_on, views[0].example) == (False, "", "model_0+logistic")
 
@@ -75,7 +77,8 @@ def test_one_method_is_not_chosen_from_several(results: Results) -> None:
     one = [r for r in variants.recalibrations(results) if r.variant == "beta"]
     kept = {"recalibration": one, "comparisons": [change(D, M, "beta", "brier", -0.02)]}
     (view, _) = recalibration_views(results.model_copy(update=kept))
-    assert view.lead[1].endswith("a fit on other rows would differ.")
+    assert view.lead[1].endswith(
+        "a fit on other rows would differ. A verdict is given where the adjusted p-value is below 0.05.")
 
 
 def test_without_intervals_the_lead_speaks_of_none(recalibrated: Results) -> None:

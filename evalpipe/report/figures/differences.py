@@ -91,7 +91,8 @@ def _alt(context: Context, title: str, groups: dict[str, dict[str, Comparison]],
 
 def _said(found: Comparison) -> str:
     value, interval = numbers.signed_interval(found.difference or 0.0, found.lower, found.upper)
-    return f"{value} ({interval}), {found.verdict}" if interval else f"{value}, {found.verdict}"
+    said = found.verdict.replace("_", " ")
+    return f"{value} ({interval}), {said}" if interval else f"{value}, {said}"
 
 
 def _limits(axes: Axes, groups: dict[str, dict[str, Comparison]]) -> None:

@@ -1,0 +1,220 @@
+"""Tests of a difference whose p-value, limits and verdict are one test and so never contradict each other.
+
+A contrast knows the two-sided p-value of every difference that it might be. Its limits are the differences whose
+p-value is 1 - level, its test is that of zero, and a margin of equivalence is decided by the p-values at the margin.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Limits = tuple[float, float]
+Verdict = Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
+
+ROUNDING = 1e-12
+"""What is smaller than this, beside what it was computed from, is rounding and no spread."""
+
+SPREAD_TAIL = 0.025
+"""The share of replicates beyond each of the two quantiles that their spread is read from."""
+
+HALVINGS = 60
+"""How often the bracket of a limit is halved: 2 / 2^60 is below the rounding of a proportion."""
+
+
+class Contrast(Protocol):
+    """A difference and the p-values of what it might be."""
+
+    @property
+    def value(self) -> float:
+        """The difference that was observed."""
+
+    def p(self, null: float) -> float:
+        """Return the two-sided p-value of the hypothesis that the difference is ``null``; NaN where there is none."""
+
+    def limits(self, level: float) -> Limits | None:
+        """Return the limits: the differences on either side whose p-value is 1 - level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wald:
+    """A difference with its standard error, normal or Student's with so many degrees of ``freedom``. Wald (1943)."""
+
+    value: float
+    error: float
+    freedom: float | None = None
+
+    def p(self, null: float) -> float:
+        """Return the p-value of ``null``; NaN where the error is none but rounding."""
+        from scipy.special import ndtr, stdtr
+
+        if not self.error > ROUNDING * abs(self.value):
+            return math.nan
+        away = -abs(self.value - null) / self.error
+        return float(2 * (ndtr(away) if self.freedom is None else stdtr(self.freedom, away)))
+
+    def limits(self, level: float) -> Limits | None:
+        """Return the value plus and minus the quantile times the error; None where the error is but rounding."""
+        from scipy.special import ndtri, stdtrit
+
+        if not self.error > ROUNDING * abs(self.value):
+            return None
+        tail = (1 + level) / 2
+        reach = self.error * float(ndtri(tail) if self.freedom is None else stdtrit(self.freedom, tail))
+        return self.value - reach, self.value + reach
+
+
+@dataclass(frozen=True, slots=True)
+class PairedProportions:
+    """Two proportions of the same ``rows``: successes of the first alone, and of the second alone.
+
+    The score test of Tango (1998), Statistics in Medicine 17, eq. 13; of no difference it is that of McNemar (1947)
+    without a correction, (b - c)^2 / (b + c). Fagerland, Lydersen & Laake (2014) recommend both.
+    """
+
+    only_first: float
+    only_second: float
+    rows: float
+
+    @property
+    def value(self) -> float:
+        """The first proportion less the second."""
+        return (self.only_first - self.only_second) / self.rows
+
+    def p(self, null: float) -> float:
+        """Return the p-value of ``null``, which lies from -1 to 1."""
+        n, b, c = self.rows, self.only_first, self.only_second
+        linear = (2 * n - b + c) * null - b - c
+        root = math.sqrt(max(linear**2 + 8 * n * c * null * (1 - null), 0.0))
+        discordant = (root - linear) / (4 * n)  # the second's, under the hypothesis
+        return _of_score(b - c - n * null, n * (2 * discordant + null * (1 - null)), n)
+
+    def limits(self, level: float) -> Limits | None:
+        """Return the differences whose p-value is 1 - level."""
+        return _inverted(self.p, self.value, level, (-1.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class IndependentProportions:
+    """Two proportions of rows that are not shared: successes among trials of each; their difference times ``scale``.
+
+    The score test of Mee (1984) with the variance of Miettinen & Nurminen (1985), Statistics in Medicine 4, eq. 8 and
+    appendix I; of no difference it is Pearson's, times (N - 1) / N: Campbell (2007). A part differs from the whole that
+    holds it by its difference from the rest times the share of the rest: that is what ``scale`` is for.
+    """
+
+    successes: float
+    trials: float
+    other_successes: float
+    other_trials: float
+    scale: float = 1.0
+
+    @property
+    def value(self) -> float:
+        """The first proportion less the second, times the scale."""
+        return self.scale * (self.successes / self.trials - self.other_successes / self.other_trials)
+
+    def p(self, null: float) -> float:
+        """Return the p-value of ``null``, which lies from -scale to scale."""
+        gap, m, n = null / self.scale, self.trials, self.other_trials
+        first, second = self.successes / m, self.other_successes / n
+        low = self._restricted(gap)
+        variance = low * (1 - low) / n + (low + gap) * (1 - low - gap) / m
+        return _of_score(first - second - gap, variance * (m + n) / (m + n - 1), 1.0)
+
+    def _restricted(self, gap: float) -> float:
+        """Return the second proportion that is the most likely where the first is larger by ``gap``."""
+        m, n, x, y = self.trials, self.other_trials, self.successes, self.other_successes
+        cubic = [
+            m + n, (m + 2 * n) * gap - m - n - x - y, (n * gap - m - n - 2 * y) * gap + x + y, y * gap * (1 - gap)]
+        a, b, c, d = cubic
+        q = b**3 / (3 * a) ** 3 - b * c / (6 * a**2) + d / (2 * a)
+        r = math.copysign(math.sqrt(max(b**2 / (3 * a) ** 2 - c / (3 * a), 0.0)), q)
+        angle = (math.pi + math.acos(min(max(q / r**3, -1.0), 1.0))) / 3 if r else math.pi / 2
+        return min(max(2 * r * math.cos(angle) - b / (3 * a), 0.0, -gap), 1.0, 1 - gap)
+
+    def limits(self, level: float) -> Limits | None:
+        """Return the differences whose p-value is 1 - level."""
+        return _inverted(self.p, self.value, level, (-self.scale, self.scale))
+
+
+def _of_score(away: float, variance: float, size: float) -> float:
+    """Return the two-sided p-value of a score; without a variance, 1 of no distance and 0 of any."""
+    from scipy.special import ndtr
+
+    if variance <= ROUNDING * size:
+        return 1.0 if abs(away) <= ROUNDING * size else 0.0
+    return float(2 * ndtr(-abs(away) / math.sqrt(variance)))
+
+
+def _inverted(p: Callable[[float], float], value: float, level: float, ends: Limits) -> Limits:
+    """Return the differences below and above the value whose p-value is 1 - level, or the ends of their range."""
+    found = []
+    for end in ends:
+        inside, outside = value, end
+        if p(end) >= 1 - level:
+            inside = outside
+        for _ in range(HALVINGS):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if p(middle) >= 1 - level else (inside, middle)
+        found.append(inside)
+    return found[0], found[1]
+
+
+def bootstrap_error(replicates: Floats) -> float:
+    """Return the standard error that the defined replicates [B] tell: the distance of two quantiles over a normal's.
+
+    The quantiles leave 2.5 % beyond each. Unlike the standard deviation, they are not moved by a few replicates far
+    out, for which it need not even exist: Ghosh, Parr, Singh & Babu (1984); Machado & Parente (2005), eq. 6. NaN where
+    fewer than two replicates are defined.
+    """
+    from scipy.special import ndtri
+
+    defined = replicates[~np.isnan(replicates)]
+    if len(defined) < 2:
+        return math.nan
+    low, high = np.quantile(defined, [SPREAD_TAIL, 1 - SPREAD_TAIL])
+    return float((high - low) / (2 * ndtri(1 - SPREAD_TAIL)))
+
+
+def p_of_verdict(contrast: Contrast, margin: float) -> float:
+    """Return the smallest error level at which the limits lie within the margin or wholly beyond it.
+
+    Without a margin (0) it is the p-value of no difference. Beyond the margin it is that of the margin's near end;
+    within, the larger of those of its two ends: two one-sided tests, each at half the level (Schuirmann 1987; Lakens
+    2017). NaN where the contrast has no p-value.
+    """
+    if margin == 0:
+        return contrast.p(0.0)
+    if abs(contrast.value) > margin:
+        return contrast.p(math.copysign(margin, contrast.value))
+    return max(contrast.p(margin), contrast.p(-margin))
+
+
+def verdict(
+    value: float, p: float, level: float, margin: float, direction: Literal["maximize", "minimize", "none"]
+) -> Verdict:
+    """Say what a difference of model less baseline means, given the p-value of its verdict, adjusted or not.
+
+    ``undecided`` where the p-value is not below 1 - level; else ``equivalent`` within the margin, and beyond it
+    ``better`` or ``worse`` in the measure's good or bad direction. A measure without a direction is never better or
+    worse: ``no_direction``, also where there is no margin and so nothing to decide. ``untested`` without a p-value.
+    """
+    if math.isnan(p):
+        return "untested"
+    if direction == "none" and margin == 0:
+        return "no_direction"
+    if p >= round(1 - level, 12):
+        return "undecided"
+    if abs(value) <= margin:
+        return "equivalent"
+    if direction == "none":
+        return "no_direction"
+    return "better" if (value > 0) == (direction == "maximize") else "worse"
