@@ -2,91 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalpipe.engine.averages import values
+from evalpipe.engine.independent import exact
 from evalpipe.intervals import stream
 from evalpipe.metrics.declare import ratio
 from evalpipe.plan.priors import SAMPLE
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evalpipe.data.sample import Sample
     from evalpipe.engine.averages import Floats
-    from evalpipe.metrics import Metric
     from evalpipe.plan import MetricPlan, Plan
 
 PERMUTATIONS = 200
 """Random pairings of truths with predictions, for measures whose mean has no closed form."""
 
-
-@dataclass(frozen=True)
-class Independent:
-    """The mean statistics of rows over all pairings of their truths with their predictions, under weights [n].
-
-    Each prediction meets each level as often as the level occurs: a statistic that is linear in the pairs is the mean
-    of those of rows that are all of one level, weighted by the levels' shares.
-    """
-
-    rows: Any
-    weights: Floats
-
-    @cached_property
-    def levels(self) -> list[tuple[float, Summary]]:
-        """The share of each level that occurs, with the rows as if all were of it."""
-        occurring = Summary(self.rows, self.weights)("occurring")
-        shares = ratio(occurring, occurring.sum())
-        return [(float(s), Summary(self.rows.always(k), self.weights)) for k, s in enumerate(shares) if s > 0]
-
-    @cached_property
-    def classes(self) -> tuple[Independent, ...]:
-        """The same rows seen once for each level, that level being the event."""
-        return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
-
-    def seen_by(self, _: Metric) -> Independent:
-        """Return itself: its rows are those that the metric sees."""
-        return self
-
-    def at(self, shares: Any) -> Independent:
-        """Return the same with each class weighed to its share."""
-        return Independent(self.rows, Summary(self.rows, self.weights).at(shares).weights)
-
-    def lacks(self, shares: Any) -> Any:
-        """Tell whether a class with a share above 0 is absent."""
-        return Summary(self.rows, self.weights).lacks(shares)
-
-    def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
-        """Return the mean of the statistic ``name``."""
-        return np.asarray(sum(share * summary(name, options) for share, summary in self.levels))
-
-    def value(self, metric: Metric, options: Mapping[str, Any]) -> Floats:
-        """Return a metric's value at the mean statistics."""
-        return metric(*[self(name, options) for name in metric.statistics], **options)
+EXPANDED = 1_000_000
+"""The most observations that frequency weights are taken apart into, so that each is paired by itself."""
 
 
 def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPlan) -> Floats:
     """Return the mean of a measure over pairings of truths with predictions, [], or [K] where each class has its own.
 
     ``summary`` is of the rows that the measure sees: of predicted classes, those that have one are paired among
-    themselves; at a prevalence they count as reweighted. Exact where the measure is linear; else over `PERMUTATIONS`
-    random pairings. NaN where it is undefined in all.
+    themselves; at a prevalence they count as reweighted. Exact where the mean has a closed form; else over
+    `PERMUTATIONS` random pairings. NaN where it is undefined in all.
     """
     entry = replace(entry, prior=replace(entry.prior, shares=entry.prior.asked))
-    if entry.metric.linear and entry.average != "micro":
-        independent: Any = Independent(summary.rows, summary.weights)
-        return values(independent, entry)
+    known = exact(summary, entry, whole=sample.weight_kind != "importance")
+    if known is not None:
+        return known
     weighted = sample.weight is not None
     if entry.prior.shares is not None:
         if summary.lacks(entry.prior.shares):
             return np.full_like(values(summary, entry), np.nan)
         summary, entry = summary.at(entry.prior.shares), replace(entry, prior=SAMPLE)
         weighted = True
+    elif sample.weight_kind == "frequency" and summary.weights.sum() <= EXPANDED:
+        rows = summary.rows.taken(np.repeat(np.arange(len(summary.weights)), summary.weights.astype(np.intp)))
+        summary, weighted = Summary(rows, np.ones(len(rows.truth))), False
     pairings = (_pairing(plan, sample, summary, number, weighted=weighted) for number in range(PERMUTATIONS))
     drawn = np.stack([values(Summary(summary.rows.paired(each), summary.weights), entry) for each in pairings])
     known = ~np.isnan(drawn)

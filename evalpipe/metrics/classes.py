@@ -115,7 +115,7 @@ def top_k_accuracy(total: Any, in_top: Any, *, k: Annotated[int, Field(ge=1)] = 
     return Proportion(in_top, total)
 
 
-@metric(needs="probabilities", sees="classes", tasks=MANY, direction="maximize", range=UNIT, standard=True,
+@metric(needs="probabilities", blind=0.5, sees="classes", tasks=MANY, direction="maximize", range=UNIT, standard=True,
         title="Hand-Till AUC", aliases=("roc_auc_ovo", "hand_till"), every_class=True,
         undefined="fewer than two classes occur", ref="Hand & Till (2001)")
 def hand_till_auc(occurring: Any, ranked_pairs: Any, *, pairs: Literal["equal", "by_size"] = "equal") -> Any:

@@ -15,8 +15,9 @@ NOT_POSITIVE = "a prediction is zero or negative"
 NO_DEVIANCE = "a prediction is zero or negative, or a truth is negative"
 
 
-@metric(needs="values", sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE, standard=True,
-        extensive=True, title="Pearson chi-squared", undefined=NOT_POSITIVE, ref="Biecek & Burzykowski (2021)")
+@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
+        standard=True, extensive=True, title="Pearson chi-squared", undefined=NOT_POSITIVE,
+        ref="Biecek & Burzykowski (2021)")
 def pearson_chi2(squared_pearson_residual: Any, predictions_not_positive: Any) -> Any:
     r"""Sum of the squared residuals over the predictions: the same residual weighs more where less was predicted. Grows
     with the number of rows, which is about its value for a Poisson model that holds,
@@ -24,7 +25,7 @@ def pearson_chi2(squared_pearson_residual: Any, predictions_not_positive: Any) -
     return np.where(predictions_not_positive > 0, np.nan, squared_pearson_residual)
 
 
-@metric(needs="values", sees="numbers", tasks=("count",), direction="none", range=POSITIVE, standard=True,
+@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="none", range=POSITIVE, standard=True,
         title="Pearson dispersion", undefined=f"{NOT_POSITIVE}, or no more rows than parameters",
         ref="McCullagh & Nelder (1989)")
 def pearson_dispersion(
@@ -41,15 +42,15 @@ def pearson_dispersion(
     return ratio(squared_pearson_residual, free)
 
 
-@metric(needs="values", sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE, standard=True,
-        aliases=("mean_poisson_deviance",), undefined=NO_DEVIANCE, ref="Nelder & Wedderburn (1972)")
+@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
+        standard=True, aliases=("mean_poisson_deviance",), undefined=NO_DEVIANCE, ref="Nelder & Wedderburn (1972)")
 def poisson_deviance(total: Any, unit_deviance: Any, predictions_not_positive: Any, negative_truths: Any) -> Any:
     r"""Twice the mean difference of the log-likelihood from that of a model that predicts each count exactly,
     $\frac{2}{n}\sum_i\left(y_i\log\frac{y_i}{\hat y_i}-(y_i-\hat y_i)\right)$."""
     return ratio(unit_deviance, np.where(predictions_not_positive + negative_truths > 0, np.nan, total))
 
 
-@metric(needs="values", sees="numbers", tasks=("count",), direction="maximize", range=(-np.inf, 1.0),
+@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="maximize", range=(-np.inf, 1.0),
         title="Poisson deviance explained", undefined=f"{NO_DEVIANCE}, or the truth is constant",
         ref="Cameron & Windmeijer (1996)")
 def d2_poisson(
@@ -69,8 +70,8 @@ def d2_poisson(
     return 1 - ratio(unit_deviance, np.where(valid, of_mean, np.nan))
 
 
-@metric(needs="values", sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE, standard=True,
-        undefined="a truth is negative or not whole", ref="Good (1952)")
+@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
+        standard=True, undefined="a truth is negative or not whole", ref="Good (1952)")
 def poisson_log_loss(
     total: Any,
     negative_log_poisson: Any,

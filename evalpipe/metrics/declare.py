@@ -85,6 +85,7 @@ class Metric:
     extensive: bool = False
     every_class: bool = False
     linear: bool = False
+    blind: float | None = None
     within: bool = False
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None
@@ -314,6 +315,7 @@ def metric(
     extensive: bool = False,
     every_class: bool = False,
     linear: bool = False,
+    blind: float | None = None,
     within: bool = False,
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None,
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None,
@@ -332,6 +334,7 @@ def metric(
     ``standard`` says that the metric belongs to the default set, of all its tasks or of those given; ``extensive`` that
     its value grows with the number of rows; ``every_class`` that it is a mean over classes that should all occur;
     ``linear`` that its mean over all pairings of truths with predictions is its value at the mean statistics;
+    ``blind`` is that mean where it is one number for all data;
     ``within`` that it sees rates within each class alone, so that for two classes it is the same at any prevalence.
     ``range_of`` gives the range for some options, where it is not ``range``; ``matrix`` names and gives what each pair
     of levels weighs, [K, K], from the options and the number of levels; ``check`` returns what is wrong with options
@@ -345,7 +348,7 @@ def metric(
             name=name, function=function, needs=needs, direction=direction, range=range, undefined=undefined, ref=ref,
             title=title or name.replace("_", " ").capitalize(), sees=sees, tasks=applies, aliases=aliases,
             interval=interval, standard=standard if isinstance(standard, tuple) else applies if standard else (),
-            extensive=extensive, every_class=every_class, linear=linear, within=within, range_of=range_of,
+            extensive=extensive, every_class=every_class, linear=linear, blind=blind, within=within, range_of=range_of,
             matrix=matrix, check=check,
         )
         registry.add(entry)

@@ -21,7 +21,7 @@ NO_TWEEDIE = ("a prediction is zero or negative, a truth is negative or, from po
 Power = Annotated[float, Field(gt=1, le=3)]
 
 
-@metric(needs="values", sees="numbers", tasks=("regression",), direction="minimize", range=POSITIVE,
+@metric(needs="values", linear=True, sees="numbers", tasks=("regression",), direction="minimize", range=POSITIVE,
         aliases=("mean_gamma_deviance",), undefined=NO_GAMMA, ref="McCullagh & Nelder (1989)")
 def gamma_deviance(total: Any, gamma_unit_deviance: Any, without_gamma_deviance: Any) -> Any:
     r"""Mean deviance of a gamma distribution, whose standard deviation grows with the mean: an error of a factor weighs
@@ -30,8 +30,8 @@ def gamma_deviance(total: Any, gamma_unit_deviance: Any, without_gamma_deviance:
     return ratio(gamma_unit_deviance, np.where(without_gamma_deviance > 0, np.nan, total))
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, aliases=("mean_tweedie_deviance",),
-        undefined=NO_TWEEDIE, ref="Jorgensen (1987)")
+@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE,
+        aliases=("mean_tweedie_deviance",), undefined=NO_TWEEDIE, ref="Jorgensen (1987)")
 def tweedie_deviance(
     total: Any, tweedie_unit_deviance: Any, without_tweedie_deviance: Any, *, power: Power = 1.5  # noqa: ARG001
 ) -> Any:
@@ -42,8 +42,8 @@ def tweedie_deviance(
     return ratio(tweedie_unit_deviance, np.where(without_tweedie_deviance > 0, np.nan, total))
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=EXPLAINED, title="Tweedie deviance explained",
-        aliases=("d2_tweedie_score",), undefined=f"{NO_TWEEDIE}, or {CONSTANT}",
+@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
+        title="Tweedie deviance explained", aliases=("d2_tweedie_score",), undefined=f"{NO_TWEEDIE}, or {CONSTANT}",
         ref="Hastie, Tibshirani & Wainwright (2015)")
 def d2_tweedie(
     total: Any,
@@ -67,16 +67,18 @@ def d2_tweedie(
     return 1 - ratio(tweedie_unit_deviance, of_mean)
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=EXPLAINED, title="Absolute error explained",
-        aliases=("d2_absolute_error_score",), undefined=CONSTANT, ref="Koenker & Machado (1999)")
+@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
+        title="Absolute error explained", aliases=("d2_absolute_error_score",), undefined=CONSTANT,
+        ref="Koenker & Machado (1999)")
 def d2_absolute_error(absolute_residual: Any, truth_at: Any, truth_total: Any) -> Any:
     r"""Share by which the absolute residuals are smaller than the distances from the median of these rows,
     $1-\frac{\sum_i|y_i-\hat y_i|}{\sum_i|y_i-\mathrm{median}(y)|}$."""
     return 1 - ratio(absolute_residual, 2 * _least_pinball(truth_at, truth_total, 0.5))
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=EXPLAINED, title="Pinball loss explained",
-        aliases=("d2_pinball_score",), undefined=CONSTANT, ref="Koenker & Machado (1999)")
+@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
+        title="Pinball loss explained", aliases=("d2_pinball_score",), undefined=CONSTANT,
+        ref="Koenker & Machado (1999)")
 def d2_pinball(pinball_loss: Any, truth_at: Any, truth_total: Any, *, alpha: Share = 0.5) -> Any:
     r"""Share by which the pinball loss of a predicted quantile of level alpha is smaller than that of the same quantile
     of these rows, $1-\frac{\sum_i\rho_\alpha(y_i-\hat y_i)}{\sum_i\rho_\alpha(y_i-q_\alpha)},\

@@ -75,7 +75,7 @@ def ks(events_from: Any, others_from: Any) -> Any:
     return np.abs(gap).max(-1)
 
 
-@metric(needs="scores", direction="maximize", within=True, range=(-1.0, 1.0), undefined=ONE_CLASS,
+@metric(needs="scores", linear=True, direction="maximize", within=True, range=(-1.0, 1.0), undefined=ONE_CLASS,
         ref="Kuhn & Johnson (2013)")
 def gain_capture(events_from: Any, others_from: Any) -> Any:
     r"""Share captured by the cumulative gain curve of the area between the random and the perfect curve,

@@ -31,7 +31,7 @@ Delta = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, title="MSE",
+@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MSE",
         aliases=("mean_squared_error",), undefined=NO_ROWS, ref="Gauss (1823)")
 def mse(total: Any, squared_residual: Any) -> Any:
     r"""Mean squared residual, in squared units of the outcome; large residuals weigh most,
@@ -58,7 +58,7 @@ def rmse_relative(total: Any, squared_residual: Any, truth_at: Any, truth_total:
     return ratio(np.sqrt(ratio(squared_residual, total)), largest - smallest)
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, standard=True, title="MAE",
+@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, standard=True, title="MAE",
         aliases=("mean_absolute_error",), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
 def mae(total: Any, absolute_residual: Any) -> Any:
     r"""Mean size of the residuals, in units of the outcome, $\frac{1}{n}\sum_i|y_i-\hat y_i|$."""
@@ -85,15 +85,15 @@ def max_error(residual_size_at: Any, residual_size_total: Any) -> Any:
     return _at(ratio(residual_size_total, residual_size_at), _last(residual_size_at))
 
 
-@metric(needs="values", sees="numbers", direction="none", range=ANY, aliases=("msd", "mean_signed_deviation"),
-        undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
+@metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
+        aliases=("msd", "mean_signed_deviation"), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
 def mean_error(total: Any, residual: Any) -> Any:
     r"""Mean residual, truth less prediction: positive where predictions are too low on average, zero where errors of
     either sign cancel, $\frac{1}{n}\sum_i(y_i-\hat y_i)$."""
     return ratio(residual, total)
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, title="MAPE (per cent)",
+@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MAPE (per cent)",
         undefined="a truth is zero", ref="Makridakis (1993)")
 def mape(total: Any, absolute_relative_residual: Any, zero_truths: Any) -> Any:
     r"""Mean size of the residuals in per cent of the truth; favours predictions that are too low. scikit-learn's
@@ -101,7 +101,7 @@ def mape(total: Any, absolute_relative_residual: Any, zero_truths: Any) -> Any:
     return 100 * ratio(absolute_relative_residual, _unless(zero_truths, total))
 
 
-@metric(needs="values", sees="numbers", direction="none", range=ANY, title="MPE (per cent)",
+@metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY, title="MPE (per cent)",
         undefined="a truth is zero", ref="Makridakis (1993)")
 def mpe(total: Any, relative_residual: Any, zero_truths: Any) -> Any:
     r"""Mean residual in per cent of the truth: for a positive truth, positive where the prediction is too low,
@@ -117,7 +117,7 @@ def smape(total: Any, symmetric_relative_residual: Any, both_zero: Any) -> Any:
     return 100 * ratio(symmetric_relative_residual, _unless(both_zero, total))
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, title="MSLE",
+@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MSLE",
         aliases=("mean_squared_log_error",), undefined="a truth or a prediction is negative",
         ref="Pedregosa et al. (2011)")
 def msle(total: Any, squared_log_residual: Any, negative_values: Any) -> Any:
@@ -126,30 +126,30 @@ def msle(total: Any, squared_log_residual: Any, negative_values: Any) -> Any:
     return ratio(squared_log_residual, _unless(negative_values, total))
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS, title="Huber loss",
-        aliases=("huber_loss",), ref="Huber (1964)")
+@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
+        title="Huber loss", aliases=("huber_loss",), ref="Huber (1964)")
 def huber(total: Any, huber_loss: Any, *, delta: Delta = 1.0) -> Any:  # noqa: ARG001 - an option of the statistic
     r"""Mean of half the squared residual up to delta and of a straight line beyond, so that outliers weigh less,
     $\frac{1}{n}\sum_i h_i,\ h=\frac{r^2}{2}\ (|r|\leq\delta),\ \delta(|r|-\frac{\delta}{2})\ (|r|>\delta)$."""
     return ratio(huber_loss, total)
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
+@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
         title="Pseudo-Huber loss", aliases=("huber_loss_pseudo",), ref="Hartley & Zisserman (2004)")
 def huber_pseudo(total: Any, pseudo_huber_loss: Any, *, delta: Delta = 1.0) -> Any:  # noqa: ARG001 - of the statistic
     r"""The Huber loss with a smooth bend at delta, $\frac{\delta^2}{n}\sum_i(\sqrt{1+(r_i/\delta)^2}-1)$."""
     return ratio(pseudo_huber_loss, total)
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS, title="Pinball loss",
-        aliases=("mean_pinball_loss",), ref="Koenker & Bassett (1978)")
+@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
+        title="Pinball loss", aliases=("mean_pinball_loss",), ref="Koenker & Bassett (1978)")
 def pinball(total: Any, pinball_loss: Any, *, alpha: Share = 0.5) -> Any:  # noqa: ARG001 - an option of the statistic
     r"""Mean loss of a predicted quantile of level alpha: a truth above it costs alpha a unit, one below it 1 - alpha;
     at alpha 0.5 half the mean absolute error, $\frac{1}{n}\sum_i\max(\alpha r_i,(\alpha-1)r_i)$."""
     return ratio(pinball_loss, total)
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=EXPLAINED, standard=True, title="R2",
+@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED, standard=True, title="R2",
         aliases=("r2_score", "rsq_trad"), undefined="the truth is constant, or the training mean is not known",
         ref="Kvalseth (1985)")
 def r2(
@@ -167,8 +167,8 @@ def r2(
     return 1 - ratio(squared_residual, about_mean if baseline == "evaluation" else squared_baseline_deviation)
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=EXPLAINED, aliases=("explained_variance_score",),
-        undefined=CONSTANT, ref="Kvalseth (1985)")
+@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
+        aliases=("explained_variance_score",), undefined=CONSTANT, ref="Kvalseth (1985)")
 def explained_variance(total: Any, residual_deviation: Any, squared_residual_deviation: Any, moments: Any) -> Any:
     r"""Share by which the variance of the residuals is smaller than that of the truth; R2 but for the mean error, which
     it does not see, $1-\frac{\mathrm{Var}(y-\hat y)}{\mathrm{Var}(y)}$."""
@@ -183,7 +183,7 @@ def rsq(moments: Any) -> Any:
     return _correlation(moments) ** 2
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=CORRELATION,
+@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=CORRELATION,
         title="Concordance correlation coefficient", undefined=f"{CONSTANT}, or, without bias, {ONE_ROW}",
         ref="Lin (1989)")
 def ccc(total: Any, residual: Any, moments: Any, *, bias: bool = False) -> Any:
@@ -229,7 +229,7 @@ def iic(
     return _correlation(moments) * ratio(np.minimum(below, above), np.maximum(below, above))
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=CORRELATION, title="Normalised Gini",
+@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=CORRELATION, title="Normalised Gini",
         undefined=CONSTANT, ref="Schechtman & Yitzhaki (1987)")
 def gini_coef(prediction_at: Any, truth_by_prediction: Any, truth_at: Any, truth_total: Any) -> Any:
     r"""Area between the Lorenz curve of the truth, ordered by prediction, and the diagonal, as a share of the area when
@@ -238,7 +238,7 @@ def gini_coef(prediction_at: Any, truth_by_prediction: Any, truth_at: Any, truth
     return ratio(_lorenz(prediction_at, truth_by_prediction), _lorenz(truth_at, truth_total))
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=(0.0, 1.0), standard=("regression",),
+@metric(needs="values", blind=0.5, sees="numbers", direction="maximize", range=(0.0, 1.0), standard=("regression",),
         title="Concordance index", aliases=("concordance_index",), undefined=CONSTANT, ref="Harrell et al. (1996)")
 def c_index(concordant: Any, truth_at: Any) -> Any:
     r"""Probability that of two rows of unequal truth the one with the larger truth has the larger prediction; equal
@@ -248,8 +248,8 @@ def c_index(concordant: Any, truth_at: Any) -> Any:
     return np.minimum(ratio(concordant, (truth_at[..., 1:] * before).sum(axis=-1)), 1.0)
 
 
-@metric(needs="values", sees="numbers", direction="none", range=ANY, undefined="the predictions are constant",
-        ref="Mincer & Zarnowitz (1969)")
+@metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
+        undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
 def linear_calibration_slope(moments: Any) -> Any:
     r"""Slope of the least-squares line of the truth on the prediction: 1 for a calibrated model, below 1 where the
     predictions are too extreme, $\frac{\mathrm{Cov}(y,\hat y)}{\mathrm{Var}(\hat y)}$."""
@@ -257,8 +257,8 @@ def linear_calibration_slope(moments: Any) -> Any:
     return ratio(both, prediction)
 
 
-@metric(needs="values", sees="numbers", direction="none", range=ANY, undefined="the predictions are constant",
-        ref="Mincer & Zarnowitz (1969)")
+@metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
+        undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
 def linear_calibration_intercept(total: Any, residual: Any, prediction_sum: Any, moments: Any) -> Any:
     r"""Intercept of the least-squares line of the truth on the prediction, 0 for a calibrated model: to be read
     together with the slope b, and not the mean error, $\bar y-b\,\hat{\bar y}$."""
@@ -266,15 +266,15 @@ def linear_calibration_intercept(total: Any, residual: Any, prediction_sum: Any,
     return ratio(residual, total) + (1 - ratio(both, prediction)) * ratio(prediction_sum, total)
 
 
-@metric(needs="loo_values", sees="numbers", direction="minimize", range=POSITIVE, extensive=True, title="PRESS",
-        aliases=("predicted_sum_of_squares",), undefined=NO_ROWS, ref="Allen (1974)")
+@metric(needs="loo_values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, extensive=True,
+        title="PRESS", aliases=("predicted_sum_of_squares",), undefined=NO_ROWS, ref="Allen (1974)")
 def press(squared_left_out_residual: Any) -> Any:
     r"""Sum of the squared residuals of leave-one-out predictions; grows with the number of rows,
     $\sum_i(y_i-\hat y_{i(-i)})^2$."""
     return squared_left_out_residual
 
 
-@metric(needs="loo_values", sees="numbers", direction="minimize", range=POSITIVE, title="PSE",
+@metric(needs="loo_values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="PSE",
         aliases=("predictive_squared_error",), undefined=NO_ROWS, ref="Todeschini (2010)")
 def pse(total: Any, squared_left_out_residual: Any) -> Any:
     r"""Mean squared residual of leave-one-out predictions, $\frac{1}{n}\sum_i(y_i-\hat y_{i(-i)})^2$."""
@@ -289,8 +289,8 @@ def sep(total: Any, squared_left_out_residual: Any) -> Any:
     return np.sqrt(ratio(squared_left_out_residual, total))
 
 
-@metric(needs="loo_values", sees="numbers", direction="maximize", range=EXPLAINED, title="Q2", undefined=CONSTANT,
-        aliases=("cross_validated_r2",), ref="Landram et al. (2005)")
+@metric(needs="loo_values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED, title="Q2",
+        undefined=CONSTANT, aliases=("cross_validated_r2",), ref="Landram et al. (2005)")
 def q2(squared_left_out_residual: Any, moments: Any) -> Any:
     r"""Cross-validated R2: share by which the squared residuals of leave-one-out predictions are smaller than those of
     the mean of all rows, $1-\frac{PRESS}{\sum_i(y_i-\bar y)^2}$."""

@@ -22,7 +22,7 @@ def _found(events_at: Any, others_at: Any, events_from: Any, others_from: Any, r
     return (events_at * share).sum(-1)
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, title="Precision at k", undefined="no rows",
+@metric(needs="scores", linear=True, direction="maximize", range=UNIT, title="Precision at k", undefined="no rows",
         ref="Manning, Raghavan & Schutze (2008)")
 def precision_at_k(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, k: Count) -> Any:
     r"""Share of events among the k rows scored highest (all rows, where there are fewer); rows of equal score across
@@ -31,7 +31,7 @@ def precision_at_k(events_at: Any, others_at: Any, events_from: Any, others_from
     return ratio(_found(events_at, others_at, events_from, others_from, rows), rows)
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, title="Recall at k", undefined="no events",
+@metric(needs="scores", linear=True, direction="maximize", range=UNIT, title="Recall at k", undefined="no events",
         ref="Manning, Raghavan & Schutze (2008)")
 def recall_at_k(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, k: Count) -> Proportion:
     r"""Share of the events that are among the k rows scored highest; rows of equal score across the border count in
@@ -39,7 +39,7 @@ def recall_at_k(events_at: Any, others_at: Any, events_from: Any, others_from: A
     return Proportion(_found(events_at, others_at, events_from, others_from, k), events_from[..., 0])
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, undefined="no events", ref="Ling & Li (1998)")
+@metric(needs="scores", linear=True, direction="maximize", range=UNIT, undefined="no events", ref="Ling & Li (1998)")
 def gain(
     events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, at: Share = 0.1
 ) -> Proportion:
@@ -49,7 +49,8 @@ def gain(
     return Proportion(_found(events_at, others_at, events_from, others_from, rows), events_from[..., 0])
 
 
-@metric(needs="scores", direction="maximize", range=(0.0, np.inf), undefined="no events", ref="Ling & Li (1998)")
+@metric(needs="scores", linear=True, direction="maximize", range=(0.0, np.inf), undefined="no events",
+        ref="Ling & Li (1998)")
 def lift(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, at: Share = 0.1) -> Any:
     r"""How many times as many events are found among a given share (at) of the rows, those scored highest, as in
     random order,

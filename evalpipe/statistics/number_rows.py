@@ -42,13 +42,15 @@ class Merge:
 class NumberRows:
     """Truth and predictions of n rows, shape [n]; ``left_out`` are predictions by a model that had not seen the row.
 
-    ``baseline`` is the mean outcome of the data that the model was trained on, None where it is not known.
+    ``baseline`` is the mean outcome of the data that the model was trained on, None where it is not known; ``about``
+    the number that moments are taken about, None for the plain mean of the truth.
     """
 
     truth: Floats
     predicted: Floats
     left_out: Floats | None = None
     baseline: float | None = None
+    about: float | None = None
 
     @property
     def gives(self) -> frozenset[str]:
@@ -58,7 +60,7 @@ class NumberRows:
     @cached_property
     def pilot(self) -> float:
         """The number that moments are taken about, so that large means do not cancel: the plain mean of the truth."""
-        return float(self.truth.mean())
+        return float(self.truth.mean()) if self.about is None else self.about
 
     @cached_property
     def deviation(self) -> Floats:
@@ -117,6 +119,10 @@ class NumberRows:
         """Return the rows at these positions."""
         left_out = taken(self.left_out, index)
         return NumberRows(self.truth[index], self.predicted[index], left_out, self.baseline)
+
+    def always(self, truth: float) -> NumberRows:
+        """Return the rows as if the truth of all were one number; moments stay about the same."""
+        return replace(self, truth=np.full(len(self.truth), truth), about=self.pilot)
 
     def paired(self, index: Whole) -> NumberRows:
         """Return the rows with the truth of row ``index[i]`` beside the predictions of row i."""

@@ -39,14 +39,14 @@ def squared_residual(rows: NumberRows) -> Any:
 
 @column
 def residual_deviation(rows: NumberRows) -> Any:
-    """Residual less the plain mean of the residuals."""
-    return rows.residual - rows.residual.mean()
+    """Residual less the plain mean of the residuals, that is of truths about the pilot less that of predictions."""
+    return rows.deviation - rows.predicted_deviation
 
 
 @column
 def squared_residual_deviation(rows: NumberRows) -> Any:
     """The square of it."""
-    return (rows.residual - rows.residual.mean()) ** 2
+    return (rows.deviation - rows.predicted_deviation) ** 2
 
 
 @table

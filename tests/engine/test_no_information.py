@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,53 +15,133 @@ import pytest
 
 import evalpipe
 from evalpipe.engine.averages import values
-from evalpipe.engine.no_information import Independent
+from evalpipe.engine.independent import Independent, exact
 from evalpipe.metrics import registry
+from evalpipe.metrics.declare import AVERAGES
 from evalpipe.plan import MetricPlan
-from evalpipe.statistics import Summary
+from evalpipe.statistics import NumberRows, Summary
 from laws import samples
+from laws.test_number_metrics import VARIANTS
 
-BENT = {
-    "ace", "average_precision", "brier_discrimination", "brier_miscalibration", "brier_refinement", "brier_reliability",
-    "brier_residual", "brier_resolution", "calibration_in_the_large", "calibration_intercept", "calibration_slope",
-    "critical_success_index", "e90", "ece", "emax", "equitable_threat_score", "gain", "gain_capture", "hand_till_auc",
-    "hosmer_lemeshow", "hosmer_lemeshow_p", "ici", "ks", "lift", "mce", "nagelkerke_r2", "negative_likelihood_ratio",
-    "npv", "odds_ratio", "ordinal_rmse", "partial_roc_auc", "positive_likelihood_ratio", "ppv", "pr_auc",
-    "precision_at_k", "recall_at_k", "rmsce", "roc_distance", "sedi", "sensitivity_at_specificity",
-    "specificity_at_sensitivity", "spiegelhalter_p", "top_label_ece", "yule_q",
+DRAWN = {
+    "ace", "brier_discrimination", "brier_miscalibration", "brier_refinement", "brier_reliability", "brier_residual",
+    "brier_resolution", "calibration_in_the_large", "calibration_intercept", "calibration_slope", "e90", "ece", "emax",
+    "hosmer_lemeshow", "hosmer_lemeshow_p", "ici", "ks", "mce", "nagelkerke_r2", "ordinal_rmse", "partial_roc_auc",
+    "rmsce", "sensitivity_at_specificity", "specificity_at_sensitivity", "spiegelhalter_p", "top_label_ece",
 }
-"""Measures of levels whose mean over all pairings is not their value at the mean statistics."""
+"""Measures of levels that are averaged over random pairings: maxima, distances, roots, fits and tests."""
 
-LINEAR = [case for case in samples.CASES if registry[case[0]].linear]
+DRAWN_NUMBERS = {
+    "iic", "max_error", "median_absolute_error", "rmse", "rmse_relative", "rpd", "rpiq", "sep", "smape",
+}
+"""Measures of numbers that are: roots, ratios and quantiles of residuals."""
+
+ORDERS = [np.array(order) for order in itertools.permutations(range(6))]
 
 
-@pytest.mark.parametrize(("name", "options", "task"), LINEAR, ids=[f"{c[0]}-{c[2]}-{i}" for i, c in enumerate(LINEAR)])
-def test_the_exact_mean_is_that_of_all_pairings(name: str, options: dict[str, Any], task: str) -> None:
+def small(task: str, *, ties: bool) -> Any:
+    """Return six rows of each level at least, with repeated scores where they have ties."""
+    return samples.take(samples.rows(task, 60, 3, ties=ties), np.array([0, 7, 13, 21, 33, 47]))
+
+
+def planned(name: str, options: dict[str, Any], levels: int, average: str | None = None) -> MetricPlan:
+    filled = samples.filled(registry[name], options, levels)
+    return MetricPlan(registry[name], filled, "none", "", average, (filled,) * levels if average else ())
+
+
+def by_hand(data: Any, asked: MetricPlan) -> Any:
+    """Return the mean of a measure over all 720 pairings of six rows in which it has a value."""
+    found = np.stack([values(Summary(data.paired(order), np.ones(6)), asked) for order in ORDERS])
+    known = ~np.isnan(found)
+    total = np.where(known, found, 0.0).sum(axis=0)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize(("name", "options", "task"), samples.CASES, ids=samples.IDS)
+def test_the_exact_mean_is_that_of_all_pairings(name: str, options: dict[str, Any], task: str, ties: bool) -> None:
     """Tolerance 1e-10: the mean is over 720 sums, and a kappa of them cancels."""
-    data = samples.take(samples.rows(task, 60, 3, ties=False), np.array([0, 7, 13, 21, 33, 47]))
-    entry = registry[name]
-    filled = samples.filled(entry, options, data.levels)
-    found = [
-        float(Summary(data.paired(np.array(order)), np.ones(6)).value(entry, filled))
-        for order in itertools.permutations(range(6))
-    ]
-    assert not np.isnan(found).any()
-    exact = float(Independent(data, np.ones(6)).value(entry, filled))
-    assert exact == pytest.approx(np.mean(found), abs=1e-10, rel=1e-10)
+    data = small(task, ties=ties)
+    asked = planned(name, options, data.levels)
+    found = exact(Summary(data, np.ones(6)), asked, whole=True)
+    assert (found is None) == (name in DRAWN)
+    if found is not None:
+        assert found == pytest.approx(by_hand(data, asked), abs=1e-10, rel=1e-10, nan_ok=True)
 
 
-def test_a_measure_is_averaged_over_random_pairings_only_where_it_must_be() -> None:
-    assert {entry.name for entry in samples.CLASSES if not entry.linear} == BENT
+EACH = sorted({(name, tuple(options.items())) for name, options, task in samples.CASES if task == "binary"
+               and registry[name].sees == "event"}, key=str)
+
+
+@pytest.mark.parametrize(("name", "options"), EACH, ids=[f"{n}-{i}" for i, (n, _) in enumerate(EACH)])
+def test_the_exact_mean_of_an_average_is_that_of_all_pairings(name: str, options: tuple[Any, ...]) -> None:
+    data = small("many", ties=True)
+    if "many" not in {"many" for task in registry[name].tasks if task != "binary"}:
+        pytest.skip("is of two levels alone")
+    for average in AVERAGES:
+        asked = planned(name, dict(options), data.levels, average)
+        found = exact(Summary(data, np.ones(6)), asked, whole=True)
+        if registry[name].linear:
+            assert found is not None
+        if found is not None:
+            assert found == pytest.approx(by_hand(data, asked), abs=1e-10, rel=1e-10, nan_ok=True)
+
+
+@cache
+def numbers() -> NumberRows:
+    """Return six rows of counts with unequal predictions, one of them tied."""
+    return NumberRows(
+        np.array([1.0, 3, 2, 2, 5, 3]), np.array([0.7, 3.1, 2.2, 0.7, 2.9, 4.4]),
+        np.array([0.9, 2.8, 2, 1.1, 2.5, 4.9]),
+        baseline=2.1,
+    )
+
+
+NUMBERS = [(entry.name, options) for entry in registry if entry.sees == "numbers"
+           for options in VARIANTS.get(entry.name, ({},))]
+
+
+@pytest.mark.parametrize(("name", "options"), NUMBERS, ids=[f"{n}-{i}" for i, (n, _) in enumerate(NUMBERS)])
+def test_the_exact_mean_of_numbers_is_that_of_all_pairings(name: str, options: dict[str, Any]) -> None:
+    asked = MetricPlan(registry[name], registry[name].options(**options).model_dump(), "none", "")
+    found = exact(Summary(numbers(), np.ones(6)), asked, whole=True)
+    assert (found is None) == (name in DRAWN_NUMBERS)
+    if found is not None:
+        assert found == pytest.approx(by_hand(numbers(), asked), abs=1e-10, rel=1e-10)
 
 
 def test_the_exact_mean_follows_the_weights() -> None:
-    data, times = samples.rows("many", 40), np.random.default_rng(1).integers(1, 4, 40)
-    repeated = samples.take(data, np.repeat(np.arange(40), times))
-    for name in ("accuracy", "brier", "kappa", "log_loss"):
-        entry = registry[name]
-        weighted = Independent(data, times.astype(float)).value(entry, samples.filled(entry, {}))
-        plain = Independent(repeated, np.ones(times.sum())).value(entry, samples.filled(entry, {}))
-        assert float(weighted) == pytest.approx(float(plain), rel=1e-12)
+    """Frequency weights are repeated rows to every exact mean."""
+    times = np.array([2, 1, 3, 1, 2, 1])
+    for data, cases in (
+        (small("binary", ties=True), [(n, o) for n, o, task in samples.CASES if task == "binary"]),
+        (small("many", ties=True), [(n, o) for n, o, task in samples.CASES if task == "many"]),
+        (numbers(), NUMBERS),
+    ):
+        repeated = data.taken(np.repeat(np.arange(6), times))
+        for name, options in cases:
+            filled = samples.filled(registry[name], options, getattr(data, "levels", 2))
+            asked = MetricPlan(registry[name], filled, "none", "")
+            weighted = exact(Summary(data, times.astype(float)), asked, whole=True)
+            plain = exact(Summary(repeated, np.ones(times.sum())), asked, whole=True)
+            assert (weighted is None) == (plain is None)
+            if weighted is not None:
+                assert weighted == pytest.approx(plain, rel=1e-9, abs=1e-12, nan_ok=True), name
+
+
+def test_importance_weights_leave_to_be_drawn_what_counts_rows() -> None:
+    data, weights = small("binary", ties=True), np.array([0.3, 1.7, 1.1, 0.4, 2.2, 0.9])
+    for name, expected in (("odds_ratio", True), ("average_precision", True), ("sensitivity", False), ("brier", False)):
+        asked = planned(name, {}, 2)
+        assert (exact(Summary(data, weights), asked, whole=False) is None) == expected
+
+
+def test_the_micro_average_without_information_is_known_exactly() -> None:
+    """The micro sensitivity is then the chance that a random truth is a random prediction."""
+    data = samples.rows("many")
+    found = exact(Summary(data, np.ones(97)), planned("sensitivity", {}, 4, "micro"), whole=True)
+    truth, predicted = (np.bincount(each, minlength=4) / 97 for each in (data.truth, data.predicted))
+    assert found == pytest.approx(float((truth * predicted).sum()), rel=1e-12)
 
 
 @pytest.mark.parametrize("average", ["macro", "macro_weighted", "none"])
@@ -104,18 +185,21 @@ def test_other_measures_are_averaged_over_random_pairings() -> None:
     generator = np.random.default_rng(2)
     y = generator.normal(5, 2, 300)
     prediction = y + generator.normal(0, 1, 300)
-    exact = ((y[:, None] - prediction) ** 2).mean()
-    assert found["mse"].no_information == pytest.approx(exact, rel=0.02)  # 200 pairings of 300 rows: about 0.5 %
-    assert found["c_index"].no_information == pytest.approx(0.5, abs=0.01)
-    assert found["rmse"].no_information == pytest.approx(math.sqrt(exact), rel=0.01)
+    mean = ((y[:, None] - prediction) ** 2).mean()
+    assert found["mse"].no_information == pytest.approx(mean, rel=1e-12)
+    assert found["c_index"].no_information == 0.5
+    # 200 pairings of 300 rows: about 0.5 %.
+    assert found["rmse"].no_information == pytest.approx(math.sqrt(mean), rel=0.01)
     assert found["r2"].skill is not None
     assert found["r2"].skill > 0
 
 
 def test_random_pairings_are_the_same_every_time_and_follow_the_seed() -> None:
     assert regression()[0].to_json() == regression()[0].to_json()
-    one, two = (regression(seed=seed)[0].rows[0].no_information for seed in (1, 2))
-    assert one != two
+    found = [regression(seed=seed)[0].rows[:2] for seed in (1, 2)]
+    mean, root = ([rows[place].no_information for rows in found] for place in (0, 1))
+    assert mean[0] == mean[1]  # exact
+    assert root[0] != root[1]
 
 
 def test_without_the_key_nothing_is_said() -> None:
