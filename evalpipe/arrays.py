@@ -57,21 +57,23 @@ def evaluate(
     The other arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
     """
     columns = {"truth": truth} | _without_none({"weight": weight, "cluster": cluster})
-    columns |= _slices(slices or {}, columns)
+    columns |= _slices(slices, columns)
     given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
+    levels = None if levels is None else _listed(levels)
     models, predicted = _models(given, probabilities, levels, scale)
     threshold = _of_ranks(threshold, models)
     optional = {
         "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit, "intervals": intervals,
-        "threshold": threshold, "equivocal": equivocal, "no_information": no_information or None,
-        "cluster": None if cluster is None else "cluster", "slices": list(slices) if slices else None,
+        "threshold": threshold, "equivocal": equivocal,
+        "no_information": None if no_information is False else no_information,
+        "cluster": None if cluster is None else "cluster", "slices": [*(slices or ())] or None,
         "compare": compare, "desirability": desirability, "gates": gates, "engine": engine,
         "complete_case": complete_case,
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
     }
     spec = {
         "evalpipe": 1, "name": "evaluation", "task": task, "seed": seed,
-        "outcome": _without_none({"column": "truth", "event": event, "levels": None if levels is None else [*levels]}),
+        "outcome": _without_none({"column": "truth", "event": event, "levels": levels}),
         "datasets": {"data": {"path": "memory"}}, "models": models, "report": {"formats": []},
         **_without_none(optional),
     }
@@ -116,9 +118,17 @@ def _without_none(given: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _slices(slices: Mapping[str, Any], taken: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns to slice by; raises UsageError for a name that is ``taken``."""
+def _slices(slices: Any, taken: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns to slice by; raises UsageError where they have no names, or one that is ``taken``."""
+    if slices is None:
+        return {}
+    if not isinstance(slices, Mapping):
+        message = f"'slices' is a value of type {type(slices).__name__}, not a mapping of names to arrays"
+        raise UsageError(Problem("not-a-mapping", message, hint="name each array: slices={'group': values}"))
     for name in slices:
+        if not isinstance(name, str) or not name:
+            message = f"slices cannot be called {name!r}: the name is no text"
+            raise UsageError(Problem("bad-name", message, hint="name each array by a text: slices={'group': values}"))
         if name in taken:
             problem = Problem("taken-name", f"slices cannot be called '{name}'", hint="give the array another name")
             raise UsageError(problem)
@@ -126,7 +136,7 @@ def _slices(slices: Mapping[str, Any], taken: Mapping[str, Any]) -> dict[str, An
 
 
 def _models(
-    given: Mapping[str, Any], probabilities: Any, levels: Sequence[Any] | None, scale: str | None
+    given: Mapping[str, Any], probabilities: Any, levels: Any, scale: str | None
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return the models as a spec has them, and the columns of their predictions."""
     models: dict[str, dict[str, Any]] = {}
@@ -155,19 +165,33 @@ def _of_ranks(threshold: Any, models: dict[str, dict[str, Any]]) -> Any:
     return None
 
 
-def _by_level(name: str, table: Any, levels: Sequence[Any] | None) -> dict[str, Any]:
+def _by_level(name: str, table: Any, levels: Any) -> dict[str, Any]:
     """Split the probabilities of a model [n, K] into a column for each level."""
     import numpy as np
 
-    values = np.asarray(table)
-    if levels is None or values.ndim != 2 or values.shape[1] != len(levels):
-        wanted = "[n, K] with a column for each of the levels" if levels is None else f"[n, {len(levels)}]"
-        message = f"probabilities of '{name}' are of shape {list(values.shape)}, not {wanted}"
+    try:
+        values, shape = np.asarray(table), f"are of shape {list(np.shape(table))}"
+    except (TypeError, ValueError):
+        values, shape = np.empty(0), "are rows of different lengths"
+    if not isinstance(levels, list) or values.ndim != 2 or values.shape[1] != len(levels):
+        known = isinstance(levels, list)
+        wanted = f"[n, {len(levels)}]" if known else "[n, K] with a column for each of the levels"
+        message = f"probabilities of '{name}' {shape}, not {wanted}"
         hint = "give a column of probabilities for each of 'levels', in their order" if levels is not None else (
             "name the levels, in the order of the columns, as levels=[…]; of a binary outcome, give the probability of "
             "the event alone as probability=…")
         raise UsageError(Problem("not-a-table", message, hint=hint))
     return {f"{name}.probability.{level_text(level)}": values[:, place] for place, level in enumerate(levels)}
+
+
+def _listed(values: Any) -> Any:
+    """Return an array, column or other series of levels as a list; what is none, as it is, for the spec to refuse."""
+    if isinstance(values, str | bytes | Mapping):
+        return values
+    try:
+        return [*values]
+    except TypeError:
+        return values
 
 
 def _by_model(given: Any) -> dict[str, Any]:

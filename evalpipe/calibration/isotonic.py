@@ -53,7 +53,7 @@ class Isotonic:
         """Look predictions up."""
         if parameters["interpolate"] == "step":
             return _ended(parameters, prediction)
-        return np.asarray(np.interp(prediction, parameters["at"], parameters["value"]))
+        return interpolated(prediction, np.asarray(parameters["at"]), np.asarray(parameters["value"]))
 
     @staticmethod
     def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
@@ -195,3 +195,13 @@ def _add_rises(rise: Array, events: Array, total: Array) -> int:
     # A level begins right after the last prediction of the block below it; the first holds below all of the resample.
     rise[np.r_[0, drawn[starts[1:] - 1] + 1]] += np.diff(level, prepend=0.0)
     return 1
+
+
+def interpolated(places: Array, at: Array, level: Array) -> Array:
+    """Return heights at ``places`` on the lines through (at, level); at the ends of ``at`` [k], ascending, they stay.
+
+    Between two places so near that no slope can be held in double precision, the lower level holds.
+    """
+    found = np.interp(places, at, level)
+    below = level[np.maximum(np.searchsorted(at, places, side="right") - 1, 0)]
+    return np.where(np.isfinite(found), found, below)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalpipe.cli.interrupt import leave
+from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
 from evalpipe.errors import EvalpipeError, InternalError, Problem
 from evalpipe.version import VERSION
 
@@ -26,7 +29,16 @@ set_option = click.option(
 )
 
 
-@click.group(context_settings=HELP)
+class _Commands(click.Group):
+    """The commands; click itself would end with 1 when the reader of the output has gone, which means a missed gate."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that is asked for."""
+        with printing():
+            return super().invoke(ctx)
+
+
+@click.group(cls=_Commands, context_settings=HELP)
 @click.version_option(VERSION, prog_name="evalpipe")
 def app() -> None:
     """Evaluate a model's predictions and write a model card.
@@ -155,32 +167,41 @@ def schema(kind: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the documented code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    code = 0
+    opened()
     try:
-        code = app(args=arguments, prog_name="evalpipe", standalone_mode=False) or 0
+        code = _ended(arguments)
+    except OSError as error:  # only streams are left: every file has its own message
+        silence()
+        code = full(error).exit_code
+        if error.errno != errno.EPIPE:
+            with suppress(OSError):
+                click.echo(str(full(error)), err=True)
+    leave(code)
+
+
+def _ended(arguments: list[str]) -> int:
+    """Run a command; turn every error into its message and return the exit code."""
+    try:
+        return app(args=arguments, prog_name="evalpipe", standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        code = error.exit_code
+        return error.exit_code
     except click.ClickException as error:
         message = error.format_message().replace("\n", " ").rstrip(".")
         context = error.ctx if isinstance(error, click.UsageError) else None
         hint = f"see: {context.command_path} --help" if context else None
-        code = tell(Problem("usage", message, hint=hint), code=2, form=asked_format(arguments))
-    except click.exceptions.Abort:
-        code = _interrupted()
+        return tell(Problem("usage", message, hint=hint), code=2, form=asked_format(arguments))
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _interrupted()
     except EvalpipeError as error:
-        code = tell(*error.problems, code=error.exit_code, form=asked_format(arguments))
-    except KeyboardInterrupt:
-        code = _interrupted()
-    except BrokenPipeError:
-        # The reader of stdout has gone; nothing more can be told it, and the flush at exit must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        unheard = any(problem.code == UNHEARD for problem in error.problems)
+        return tell(*error.problems, code=error.exit_code, form="text" if unheard else asked_format(arguments))
     except Exception as error:  # The last boundary: a fault of ours is told without a traceback.
+        if isinstance(error, OSError) and lost(error):
+            raise
         if os.environ.get("EVALPIPE_DEBUG"):
             raise
-        code = tell(_fault(error), code=InternalError.exit_code, form=asked_format(arguments))
-    leave(code)
+        return tell(_fault(error), code=InternalError.exit_code, form=asked_format(arguments))
 
 
 def asked_format(arguments: Sequence[str]) -> str:

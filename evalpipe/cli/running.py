@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import click
 
 from evalpipe.cli.interrupt import Interruptible, watch
+from evalpipe.cli.output import printing
 from evalpipe.cli.progress import Bar, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.results import FailOn
+    from evalpipe.results import FailOn, Results
+    from evalpipe.spec.models import Spec
 
 
 def run_spec(
     path: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, *, show_progress: bool
 ) -> bool:
     """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether gates hold."""
-    from evalpipe.cli.gates import print_annotations, print_gates
-    from evalpipe.cli.summary import print_summary
     from evalpipe.run import Silence, load, run
 
     watch()
@@ -32,6 +32,16 @@ def run_spec(
         spec = load(path, overrides)
         folder = Path(out) if out is not None else Path("reports") / spec.name
         results = run(spec, out=folder, progress=Interruptible(progress), fail_on=fail_on)
+    with printing(f"everything was written to '{folder}'"):
+        _print(results, spec, folder, form)
+    return results.holds(fail_on)
+
+
+def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
+    """Print the summary, the gates and the paths of what was written."""
+    from evalpipe.cli.gates import print_annotations, print_gates
+    from evalpipe.cli.summary import print_summary
+
     print_summary(results)
     print_gates(results, spec, folder)
     if form == "github":
@@ -40,7 +50,6 @@ def run_spec(
     cards = (f"card.{kind}" for kind in spec.report.formats if kind != "junit")
     for name in (*cards, *(["junit.xml"] if results.gates and "junit" in spec.report.formats else []), "results.json"):
         click.echo(str(folder / name))
-    return results.holds(fail_on)
 
 
 def render_folder(folder: str, forms: Sequence[str]) -> None:

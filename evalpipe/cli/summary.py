@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -34,7 +35,14 @@ def print_summary(results: Results) -> None:
     """Print a table of each dataset: measures down, models across; then what was changed, chosen and warned of."""
     from rich.console import Console
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    class Plain(Console):
+        """A console that leaves a reader who has gone to `printing`."""
+
+        def on_broken_pipe(self) -> None:
+            """Pass the error on."""
+            raise BrokenPipeError(errno.EPIPE, "the reader has gone")
+
+    console = Plain(highlight=False, width=None if sys.stdout.isatty() else 120)
     for dataset in (d.name for d in results.datasets if d.role == "evaluate"):
         for start in range(0, len(results.models), MODELS_ABREAST):
             console.print(_title(results, dataset), markup=False, style="italic")

@@ -11,6 +11,7 @@ import numpy as np
 from evalpipe.data import complete, rounding, slices
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
+from evalpipe.data.weights import uneven
 from evalpipe.plan import level_columns, threshold, zone
 from evalpipe.spec.models import gives
 from evalpipe.tasks import NUMBERS
@@ -46,7 +47,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
     warnings = (*unknown_conditions(rows), *columns.warnings, *_of_predictions(columns))
     if role == "evaluate":
-        warnings += (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster))
+        warnings += (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster), *uneven(summary))
     return Sample(
         rows.name, role, spec.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),

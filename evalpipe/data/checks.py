@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.data import numeric, rounding, slices
+from evalpipe.data import numeric, rounding, slices, weights
 from evalpipe.data.columns import Columns, are, cells, fill_hint, noun, read_numbers, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
@@ -32,7 +32,7 @@ def check(rows: Rows) -> Columns:
         for name, model in spec.models.items():
             predictions(found.of(name), name, model)
     if spec.weight is not None:
-        _weight(found, spec.weight.column, whole=spec.weight.kind == "frequency")
+        weights.check(found, spec.weight.column, whole=spec.weight.kind == "frequency")
     if spec.cluster is not None:
         _text(found, spec.cluster, ("cluster",), "missing-cluster", "the cluster column")
     if spec.id is not None:
@@ -175,31 +175,6 @@ def _scale_hint(values: pl.Series, outside: pl.Series, task: str) -> str:
         instead = "'score' and add 'scale: logit'" if task == "binary" else "'scores'"
         return f"they look like log odds: name the column under {instead}"
     return f"give the model's probability of the {'event' if task == 'binary' else 'level'}"
-
-
-def _weight(found: Columns, column: str, *, whole: bool) -> None:
-    loc: Loc = ("weight", "column")
-    if column in found.values:
-        return
-    values = read_numbers(found, column, loc, "missing-weight", "weight")
-    if values is None:
-        return
-    found.values[column] = values
-    rows, written, problems = found.rows, found.rows.frame[column], found.problems
-    known = values.fill_nan(None)
-    wrong = ((known < 0) | known.is_infinite()).fill_null(value=False)
-    if wrong.any():
-        message = f"{cells(wrong)} of the weight column '{column}' {are(wrong)} negative or infinite"
-        hint = "a weight is a number from 0 on; rows of weight 0 are left out"
-        problems.append(rows.problem("weight-range", message, loc, hint, mask=wrong, values=written))
-    broken = ((known != known.floor()) & ~wrong).fill_null(value=False)
-    if whole and broken.any():
-        message = f"{cells(broken)} of the weight column '{column}' {are(broken)} not {noun(broken, 'whole number')}"
-        hint = "frequency weights count identical rows; for other weights write kind: importance"
-        problems.append(rows.problem("frequency-weight", message, loc, hint, mask=broken, values=written))
-    if known.null_count() == 0 and not (known != 0).any():
-        message = f"all weights of dataset '{rows.name}' are 0 (column '{column}')"
-        problems.append(rows.problem("weights-all-zero", message, loc, "at least one row must count"))
 
 
 def _unique(found: Columns, column: str) -> None:

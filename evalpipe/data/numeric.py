@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from evalpipe.spec.origin import Loc
 
 
+LARGEST = 1e60
+"""The largest size of a number: sums over rows of its square over the square of the smallest stay finite."""
+
+SMALLEST = 1e-60
+"""The smallest size of a number that is not zero; squares of squares of such numbers are not yet zero."""
+
+
 def check(found: Columns) -> None:
     """Check the outcome and every model's predictions: finite numbers; counts, and predictions of counts above zero."""
     spec = found.rows.spec
@@ -51,6 +58,13 @@ def _finite(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl
     found.values[column] = values
     endless = values.is_infinite().fill_null(value=False)
     _refuse(found, column, loc, endless, "infinite-value", "finite", "find out why it could not be computed")
+    size = values.abs()
+    extreme = (((size > LARGEST) & size.is_finite()) | ((size < SMALLEST) & (size > 0))).fill_null(value=False)
+    if extreme.any():
+        message = f"{cells(extreme)} of column '{column}' {are(extreme)} too large or too small to compute with"
+        hint = f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}"
+        written = found.rows.frame[column]
+        found.problems.append(found.rows.problem("extreme-value", message, loc, hint, mask=extreme, values=written))
     return values
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import Curved, Line, Spread, logistic_line, logistic_spline
-from evalpipe.calibration.isotonic import pava
+from evalpipe.calibration.isotonic import interpolated, pava
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
 from evalpipe.engine.points import Notes, Points, listed
 from evalpipe.intervals import LIMITS, kish, pointwise_band
@@ -225,5 +225,6 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
         if len(kept):
             weight = total[index][kept]
             level = isotonic_regression(events[index][kept] / weight, weights=weight).x
-            found[index] = np.interp(places, at[kept], level)
+            found[index] = interpolated(places, at[kept], level)
     return found
+

@@ -43,6 +43,10 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(word) for word in key])))
 
 
+SINGLY = 100_000
+"""The most observations of a draw that are drawn one by one where units stand for many of them."""
+
+
 @dataclass(frozen=True)
 class Design:
     """How ``n`` rows are resampled.
@@ -112,24 +116,27 @@ class Design:
         return counts
 
 
-def _multinomial(generator: np.random.Generator, sizes: Whole, lookup: Whole | None) -> Any:
-    """Draw as many observations as there are from units of these sizes, with replacement: how often each was drawn.
+def _multinomial(generator: np.random.Generator, sizes: Whole, lookup: Whole | None, times: int | None = None) -> Any:
+    """Draw ``times`` observations, or as many as there are, from units of these sizes: how often each was drawn.
 
     Where units stand for many observations each, most of the draw is made by independent Poisson counts whose total is
-    a little too small, and the rest one by one. Given their total, such counts are multinomial; a total that is too
-    large is drawn again, which tells nothing of how it is spread. So the draw is an exact multinomial, at a cost that
-    does not grow with the observations.
+    a little too small, and the rest one by one, or in the same way where it is large. Given their total, such counts
+    are multinomial; a total that is too large is drawn again, which tells nothing of how it is spread. So the draw is
+    an exact multinomial, at a cost that does not grow with the observations.
     """
     total, units = int(sizes.sum()), len(sizes)
-    if total < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
-        drawn = generator.integers(0, total, total)
+    wanted = total if times is None else times
+    if wanted < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
+        drawn = generator.integers(0, total, wanted)
         return np.bincount(drawn if total == units else _of(drawn, sizes, lookup), minlength=units)
-    rate = sizes * (1 - 3 / np.sqrt(total))
+    rate = sizes * (wanted / total) * (1 - 3 / np.sqrt(wanted))
     while True:
         counts = generator.poisson(rate)
-        short = total - int(counts.sum())
+        short = wanted - int(counts.sum())
         if short >= 0:
             break
+    if short > SINGLY:
+        return counts + _multinomial(generator, sizes, lookup, short)
     return counts + np.bincount(_of(generator.integers(0, total, short), sizes, lookup), minlength=units)
 
 

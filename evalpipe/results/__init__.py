@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from evalpipe.errors import DataError
+from evalpipe.errors import DataError, Problem
 from evalpipe.results.datasets import DatasetSummary, InputFile, LevelCount, Matched, SliceSummary
 from evalpipe.results.decisions import Constraint, ObservedShare, PredictiveLine, Prior, Threshold
 from evalpipe.results.desirability import Desirability, Individual, Overall
@@ -149,14 +149,15 @@ class Results(Record):
     def from_json(cls, text: str, source: str = "results.json") -> Results:
         """Read results back; raises DataError when the text is not evalpipe's results."""
         try:
-            return cls.model_validate_json(text)
+            found = cls.model_validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the document"
-            raise DataError.of(
-                "not-results", f"{source} does not hold results of evalpipe: {where}: {first['msg'].lower()}",
-                hint="give the output folder of `evalpipe run`, written by this version",
-            ) from None
+            raise _not_results(source, where, first["msg"].lower()) from None
+        endless = _endless(found.model_dump(mode="python", by_alias=True))
+        if endless is not None:
+            raise _not_results(source, endless, "the number is too large, or not a number")
+        return found
 
     @classmethod
     def read(cls, path: Path) -> Results:
@@ -211,6 +212,21 @@ def _lines(value: Any) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n  " + ",\n  ".join(map(_dump, value)) + "\n]"
     return _dump(value)
+
+
+def _not_results(source: str, where: str, reason: str) -> DataError:
+    hint = "give the output folder of `evalpipe run`, written by this version"
+    message = f"{source} does not hold results of evalpipe: {where}: {reason}"
+    return DataError(Problem("not-results", message, hint=hint))
+
+
+def _endless(value: Any, where: str = "") -> str | None:
+    """Return the place of the first number that is infinite or NaN, which JSON cannot say; None without any."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else where
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+    inner = (_endless(item, f"{where}.{key}" if where else str(key)) for key, item in parts)
+    return next((place for place in inner if place is not None), None)
 
 
 def _null_for_nan(value: Any) -> Any:

@@ -201,6 +201,10 @@ def check_shift(tree: Tree, loc: Loc, named: Loc) -> Iterator[Problem]:
         name, form = tree.get(*named), "[…]" if many else "…"
         yield tree.problem("missing-option", f"{name} needs a prevalence to shift to", *named,
                            hint=f"add 'prevalence: …' to the spec, or write {{method: {name}, to: {form}}}")
+    elif tree.get(*loc, "to") is None and (absent := _absent(tree)) is not None:
+        message = f"{tree.get(*named)} cannot shift to a prevalence at which {absent} never occurs"
+        hint = "no probability can be known there: give a prevalence above 0 and below 1, or leave the method out"
+        yield tree.problem("out-of-range", message, *named, hint=hint)
     for key in ("from", "to"):
         here, given = (*loc, key), tree.get(*loc, key)
         if given is None:
@@ -216,3 +220,14 @@ def check_shift(tree: Tree, loc: Loc, named: Loc) -> Iterator[Problem]:
         elif not many and isinstance(given, list):
             message = f"expected a number from 0 to 1, got {tree.spell(*here)}"
             yield tree.problem("wrong-type", message, *here, hint="give that of the event")
+
+
+def _absent(tree: Tree) -> str | None:
+    """Say what never occurs at the declared prevalence; None where everything does."""
+    written = tree.get(*HERE)
+    value = written.get("value") if isinstance(written, dict) else written
+    shares = written.get("levels") if isinstance(written, dict) else None
+    if isinstance(value, int | float) and value in (0, 1):
+        return "the event" if value == 0 else "anything but the event"
+    named = shares.items() if isinstance(shares, dict) else ()
+    return next((f"'{level}'" for level, share in named if isinstance(share, int | float) and share == 0), None)

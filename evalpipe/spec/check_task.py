@@ -82,7 +82,8 @@ def _foreign(tree: Tree, task: str) -> Iterator[Problem]:
     places: list[Loc] = [*_OF_SPEC, *(("models", name, key) for name in named for key in _OF_MODEL)]
     refused: set[Loc] = set()
     for loc in places:
-        if applies(loc, task) or tree.get(*loc) in (None, False) or loc[:1] in refused:
+        value = tree.get(*loc)
+        if applies(loc, task) or value is None or value is False or loc[:1] in refused:
             continue
         refused.add(loc)
         yield _not_for(tree, task, loc)

@@ -29,6 +29,17 @@ UNREADABLE: Final = Unreadable()
 
 
 @dataclass(frozen=True, slots=True)
+class Foreign:
+    """Stands for an object that no spec can hold; equal to nothing that one can."""
+
+    name: str
+
+    def __str__(self) -> str:
+        """Name its type, as in messages."""
+        return f"a value of type {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """A value and where it was written.
 
@@ -44,15 +55,24 @@ class Node:
 
 def from_plain(value: object, origin: Origin, loc: Loc = ()) -> Node:
     """Make nodes of plain values, with the places that ``origin`` knows."""
-    content: Any = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+    content = _plain(value)
     if isinstance(value, Mapping):
         texts = {key if isinstance(key, str) else level_text(key): item for key, item in value.items()}
         content = {key: from_plain(item, origin, (*loc, key)) for key, item in texts.items()}
-    elif isinstance(value, list | tuple):
-        content = tuple(from_plain(item, origin, (*loc, index)) for index, item in enumerate(value))
-    elif isinstance(value, PathLike):
-        content = fspath(value)
+    elif isinstance(content, list | tuple):
+        content = tuple(from_plain(item, origin, (*loc, index)) for index, item in enumerate(content))
     return Node(content, origin.values.get(loc), origin.keys.get(loc), loc in origin.environment)
+
+
+def _plain(value: object) -> Any:
+    """Return a scalar or list as YAML would hold it; `Foreign` for what YAML cannot hold."""
+    if isinstance(value, PathLike):
+        return fspath(value)
+    if hasattr(value, "tolist"):  # arrays and scalars of numpy
+        return _plain(value.tolist())
+    if value is None or value is UNREADABLE or isinstance(value, str | bool | int | float | list | tuple | Mapping):
+        return value
+    return Foreign(type(value).__name__)
 
 
 def merge(base: Node, over: Node) -> Node:
@@ -116,6 +136,8 @@ def spelled(value: object) -> str:
         )
     if isinstance(value, bool | int | float):
         return quoted(value)
+    if isinstance(value, Foreign):
+        return str(value)
     return {"nothing": "nothing (null)"}.get(kind(value), kind(value))
 
 

@@ -1,0 +1,100 @@
+"""The case weights of a dataset: their checks, and the range in which they are held."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.data.columns import are, cells, noun, read_numbers
+from evalpipe.results import DatasetSummary, Warned
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.data.columns import Columns
+    from evalpipe.spec.origin import Loc
+
+COUNTED = 2**53
+"""The most observations that frequency weights may stand for: whole numbers are exact in double precision up to it."""
+
+USUAL = 100
+"""The largest weight is left as it is from 2 to the power of minus this to 2 to the power of this."""
+
+NEGLIGIBLE = 1e-60
+"""The share of the largest weight below which a weight counts as 0: its square could not be held beside the largest."""
+
+FEW = 0.1
+"""The share of the rows below which an effective sample size is warned of."""
+
+
+def check(found: Columns, column: str, *, whole: bool) -> None:
+    """Check the weights and bring them into a range in which their sums can be held; ``whole``: they are counts."""
+    loc: Loc = ("weight", "column")
+    if column in found.values:
+        return
+    values = read_numbers(found, column, loc, "missing-weight", "weight")
+    if values is None:
+        return
+    found.values[column] = values
+    before = len(found.problems)
+    _refuse(found, column, loc, values, whole=whole)
+    if not whole and len(found.problems) == before:
+        found.values[column] = _scaled(found, values)
+
+
+def _refuse(found: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool) -> None:
+    """Report weights that are negative, infinite, no counts where these are asked for, or all 0."""
+    rows, written, problems = found.rows, found.rows.frame[column], found.problems
+    known = values.fill_nan(None)
+    wrong = ((known < 0) | known.is_infinite()).fill_null(value=False)
+    if wrong.any():
+        message = f"{cells(wrong)} of the weight column '{column}' {are(wrong)} negative or infinite"
+        hint = "a weight is a number from 0 on; rows of weight 0 are left out"
+        problems.append(rows.problem("weight-range", message, loc, hint, mask=wrong, values=written))
+    broken = ((known != known.floor()) & ~wrong).fill_null(value=False)
+    if whole and broken.any():
+        message = f"{cells(broken)} of the weight column '{column}' {are(broken)} not {noun(broken, 'whole number')}"
+        hint = "frequency weights count identical rows; for other weights write kind: importance"
+        problems.append(rows.problem("frequency-weight", message, loc, hint, mask=broken, values=written))
+    if whole and not wrong.any() and (known.sum() or 0) > COUNTED:
+        message = f"the weight column '{column}' sums to {known.sum():.4g}, more than can be counted one by one"
+        hint = f"frequency weights count rows, {COUNTED:,} at most; for other weights write kind: importance"
+        problems.append(rows.problem("frequency-weight", message, loc, hint))
+    if known.null_count() == 0 and not (known != 0).any():
+        message = f"all weights of dataset '{rows.name}' are 0 (column '{column}')"
+        problems.append(rows.problem("weights-all-zero", message, loc, "at least one row must count"))
+
+
+def _scaled(found: Columns, values: pl.Series) -> pl.Series:
+    """Divide importance weights by a power of two where the largest is extreme; only their ratios count."""
+    import polars as pl
+
+    largest = float(values.max() or 0.0)  # type: ignore[arg-type]
+    power = math.frexp(largest)[1]
+    if abs(power) <= USUAL:
+        power = 0
+    else:
+        message = (f"the weights of dataset '{found.rows.name}' are divided by 2^{power}, so that their sums can be "
+                   "held; only their ratios count, and totals of weights are of the divided ones")
+        found.warnings.append(Warned(code="weights-scaled", message=message))
+    scaled = np.ldexp(values.to_numpy(), -power)
+    gone = (values.to_numpy() > 0) & (scaled < NEGLIGIBLE * math.ldexp(largest, -power))
+    if gone.any():
+        count = f"{gone.sum():,} row{' has a weight' if gone.sum() == 1 else 's have weights'}"
+        message = (f"{count} below {NEGLIGIBLE:g} of the largest in dataset '{found.rows.name}', and "
+                   f"count{'s' if gone.sum() == 1 else ''} as weight 0")
+        found.warnings.append(Warned(code="weights-negligible", message=message))
+    return pl.Series(values.name, np.where(gone, 0.0, scaled)) if power or gone.any() else values
+
+
+def uneven(summary: DatasetSummary) -> tuple[Warned, ...]:
+    """Warn of importance weights so uneven that the rows tell as much as very few of equal weight. Kish (1965)."""
+    effective = summary.n_effective
+    if effective is None or not effective < min(summary.n / 2, max(2.0, FEW * summary.n)):
+        return ()
+    message = (f"the weights of dataset '{summary.name}' are so uneven that its {summary.n:,} rows tell as much as "
+               f"{effective:.3g} of equal weight (Kish's effective sample size): values rest on few rows, and "
+               "intervals may be too narrow")
+    return (Warned(code="few-effective-rows", message=message),)

@@ -1,0 +1,56 @@
+"""A standard output that is full, closed or gone: what was written stays whole, and the exit code keeps its meaning."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+FULL = "error[standard-output]: cannot write to the standard output: No space left on device\n"
+HELP = "  = help: free space, or send the output elsewhere\n"
+NO_CARD = ["run", "small.yaml", "--no-progress", "--set", "report.formats=[]"]
+
+
+def shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+    command = line.replace("evalpipe", f"{sys.executable} -m evalpipe.cli")
+    return subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def missed(folder: Path) -> None:
+    """Add a gate that no model keeps."""
+    with (folder / "small.yaml").open("a") as spec:
+        spec.write("gates: [{metric: brier, max: 0.000001, on: value}]\n")
+
+
+def test_a_full_output_after_everything_was_written(folder: Path) -> None:
+    done = shell(folder, f"evalpipe {' '.join(NO_CARD)} > /dev/full")
+    assert (done.returncode, done.stderr) == (2, f"{FULL}  = everything was written to 'reports/small'\n{HELP}")
+    assert json.loads((folder / "reports" / "small" / "results.json").read_text())["name"] == "small"
+
+
+@pytest.mark.parametrize("line", ["metrics", "metrics brier --format json", "schema", "plan small.yaml", "--help"])
+def test_a_full_output_of_other_commands(folder: Path, line: str) -> None:
+    done = shell(folder, f"evalpipe {line} > /dev/full")
+    assert (done.returncode, done.stderr) == (2, FULL + HELP)
+
+
+@pytest.mark.parametrize("line", ["metrics", "schema", " ".join(NO_CARD)])
+def test_a_reader_who_has_gone_is_no_fault(folder: Path, line: str) -> None:
+    done = shell(folder, f"evalpipe {line} | true; exit ${{PIPESTATUS[0]}}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("end", ["| true; exit ${PIPESTATUS[0]}", ">&-", ">&- 2>&-"])
+def test_a_missed_gate_is_told_by_the_exit_code_all_the_same(folder: Path, end: str) -> None:
+    missed(folder)
+    done = shell(folder, f"evalpipe {' '.join(NO_CARD)} {end}")
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_full_stderr_is_an_exit_code(folder: Path) -> None:
+    assert shell(folder, "evalpipe run small.yaml 2> /dev/full").returncode == 2

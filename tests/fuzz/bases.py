@@ -1,0 +1,180 @@
+"""What cases start from: every spec of configs/ and of the corpus, in folders of their own, with small data."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import re
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from evalpipe.errors import EvalpipeError
+from evalpipe.plan.columns import level_columns, model_columns, slice_parts
+from evalpipe.spec.levels import level_text
+from evalpipe.spec.load import load
+from evalpipe.spec.models import Spec
+from evalpipe.spec.slicing import part_column
+from evalpipe.tasks import NUMBERS
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = 120
+"""Rows kept of each data file."""
+
+ENVIRONMENT = {
+    "EVALPIPE_TEST_NAME": "from-environment",
+    "EVALPIPE_TEST_FOLDER": "data",
+    "EVALPIPE_TEST_NUMBER": "0.25",
+    "EVALPIPE_TEST_SECRET": "hunter 2",
+}
+FOLDERS = ("configs", "tests/corpus/specs/good", "tests/corpus/specs/bad", "tests/corpus/data")
+
+
+@dataclass(frozen=True)
+class Base:
+    """A spec that cases start from: its name, its place in the workspace, its text, and whether it runs as it is."""
+
+    name: str
+    folder: Path
+    text: str
+    runs: bool
+
+    @cached_property
+    def tree(self) -> yaml.Node | None:
+        """The text as nodes of YAML; None where it cannot be parsed."""
+        try:
+            return yaml.compose(self.text, yaml.SafeLoader)
+        except yaml.YAMLError:
+            return None
+
+
+def prepare(workspace: Path) -> list[Base]:
+    """Copy all specs with small data into ``workspace`` and return them in the order of their names."""
+    os.environ.update(ENVIRONMENT)
+    bases = []
+    for folder in FOLDERS:
+        place = workspace / folder
+        shutil.copytree(ROOT / folder, place, ignore=shutil.ignore_patterns("*.py", "*.expected", "*.md"))
+        _shrink(place)
+        for file in sorted(place.glob("*.yaml")):
+            good = folder.endswith("good")
+            runs = folder == "configs" or (good and _furnish(file))
+            text = file.read_bytes().decode("utf-8", errors="replace")
+            bases.append(Base(f"{folder}/{file.stem}", place / file.stem if good else place, text, runs))
+    return bases
+
+
+def _shrink(folder: Path) -> None:
+    """Keep at most `ROWS` rows of each parquet file, spread over it."""
+    for file in folder.rglob("*.parquet"):
+        if file.stat().st_size < 1000:  # the corpus has broken ones
+            continue
+        frame = pl.read_parquet(file)
+        frame.gather_every(-(-frame.height // ROWS)).write_parquet(file)
+
+
+def _furnish(file: Path) -> bool:
+    """Write the data that a spec of the corpus reads, into a folder of its own; tell whether there are any."""
+    place = file.with_suffix("")
+    place.mkdir()
+    shutil.copytree(file.parent / "parts", place / "parts")
+    shutil.copy(file, place)
+    for beside in file.parent.glob("*.yaml"):  # those that extend others
+        shutil.copy(beside, place)
+    try:
+        spec = load(file)
+    except EvalpipeError:
+        return False
+    for name, dataset in spec.datasets.items():
+        if isinstance(dataset.path, str):
+            inner = "parts" if dataset.path.startswith("..") else ""  # where the spec that it extends lies
+            _write(_columns(spec, name), place / inner / dataset.path.replace("*", "1"))
+    for name, model in spec.models.items():
+        for dataset, path in _apart(spec, model.predictions):
+            _write(_columns(spec, dataset, name), place / path.replace("*", "1"))
+    return True
+
+
+def _apart(spec: Spec, predictions: Any) -> list[tuple[str, str]]:
+    """Return the datasets and paths of a model's files of predictions."""
+    if isinstance(predictions, str):
+        return [(next(iter(spec.datasets)), predictions)]
+    return [(name, path) for name, path in (predictions or {}).items() if isinstance(path, str)]
+
+
+def _write(columns: dict[str, list[Any]], file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    frame = pl.DataFrame(columns)
+    if file.name.endswith(".parquet"):
+        frame.write_parquet(file)
+        return
+    if file.name.endswith(".ndjson"):
+        frame.write_ndjson(file)
+        return
+    text = frame.write_csv(separator="\t" if file.name.endswith(".tsv") else ",").encode()
+    file.write_bytes(gzip.compress(text, mtime=0) if file.name.endswith(".gz") else text)
+
+
+def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, list[Any]]:
+    """Make a value for every row of each column that a spec names, or of those of one model."""
+    rng, columns = random.Random(f"{spec.name}:{dataset}:{model}"), {}  # noqa: S311 - chance that can be repeated
+    truth = _outcome(spec, random.Random(f"{spec.name}:{dataset}"))  # noqa: S311 - the same
+    if model is None:
+        columns |= _conditions(spec, rng)
+    for name in [model] if model else [*spec.models]:
+        columns |= _predictions(spec, name, truth, rng)
+    if spec.id is not None:
+        columns[spec.id] = [f"{dataset}-{i}" for i in range(ROWS)]
+    if model is not None:
+        return columns
+    for _, part in slice_parts(spec):
+        texts = [rng.choice(["a", "d"]) for _ in range(ROWS)]
+        columns[part_column(part)] = texts if isinstance(part, str) else _numbers(rng)
+    columns[spec.outcome.column] = truth
+    if spec.weight is not None:
+        columns[spec.weight.column] = [rng.randrange(1, 4) for _ in range(ROWS)]
+    if spec.cluster is not None:
+        columns[spec.cluster] = [f"c{rng.randrange(30)}" for _ in range(ROWS)]
+    return columns
+
+
+def _conditions(spec: Spec, rng: random.Random) -> dict[str, list[Any]]:
+    """Make values for the columns that conditions are on."""
+    said = f"{spec.slices} {[held.where for held in spec.datasets.values()]}"
+    texts = {column: [rng.choice(["a", "autumn"]) for _ in range(ROWS)] for column in re.findall(r"(\w+) = '", said)}
+    return texts | {column: _numbers(rng) for column in re.findall(r"(\w+) [<>]", said)}
+
+
+def _numbers(rng: random.Random) -> list[Any]:
+    return [round(rng.uniform(0, 60), 1) for _ in range(ROWS)]
+
+
+def _outcome(spec: Spec, rng: random.Random) -> list[Any]:
+    if spec.task in NUMBERS:
+        return [rng.randrange(6) for _ in range(ROWS)]
+    declared = [level_text(level) for level in spec.outcome.levels or [spec.outcome.event]]
+    return rng.choices([*declared, "other"] if len(declared) == 1 else declared, k=ROWS)
+
+
+def _predictions(spec: Spec, model: str, truth: list[Any], rng: random.Random) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    named = model_columns(spec, spec.models[model])
+    levels = [*level_columns(spec, spec.models[model]).values()]
+    rows = [[rng.random() for _ in levels] for _ in range(ROWS)]
+    first = level_text(spec.outcome.event)
+    for kind, column in named.items():
+        if column in levels:
+            columns[column] = [row[levels.index(column)] / sum(row) for row in rows]
+        elif kind == "prediction" and spec.task not in NUMBERS:
+            columns[column] = [level if rng.random() < 0.7 else rng.choice(truth) for level in truth]
+        elif kind == "probability":
+            columns[column] = [round(rng.betavariate(3 if level == first else 1, 2), 3) for level in truth]
+        else:
+            columns[column] = [rng.uniform(0.1, 6) for _ in truth]
+    return columns
