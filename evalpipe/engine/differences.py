@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.estimates import TOLERATED
-from evalpipe.intervals import Wald, bootstrap_error, percentile_limits
+from evalpipe.intervals import Wald, bootstrap_error, excluding, percentile_limits
 from evalpipe.intervals.contrasts import ROUNDING
 
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ def gap(value: float, drawn: Floats | None, level: float, undefined: str) -> Gap
     if drawn is None:
         return Gap(value)
     drawn, missing, status, reason = _usable(drawn, undefined)
-    return Gap(value, percentile_limits(drawn, level), missing, status, reason)
+    limits = percentile_limits(drawn, level)
+    if status == "ok" and limits is not None and (excluded := excluding(value, limits, "percentile")) is not None:
+        status, reason = "degenerate", excluded
+    return Gap(value, limits, missing, status, reason)
 
 
 def tested_gap(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalpipe.engine.differences import Gap, gap, quotient
+from evalpipe.engine.noise import spread_limits
 from evalpipe.engine.slices import Measured
 from evalpipe.plan import DISPARITIES
 from evalpipe.plan.priors import SAMPLE
@@ -62,9 +65,9 @@ def _disparity(
         values = [np.array([m.value[k] for k in used]) for m in measured]
         drawn = [_stacked(m, used) for m in measured]
         apart = None if drawn[0] is None else np.max([_range(d) for d in drawn if d is not None], axis=0)
-        spread = gap(float(max(_range(v) for v in values)), apart, level, undefined)
+        spread = _inverted(gap(float(max(_range(v) for v in values)), apart, level, undefined), apart, level)
         shares = None if drawn[0] is None else np.min([_share(d) for d in drawn if d is not None], axis=0)
-        share = gap(float(min(_share(v) for v in values)), shares, level, undefined)
+        share = _shared(gap(float(min(_share(v) for v in values)), shares, level, undefined), shares, level)
         if apart is not None and np.isfinite(apart).any() and spread.value is not None:
             expected = float(np.nanmean(apart) - spread.value)
     single = len(measured) == 1 and len(used) > 1
@@ -78,6 +81,24 @@ def _disparity(
         highest=dict(one.parts[ends[-1]].slice or {}) if single else None,
         slices=len(members), used=len(used), status=spread.status, reason=spread.reason,
     )
+
+
+def _inverted(found: Gap, drawn: Floats | None, level: float) -> Gap:
+    """Return a range with limits that take its noise out: chance alone drives the slices apart, resampling again."""
+    if found.value is None or found.limits is None or drawn is None:
+        return found
+    return replace(found, limits=spread_limits(found.value, drawn, level) or found.limits)
+
+
+def _shared(found: Gap, drawn: Floats | None, level: float) -> Gap:
+    """Return a ratio of the smallest to the largest with limits from the range of the logarithms."""
+    if found.value is None or found.limits is None or drawn is None:
+        return found
+    if found.value <= 0:
+        return replace(found, limits=(0.0, max(found.limits[1], 0.0)))
+    logs = -np.log(drawn, out=np.full(len(drawn), np.nan), where=drawn > 0)
+    limits = spread_limits(-math.log(found.value), logs, level)
+    return found if limits is None else replace(found, limits=(math.exp(-limits[1]), math.exp(-limits[0])))
 
 
 def _stacked(measured: Measured, used: Sequence[int]) -> Floats | None:

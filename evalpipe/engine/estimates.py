@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import by_class, values, weighed
-from evalpipe.engine.bins import totals
 from evalpipe.engine.no_information import no_information, skill
+from evalpipe.engine.noise import drawn_limits, gap_limits, thin
 from evalpipe.engine.parts import reported
 from evalpipe.engine.support import counts, own_denominator
 from evalpipe.intervals import (
@@ -19,7 +19,7 @@ from evalpipe.intervals import (
     auc_variance,
     basic_limits,
     bca_limits,
-    folded_limits,
+    doubtful,
     logit_bootstrap,
     logit_limits,
     monte_carlo_error,
@@ -28,6 +28,7 @@ from evalpipe.intervals import (
     studentised_limits,
 )
 from evalpipe.plan import LACKING
+from evalpipe.plan.methods import GAPS
 from evalpipe.results import Estimate, Status
 from evalpipe.statistics import Summary
 
@@ -40,12 +41,22 @@ if TYPE_CHECKING:
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan import MetricPlan, Plan
 
+CLUSTERS = 20
+"""The clusters from which on their bootstrap is trusted; of fewer it covers too seldom, as the between-cluster variance
+is known too badly: Cameron & Miller (2015), section VI, who call fewer than 20 to 50 few."""
+
 ONE_CLUSTER = "all rows are of one cluster, so nothing tells how uncertain it is"
 
 NO_ROW = "no row is reportable: all lie in the equivocal zone"
 
 TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
+
+
+def few_clusters(clusters: int, level: float) -> str:
+    """Say that an interval from so few clusters covers too seldom."""
+    share = f"{100 * level:.10g}%"
+    return f"{clusters} clusters, fewer than {CLUSTERS}: limits from so few hold the true value less often than {share}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,17 +197,29 @@ def drawn_of(replicates: Replicates, key: tuple[str, int, int], k: int | None = 
 def _found(
     place: Place, summary: Summary, entry: MetricPlan, value: float, replicates: Drawn | None, *, k: int = 0
 ) -> _Found:
-    """Find the interval of a value, or why there is none."""
-    level = place.plan.spec.intervals.level
+    """Find the interval of a value, or why there is none; what it is worth, where it does not hold the value."""
+    found = _interval(place, summary, entry, value, replicates, k)
+    reason = None if found.limits is None or found.status != "ok" else doubtful(value, found.limits, found.method)
+    return found if reason is None else replace(found, status="degenerate", reason=reason)
+
+
+def _interval(
+    place: Place, summary: Summary, entry: MetricPlan, value: float, replicates: Drawn | None, k: int
+) -> _Found:
+    level, params = place.plan.spec.intervals.level, entry.of_class[k] if entry.of_class else entry.params
     if math.isnan(value):
         return _Found(value, status="undefined", reason=entry.undefined if place.part.n else NO_ROW)
     if entry.method == "none":
         return _Found(value)
-    if place.sample.summary.clusters == 1:
+    clusters = None if place.sample.cluster is None else len(np.unique(place.part.of(place.sample.cluster)))
+    if clusters == 1:
         return _Found(value, status="degenerate", reason=ONE_CLUSTER)
     if entry.drawn and replicates is not None:
-        return _bootstrapped(entry, value, replicates, level)
-    return _closed(place, summary, entry, value, entry.of_class[k] if entry.of_class else entry.params)
+        found = _bootstrapped(entry, params, value, replicates, level)
+        few = None if clusters is None or clusters >= CLUSTERS else few_clusters(clusters, level)
+        few = few or thin(summary, entry, place.part.n if clusters is None else clusters)
+        return found if few is None or found.status != "ok" else replace(found, status="degenerate", reason=few)
+    return _closed(place, summary, entry, value, params)
 
 
 def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, params: Mapping[str, Any]) -> _Found:
@@ -206,8 +229,9 @@ def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, par
         return _delong(summary, value, level)
     if entry.method == "logit":
         return _predictive(summary, entry, value, level)
-    if entry.method == "folded":
-        return _Found(value, "folded", folded_limits(*_gaps(summary, params), level))
+    if entry.metric.interval in GAPS:
+        squared = _squared(summary) if plan.spec.importance else summary
+        return _Found(value, entry.method, gap_limits(summary, squared, entry.metric, params, value, level))
     successes, trials = summary.proportion(entry.metric, params)
     if plan.spec.importance:
         successes, trials = _effective(summary, entry, params, successes, trials)
@@ -215,18 +239,9 @@ def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, par
     return _Found(value, entry.method, (float(lower), float(upper)))
 
 
-def _gaps(summary: Summary, params: Mapping[str, Any]) -> tuple[Floats, Floats]:
-    """Return the distance of event rate and mean probability in each bin, times its share of rows, and their errors.
-
-    Where all rows of a bin are of one class, its rate is taken as that of half an event more and half a non-event more.
-    """
-    edges = np.arange(params["bins"]) / params["bins"]
-    events, others = (totals(summary.rows, summary(name), edges) for name in ("events_at", "others_at"))
-    events, others = events[events + others > 0], others[events + others > 0]
-    rows, total = events + others, summary("total")
-    rate = np.where((events > 0) & (others > 0), events / rows, (events + 0.5) / (rows + 1))
-    errors = np.sqrt(rows * rate * (1 - rate) * rows / np.maximum(rows - 1, 1)) / total
-    return summary("binned_gap", params) / total, errors
+def _squared(summary: Summary) -> Summary:
+    """Return the statistics under squared weights, from which errors under importance weights come."""
+    return Summary(summary.rows, np.asarray(summary.weights, float) ** 2)
 
 
 def _effective(
@@ -237,8 +252,7 @@ def _effective(
     The effective trials are p (1 - p) over the variance of the weighted proportion, sum of w^2 (y - p)^2 over the
     squared total; Kish's (sum of w)^2 / sum of w^2 where p is 0 or 1. Korn & Graubard (1998).
     """
-    squared = Summary(summary.rows, np.asarray(summary.weights, float) ** 2)
-    hits, all_ = squared.proportion(entry.metric, params)
+    hits, all_ = _squared(summary).proportion(entry.metric, params)
     share = successes / trials
     spread = (hits * (1 - share) ** 2 + (all_ - hits) * share**2) / trials**2
     effective = share * (1 - share) / spread if 0 < share < 1 else trials**2 / all_
@@ -269,10 +283,13 @@ def _predictive(summary: Summary, entry: MetricPlan, value: float, level: float)
     return _Found(value, "logit", limits)
 
 
-def _bootstrapped(entry: MetricPlan, value: float, drawn: Drawn, level: float) -> _Found:
+def _bootstrapped(
+    entry: MetricPlan, params: Mapping[str, Any], value: float, drawn: Drawn, level: float
+) -> _Found:
+    """Find the limits of a value from its replicates."""
     limits, gaps = percentile_limits(drawn.values, level), int(np.isnan(drawn.values).sum())
     method = "percentile" if limits else "none"
-    other = _other_limits(entry, value, drawn, level)
+    other = _other_limits(entry, params, value, drawn, level)
     if other is not None:
         limits, method = other, entry.method
     status: Status = "ok"
@@ -280,17 +297,19 @@ def _bootstrapped(entry: MetricPlan, value: float, drawn: Drawn, level: float) -
     if gaps > TOLERATED * len(drawn.values):
         status = "degenerate"
         reason = f"undefined in {gaps} of {len(drawn.values)} replicates: {entry.undefined}"
-    elif limits is not None and limits[0] == limits[1]:
-        status, reason = "degenerate", "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
     noise = monte_carlo_error(drawn.values, level)
     moved = None if drawn.shift is None else abs(drawn.shift)
     return _Found(value, method, limits, status, reason, gaps, noise, moved=moved)
 
 
-def _other_limits(entry: MetricPlan, value: float, drawn: Drawn, level: float) -> tuple[float, float] | None:
+def _other_limits(
+    entry: MetricPlan, params: Mapping[str, Any], value: float, drawn: Drawn, level: float
+) -> tuple[float, float] | None:
     """Return the limits of a method other than percentiles, kept within the range of the measure; None without any."""
     limits = None
-    if entry.method == "basic":
+    if entry.method in ("bootstrap_noncentral", "bootstrap_corrected"):
+        limits = drawn_limits(entry.metric, params, value, drawn.values, level)
+    elif entry.method == "basic":
         limits = basic_limits(drawn.values, value, level)
     elif entry.method == "bootstrap_logit":
         limits = logit_bootstrap(drawn.values, value, level)

@@ -21,12 +21,25 @@ from evalpipe.intervals.contrasts import (
 from evalpipe.intervals.limits import (
     basic_limits,
     bca_limits,
+    doubtful,
+    excluding,
     kish,
     monte_carlo_error,
     percentile_limits,
     studentised_limits,
 )
 from evalpipe.intervals.multiplicity import benjamini_hochberg, holm
+from evalpipe.intervals.noise import (
+    UNSEEN,
+    Noise,
+    binomial_bins_limits,
+    corrected_limits,
+    drawn_noise,
+    including,
+    noncentral_limits,
+    rate_variances,
+    square_noise,
+)
 from evalpipe.intervals.paired import (
     Difference,
     delong_covariance,
@@ -47,10 +60,12 @@ from evalpipe.intervals.resampling import (
 )
 
 __all__ = [
-    "LIMITS", "Contrast", "Design", "Difference", "IndependentProportions", "PairedProportions", "Wald",
-    "auc_variance", "basic_limits", "bca_limits", "benjamini_hochberg", "block_counts", "blocks", "bootstrap_error",
-    "clopper_pearson", "delong_covariance", "diebold_mariano", "diebold_mariano_sums", "folded_limits", "holm",
-    "jackknife_counts", "jeffreys", "kish", "logit_bootstrap", "logit_limits", "mcnemar", "monte_carlo_error",
-    "p_of_verdict", "paired_auc", "percentile_limits", "pointwise_band", "predictive_error", "recovered_limits",
-    "replicate_weights", "simultaneous_band", "split", "stream", "studentised_limits", "verdict", "wilson",
+    "LIMITS", "UNSEEN", "Contrast", "Design", "Difference", "IndependentProportions", "Noise", "PairedProportions",
+    "Wald", "auc_variance", "basic_limits", "bca_limits", "benjamini_hochberg", "binomial_bins_limits",
+    "block_counts", "blocks", "bootstrap_error", "clopper_pearson", "corrected_limits", "delong_covariance",
+    "diebold_mariano", "diebold_mariano_sums", "doubtful", "drawn_noise", "excluding", "folded_limits", "holm",
+    "including", "jackknife_counts", "jeffreys", "kish", "logit_bootstrap", "logit_limits", "mcnemar",
+    "monte_carlo_error", "noncentral_limits", "p_of_verdict", "paired_auc", "percentile_limits", "pointwise_band",
+    "predictive_error", "rate_variances", "recovered_limits", "replicate_weights", "simultaneous_band", "split",
+    "square_noise", "stream", "studentised_limits", "verdict", "wilson",
 ]

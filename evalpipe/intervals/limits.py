@@ -10,6 +10,28 @@ import numpy as np
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Limits = tuple[float, float]
 
+ROUNDING = 1e-12
+"""What is smaller than this, beside the numbers it was computed from, is rounding and no spread."""
+
+
+def doubtful(value: float, limits: Limits, method: str) -> str | None:
+    """Return why limits say little of how uncertain a value is; None where nothing speaks against them.
+
+    They are one number but for rounding, so no uncertainty was seen; or the value lies outside them.
+    """
+    if limits[1] - limits[0] <= ROUNDING * max(abs(limits[0]), abs(limits[1])):
+        return "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
+    return excluding(value, limits, method)
+
+
+def excluding(value: float, limits: Limits, method: str) -> str | None:
+    """Return a sentence that says that a value lies outside its limits, rounding aside; None where it does not."""
+    slack = ROUNDING * max(abs(value), abs(limits[0]), abs(limits[1]))
+    if value < limits[0] - slack or value > limits[1] + slack:
+        side = "below" if value < limits[0] else "above"
+        return f"the value lies {side} its {method} limits: resampling moves the measure to one side"
+    return None
+
 
 def percentile_limits(replicates: Floats, level: float) -> Limits | None:
     """Return the percentile limits of the defined replicates, or None where fewer than two are. Efron (1979)."""

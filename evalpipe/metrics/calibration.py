@@ -12,14 +12,12 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.bins import equal_weight, totals_in
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import Gaps, metric, ratio
 from evalpipe.tasks import MANY
 
 UNIT = (0.0, 1.0)
 Bins = Annotated[int, Field(ge=2, le=1000)]
 Norm = Literal["l1", "l2", "max"]
-TWO = 2 - 1e-9
-"""Two rows, but for rounding."""
 
 
 def _agree(options: Any) -> str | None:
@@ -34,7 +32,7 @@ def _agree(options: Any) -> str | None:
 def ece(
     binned_events: Any, binned_others: Any, binned_gap: Any, events_at: Any, others_at: Any, probability_at: Any, *,
     bins: Bins = 15, strategy: Literal["uniform", "quantile"] = "uniform", norm: Norm = "l1", debiased: bool = False,
-) -> Any:
+) -> Gaps:
     r"""Mean distance of event rate and mean probability in bins of equal width, each weighted by its rows; strategy
     quantile: in bins of equal weight. Norm l2: root of the mean square; max: the largest. Debiased: the squares lose
     what chance alone adds to them (Broecker 2012; Kumar, Liang & Ma 2019), and bins of fewer than two rows count as
@@ -43,36 +41,37 @@ def ece(
     found = binned_events, binned_others, binned_gap
     if strategy == "quantile":
         found = _quantile_bins(events_at, others_at, probability_at, bins)
-    return _debiased(*found) if debiased else _distance(*found, norm)
+    return Gaps(*found, "debiased" if debiased else norm)
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Maximum calibration error",
+@metric(needs="probabilities", direction="minimize", range=UNIT, title="Maximum calibration error", interval="gaps",
         aliases=("maximum_calibration_error",), undefined="no rows", ref="Naeini, Cooper & Hauskrecht (2015)")
-def mce(binned_events: Any, binned_others: Any, binned_gap: Any, *, bins: Bins = 15) -> Any:  # noqa: ARG001
+def mce(binned_events: Any, binned_others: Any, binned_gap: Any, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
     r"""Largest distance of event rate and mean probability among bins of equal width, however few rows one holds: it
     grows with the number of bins by chance alone, $\max_b|r_b-\bar p_b|$."""
-    return _distance(binned_events, binned_others, binned_gap, "max")
+    return Gaps(binned_events, binned_others, binned_gap, "max")
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Adaptive calibration error",
+@metric(needs="probabilities", direction="minimize", range=UNIT, title="Adaptive calibration error", interval="gaps",
         aliases=("adaptive_calibration_error",), undefined="no rows", ref="Nixon et al. (2019)")
-def ace(events_at: Any, others_at: Any, probability_at: Any, *, bins: Bins = 15) -> Any:
+def ace(events_at: Any, others_at: Any, probability_at: Any, *, bins: Bins = 15) -> Gaps:
     r"""Mean distance of event rate and mean probability in bins of equal weight, each weighted by its rows, since equal
     probabilities share a bin; over several classes it is their macro average,
     $\sum_b\frac{n_b}{n}|r_b-\bar p_b|$."""
-    return _distance(*_quantile_bins(events_at, others_at, probability_at, bins), "l1")
+    return Gaps(*_quantile_bins(events_at, others_at, probability_at, bins), "l1")
 
 
 @metric(needs="probabilities", direction="minimize", range=UNIT, title="Root mean squared calibration error",
-        undefined="no rows", ref="Hendrycks, Mazeika & Dietterich (2019)")
-def rmsce(binned_events: Any, binned_others: Any, binned_gap: Any, *, bins: Bins = 15) -> Any:  # noqa: ARG001
+        interval="gaps", undefined="no rows", ref="Hendrycks, Mazeika & Dietterich (2019)")
+def rmsce(binned_events: Any, binned_others: Any, binned_gap: Any, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
     r"""Root of the mean squared distance of event rate and mean probability in bins of equal width, each weighted by
     its rows, $\sqrt{\sum_b\frac{n_b}{n}(r_b-\bar p_b)^2}$."""
-    return _distance(binned_events, binned_others, binned_gap, "l2")
+    return Gaps(binned_events, binned_others, binned_gap, "l2")
 
 
 @metric(needs="probabilities", sees="classes", tasks=MANY, direction="minimize", range=UNIT,
-        title="Top-label calibration error", aliases=("confidence_ece",), undefined="no rows", ref="Guo et al. (2017)")
+        title="Top-label calibration error", interval="distance",
+        aliases=("confidence_ece",), undefined="no rows", ref="Guo et al. (2017)")
 def top_label_ece(total: Any, top_label_gap: Any, *, bins: Bins = 15) -> Any:  # noqa: ARG001
     r"""Mean distance of accuracy and mean confidence, the probability given to the predicted class, in bins of equal
     width of the confidence, each weighted by its rows; says nothing of the other classes' probabilities,
@@ -85,26 +84,3 @@ def _quantile_bins(events_at: Any, others_at: Any, probability_at: Any, bins: in
     place = equal_weight(events_at + others_at, bins)
     events, others, expected = (totals_in(place, at, bins) for at in (events_at, others_at, probability_at))
     return events, others, events - expected
-
-
-def _distance(events: Any, others: Any, gap: Any, norm: Norm) -> Any:
-    """Return the distance of what occurred from what was expected in bins [..., b]; NaN where there are no rows."""
-    rows = events + others
-    total = rows.sum(axis=-1)
-    if norm == "l1":
-        return ratio(np.abs(gap).sum(axis=-1), total)
-    if norm == "l2":
-        return np.sqrt(ratio(ratio(gap**2, rows, empty=0.0).sum(axis=-1), total))
-    return np.where(total > 0, ratio(np.abs(gap), rows, empty=0.0).max(axis=-1), np.nan)
-
-
-def _debiased(events: Any, others: Any, gap: Any) -> Any:
-    """Return the root mean square without the variance of each bin's event rate, zero where that is the larger.
-
-    Each squared distance loses r (1 - r) / (n - 1): Broecker (2012); Kumar, Liang & Ma (2019), section 5.
-    """
-    rows = events + others
-    enough = rows >= TWO
-    free = np.where(enough, rows - 1, 1.0)
-    squares = ratio(gap**2 - events * others / free, np.where(enough, rows, 0.0), empty=0.0).sum(axis=-1)
-    return np.sqrt(np.maximum(ratio(squares, rows.sum(axis=-1)), 0.0))

@@ -20,6 +20,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from evalpipe.metrics.written import AVERAGE, PREVALENCE
 from evalpipe.spelling import closest
 from evalpipe.tasks import CLASSES, NUMBERS, Task
 
@@ -27,15 +28,17 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_values"]
 Sees = Literal["event", "classes", "numbers"]
 Direction = Literal["maximize", "minimize", "none"]
+Interval = Literal[
+    "proportion", "auc", "predictive", "skewed", "test", "extreme",
+    "gaps", "squared_gaps", "scatter", "distance", "squared_distance", "searched", "searched_square",
+]
+"""What is known of a measure's noise, by which its interval is made; see `metric`."""
 
+TWO = 2 - 1e-9
+"""Two rows, but for rounding."""
 
 SEEN: dict[Sees, tuple[Task, ...]] = {"event": CLASSES, "classes": CLASSES, "numbers": NUMBERS}
 """The tasks that have what a metric sees, unless it names its tasks."""
-
-
-AVERAGES = ("macro", "macro_weighted", "micro", "none")
-"""How a measure that sees one class is brought together over all: its plain mean, its mean by the classes' true shares,
-one value of all classes' ingredients pooled, or not at all."""
 
 
 class Proportion(NamedTuple):
@@ -43,6 +46,37 @@ class Proportion(NamedTuple):
 
     successes: Array
     trials: Array
+
+
+class Gaps(NamedTuple):
+    """What occurred and by how much it missed what was expected, in bins [..., b]; `value` is their distance [...].
+
+    ``events`` and ``others`` total the weights of a bin's rows, ``gap`` is its events less those expected. ``norm``:
+    "l1" the mean distance of the rates; "l2" the root of their mean square, "debiased" without the variance of each
+    bin's rate (Broecker 2012; Kumar, Liang & Ma 2019, section 5); "square" the mean square; "max" the largest distance;
+    "within" the mean variance of an event within a bin. NaN where there are no rows.
+    """
+
+    events: Array
+    others: Array
+    gap: Array
+    norm: Literal["l1", "l2", "debiased", "square", "max", "within"]
+
+    @property
+    def value(self) -> Array:
+        """The distance, shape [...]."""
+        rows = self.events + self.others
+        if self.norm == "max":
+            far = ratio(np.abs(self.gap), rows, empty=0.0).max(axis=-1)
+            return np.where(rows.sum(axis=-1) > 0, far, np.nan)
+        if self.norm == "l1":
+            return ratio(np.abs(self.gap).sum(axis=-1), rows.sum(axis=-1))
+        summed = self.events * self.others if self.norm == "within" else self.gap**2
+        if self.norm == "debiased":
+            free = np.where(rows >= TWO, rows - 1, 1.0)
+            summed, rows = summed - self.events * self.others / free, np.where(rows >= TWO, rows, 0.0)
+        mean = ratio(ratio(summed, rows, empty=0.0).sum(axis=-1), (self.events + self.others).sum(axis=-1))
+        return mean if self.norm in ("square", "within") else np.asarray(np.sqrt(np.maximum(mean, 0.0)))
 
 
 class FromSpec(NamedTuple):
@@ -80,7 +114,7 @@ class Metric:
     sees: Sees = "event"
     tasks: tuple[Task, ...] = CLASSES
     aliases: tuple[str, ...] = ()
-    interval: Literal["proportion", "auc", "predictive", "gaps", "skewed", "test"] | None = None
+    interval: Interval | None = None
     standard: tuple[Task, ...] = ()
     extensive: bool = False
     every_class: bool = False
@@ -101,7 +135,8 @@ class Metric:
     def __call__(self, *statistics: Any, **options: Any) -> Array:
         """Return the metric's value, NaN where it is undefined; shapes broadcast over leading axes."""
         outcome = self.function(*statistics, **options)
-        value = ratio(*outcome) if isinstance(outcome, Proportion) else np.asarray(outcome, float)
+        value = ratio(*outcome) if isinstance(outcome, Proportion) else outcome
+        value = np.asarray(value.value if isinstance(value, Gaps) else value, float)
         return np.asarray(value + 0.0)  # turns -0 into 0
 
     def proportion(self, *statistics: Any, **options: Any) -> Proportion:
@@ -110,6 +145,17 @@ class Metric:
         if not isinstance(outcome, Proportion):
             raise TypeError(f"{self.name} is declared as a proportion but does not return one")
         return outcome
+
+    def gaps(self, *statistics: Any, **options: Any) -> Gaps:
+        """Return the bins of a metric whose ``interval`` is "gaps", "squared_gaps" or "scatter"."""
+        outcome = self.function(*statistics, **options)
+        if not isinstance(outcome, Gaps):
+            raise TypeError(f"{self.name} is declared as of gaps but does not return them")
+        return outcome
+
+    def norm(self, options: Mapping[str, Any]) -> str:
+        """Return the norm of the gaps under some options; it is the same for any rows, so none are needed."""
+        return self.gaps(*[np.zeros((1, 1))] * len(self.statistics), **options).norm
 
     @cached_property
     def option_types(self) -> dict[str, inspect.Parameter]:
@@ -199,30 +245,6 @@ def _agreement(check: Callable[[Any], str | None]) -> Callable[[Any], Any]:
     return agree
 
 
-_AVERAGE_SCHEMA = {
-    "title": "Average",
-    "description": "How the measure is averaged over the levels of a multiclass or ordinal outcome; macro by default.",
-    "anyOf": [
-        {"enum": list(AVERAGES)},
-        {"type": "array", "items": {"enum": list(AVERAGES)}, "minItems": 1, "uniqueItems": True},
-    ],
-}
-
-_AT = {"anyOf": [
-    {"enum": ["sample", "declared"]},
-    {"type": "number", "minimum": 0, "maximum": 1},
-    {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}, "minProperties": 1},
-]}
-
-PREVALENCE: dict[str, Any] = {
-    "title": "Prevalence",
-    "description": "The prevalence at which the measure is taken, by reweighting the classes: that of the sample by "
-    "default, the declared one, a number, or of more than two levels a mapping of level to number; or a list of these.",
-    "anyOf": [*_AT["anyOf"], {"type": "array", "items": _AT, "minItems": 1}],
-}
-"""The JSON Schema of the prevalence at which an entry asks for its measure."""
-
-
 class Registry:
     """All metrics by canonical name, found by alias too."""
 
@@ -287,7 +309,7 @@ class Registry:
             "properties": {
                 "metric": {"enum": [entry.name, *entry.aliases]},
                 **{name: part for name, part in options.get("properties", {}).items() if name not in entry.alone},
-                **({"average": _AVERAGE_SCHEMA} if entry.sees == "event" else {}),
+                **({"average": AVERAGE} if entry.sees == "event" else {}),
                 **({"prevalence": PREVALENCE} if entry.reweighed else {}),
             },
             "required": ["metric", *self._required(entry)],
@@ -308,7 +330,7 @@ def metric(
     ref: str,
     sees: Sees = "event",
     tasks: tuple[Task, ...] | None = None,
-    interval: Literal["proportion", "auc", "predictive", "gaps", "skewed", "test"] | None = None,
+    interval: Interval | None = None,
     aliases: tuple[str, ...] = (),
     title: str | None = None,
     standard: bool | tuple[Task, ...] = False,
@@ -327,10 +349,13 @@ def metric(
     ``undefined`` when there is no value; ``ref`` the source (author, year). ``sees`` says what rows look like to it:
     "event" one class against the rest (with more classes it is averaged over them), "classes" all classes at once,
     "numbers" a number for truth and prediction; ``tasks`` where it applies, by default wherever there is what it sees.
-    ``interval`` names what limits exist beside the bootstrap's: "proportion", the function returns a `Proportion`;
+    ``interval`` names what is known of its noise: "proportion", the function returns a `Proportion`;
     "auc", the value is the area under the ROC curve; "predictive", it comes from sensitivity, specificity and a prior;
-    "gaps", it is a sum of distances that noise makes larger; "skewed", it is a share for which the bootstrap's error
-    holds better, on the logit scale, than the bootstrap's quantiles; "test", it tests a hypothesis and has no limits.
+    "skewed", it is a share for which the bootstrap's error holds better, on the logit scale, than the bootstrap's
+    quantiles; "test", it tests a hypothesis, no limits; "extreme", it is an extreme of the rows, which resampling
+    cannot exceed. Where noise makes it larger: "gaps" and "squared_gaps", the function returns `Gaps`, for a distance
+    or a squared one; "distance" and "squared_distance", any other; "searched" and "searched_square", one that is
+    the largest of many or fitted to follow the rows. "scatter", it returns `Gaps` and noise makes it smaller.
     ``standard`` says that the metric belongs to the default set, of all its tasks or of those given; ``extensive`` that
     its value grows with the number of rows; ``every_class`` that it is a mean over classes that should all occur;
     ``linear`` that its mean over all pairings of truths with predictions is its value at the mean statistics;

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import Gaps, metric, ratio
 from evalpipe.metrics.smooth import isotonic
 
 Digits = Annotated[int, Field(ge=1, le=4)]
@@ -30,31 +30,32 @@ def _refinement(events: Any, others: Any) -> Any:
 
 
 @metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), title="Brier reliability",
-        undefined="no rows", ref="Sanders (1963)")
-def brier_reliability(total: Any, rounded_events: Any, rounded_others: Any, rounded_sum: Any, *,
-                      digits: Digits = 2) -> Any:  # noqa: ARG001 - an option of the statistics
+        interval="squared_gaps", undefined="no rows", ref="Sanders (1963)")
+def brier_reliability(rounded_events: Any, rounded_others: Any, rounded_sum: Any, *,
+                      digits: Digits = 2) -> Gaps:  # noqa: ARG001 - an option of the statistics
     r"""Part of the Brier score that is miscalibration, over rows of the same rounded probability,
     $\frac{1}{n}\sum_j n_j(p_j-r_j)^2$."""
-    return ratio(_reliability(rounded_events, rounded_others, rounded_sum), total)
+    return Gaps(rounded_events, rounded_others, rounded_events - rounded_sum, "square")
 
 
 @metric(needs="probabilities", direction="minimize", range=QUARTER, title="Brier refinement",
-        undefined="no rows", ref="Sanders (1963)")
-def brier_refinement(total: Any, rounded_events: Any, rounded_others: Any, *,
-                     digits: Digits = 2) -> Any:  # noqa: ARG001
+        interval="scatter", undefined="no rows", ref="Sanders (1963)")
+def brier_refinement(rounded_events: Any, rounded_others: Any, *,
+                     digits: Digits = 2) -> Gaps:  # noqa: ARG001
     r"""Part of the Brier score that is left when each rounded probability is replaced by its event rate,
     $\frac{1}{n}\sum_j n_jr_j(1-r_j)$."""
-    return ratio(_refinement(rounded_events, rounded_others), total)
+    return Gaps(rounded_events, rounded_others, np.zeros_like(rounded_events), "within")
 
 
 @metric(needs="probabilities", direction="maximize", range=QUARTER, title="Brier resolution",
-        undefined="no rows", ref="Murphy (1973)")
-def brier_resolution(total: Any, rounded_events: Any, rounded_others: Any, *,
-                     digits: Digits = 2) -> Any:  # noqa: ARG001
+        interval="squared_gaps", undefined="no rows", ref="Murphy (1973)")
+def brier_resolution(rounded_events: Any, rounded_others: Any, *,
+                     digits: Digits = 2) -> Gaps:  # noqa: ARG001
     r"""How far the event rates of the rounded probabilities lie from the prevalence,
     $\frac{1}{n}\sum_j n_j(r_j-\pi)^2$."""
-    prevalence = ratio(rounded_events.sum(-1), total)
-    return prevalence * (1 - prevalence) - ratio(_refinement(rounded_events, rounded_others), total)
+    rows = rounded_events + rounded_others
+    prevalence = ratio(rounded_events.sum(-1, keepdims=True), rows.sum(-1, keepdims=True))
+    return Gaps(rounded_events, rounded_others, rounded_events - rows * prevalence, "square")
 
 
 @metric(needs="probabilities", linear=True, direction="none", range=QUARTER, title="Brier uncertainty",
@@ -76,7 +77,7 @@ def brier_residual(total: Any, squared_error: Any, rounded_events: Any, rounded_
 
 
 @metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), title="Brier miscalibration",
-        undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
+        interval="searched_square", undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
 def brier_miscalibration(total: Any, squared_error: Any, events_at: Any, others_at: Any) -> Any:
     r"""Part of the Brier score that isotonic recalibration to these very rows would take away: 0 where no monotone
     change of the probabilities helps; chance alone makes it larger, $BS-BS_{iso}$."""
@@ -84,7 +85,7 @@ def brier_miscalibration(total: Any, squared_error: Any, events_at: Any, others_
 
 
 @metric(needs="scores", direction="maximize", range=QUARTER, title="Brier discrimination",
-        undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
+        interval="searched_square", undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
 def brier_discrimination(total: Any, events_at: Any, others_at: Any) -> Any:
     r"""By how much the Brier score of the isotonically recalibrated scores is smaller than that of the prevalence; sees
     the ranking alone, and grows with the prevalence's uncertainty, $\pi(1-\pi)-BS_{iso}$."""

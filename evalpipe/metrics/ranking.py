@@ -67,7 +67,7 @@ def average_precision(events_at: Any, events_from: Any, others_from: Any) -> Any
     return ratio(_dot(events_at, precision), events_from[..., 0])
 
 
-@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="K-S statistic",
+@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="K-S statistic", interval="searched",
         aliases=("kolmogorov_smirnov",), undefined=ONE_CLASS, ref="Smirnov (1939)")
 def ks(events_from: Any, others_from: Any) -> Any:
     r"""Largest distance of the score distributions of events and non-events, $\max_t|F_1(t)-F_0(t)|$."""

@@ -51,6 +51,7 @@ def calibration_slope(events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
 
 
 @metric(needs="probabilities", direction="minimize", range=UNIT, title="Integrated calibration index",
+        interval="distance",
         aliases=("integrated_calibration_index", "eavg"), undefined=NO_CURVE, ref="Austin & Steyerberg (2019)")
 def ici(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
     r"""Mean distance of the probabilities from a curve of the event rate along them: a restricted cubic spline of the
@@ -60,7 +61,7 @@ def ici(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *
     return ratio((at * away).sum(axis=-1), at.sum(axis=-1))
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="E90", undefined=NO_CURVE,
+@metric(needs="probabilities", direction="minimize", range=UNIT, title="E90", interval="distance", undefined=NO_CURVE,
         ref="Austin & Steyerberg (2019)")
 def e90(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
     r"""Distance of the probability from a curve of the event rate, as for ici, that nine rows in ten do not exceed,
@@ -71,7 +72,7 @@ def e90(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *
     return quantile(at, away, 0.9)
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Emax", undefined=NO_CURVE,
+@metric(needs="probabilities", direction="minimize", range=UNIT, title="Emax", interval="distance", undefined=NO_CURVE,
         ref="Harrell (2015)")
 def emax(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
     r"""Largest distance of a probability that occurs from a curve of the event rate, as for ici,

@@ -78,7 +78,7 @@ def median_absolute_error(residual_size_at: Any, residual_size_total: Any) -> An
 
 
 @metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, title="Largest absolute error",
-        undefined=NO_ROWS, ref="Pedregosa et al. (2011)")
+        interval="extreme", undefined=NO_ROWS, ref="Pedregosa et al. (2011)")
 def max_error(residual_size_at: Any, residual_size_total: Any) -> Any:
     r"""Size of the largest residual; weights do not matter to it, except that a row of weight zero is no row,
     $\max_i|y_i-\hat y_i|$."""
@@ -176,6 +176,7 @@ def explained_variance(total: Any, residual_deviation: Any, squared_residual_dev
 
 
 @metric(needs="values", sees="numbers", direction="maximize", range=(0.0, 1.0), title="Squared correlation",
+        interval="squared_distance",
         undefined=CONSTANT_EITHER, ref="Kvalseth (1985)")
 def rsq(moments: Any) -> Any:
     r"""Squared correlation of truth and prediction: blind to a wrong scale, a wrong level and a wrong sign of the

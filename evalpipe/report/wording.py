@@ -23,6 +23,11 @@ METHODS = {
     "studentised": "studentised bootstrap",
     "bootstrap_logit": "bootstrap error on the logit",
     "folded": "inversion of folded normals",
+    "noncentral": "inversion of noncentral chi-squared",
+    "binomial_bins": "Clopper-Pearson in every bin",
+    "corrected": "corrected for noise",
+    "bootstrap_noncentral": "bootstrap noise, inverted",
+    "bootstrap_corrected": "bootstrap, corrected for noise",
     "percentile": "percentile bootstrap",
     "recovered": "recovery of variances",
     "bootstrap_error": "bootstrap standard error",
@@ -34,8 +39,13 @@ METHODS = {
 """The names of interval methods in `Estimate.method`."""
 
 SHORT_METHODS = {**METHODS, "wilson": "Wilson", "percentile": "bootstrap", "logit": "delta method",
-                 "bootstrap_logit": "bootstrap, logit", "folded": "folded normal", "none": "none"}
+                 "bootstrap_logit": "bootstrap, logit", "folded": "folded normal", "noncentral": "noncentral χ²",
+                 "binomial_bins": "exact, every bin", "corrected": "corrected",
+                 "bootstrap_noncentral": "bootstrap, inverted", "bootstrap_corrected": "bootstrap, corrected",
+                 "none": "none"}
 """The same, where there is little room."""
+
+BEYOND = "Where the value itself lies beyond a limit, that limit is put at the value."
 
 METHOD_TEXTS = {
     "exact": "Exact limits of a binomial proportion, by inverting two one-sided tests. Coverage is never below the "
@@ -59,6 +69,18 @@ METHOD_TEXTS = {
     "folded": "Noise makes each distance, and so their sum, larger than the true one. The limits are the sums of true "
     "distances, in proportion to their errors, for which the observed sum would be a quantile; bootstrap quantiles "
     "would lie too high.",
+    "noncentral": "Noise makes each squared distance, and so their mean, larger than the true one. The limits are "
+    f"the true values for which the observed one would be a quantile. {BEYOND}",
+    "binomial_bins": "The upper limit is the largest distance that the limits of one bin allow, the lower one the "
+    f"largest that the exact limits of all bins together require. Coverage is never below the level. {BEYOND}",
+    "corrected": "Noise makes what is left within bins smaller than it truly is. The limits are those of a normal "
+    f"distribution about the value with the loss given back. {BEYOND}",
+    "bootstrap_noncentral": "Noise makes the measure larger than it truly is, and resampling adds the same noise once "
+    "more. The limits are the true values for which the observed one would be a quantile, given the noise that "
+    "bootstrap replicates show. A measure that searches the rows for its largest value, or is fitted to follow them, "
+    f"shows a part of its noise so; its lower limit allows for the rest. {BEYOND}",
+    "bootstrap_corrected": "Noise makes the measure smaller than it truly is, and resampling once more. The limits are "
+    f"those of a normal distribution about the value with what replicates lose given back. {BEYOND}",
     "percentile": "Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
     "dataset sees the same replicates.",
     "recovered": "Of a difference between two runs, taken as independent samples: the distances of the two values from "
@@ -107,6 +129,19 @@ METHOD_REFERENCES = {
     "estimates and confidence intervals. ECML PKDD 2013, 451–466.",
     "folded": "Leone, F. C., Nelson, L. S. & Nottingham, R. B. (1961). The folded normal distribution. Technometrics "
     "3(4), 543–550.",
+    "noncentral": "Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral chi-squared "
+    "distribution. Journal of Statistical Planning and Inference 46(2), 147–159; Bröcker, J. (2012). Estimating "
+    "reliability and resolution of probability forecasts through decomposition of the empirical score. Climate "
+    "Dynamics 39, 655–667.",
+    "binomial_bins": "Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in "
+    "the case of the binomial. Biometrika 26(4), 404–413; Šidák, Z. (1967). Rectangular confidence regions for the "
+    "means of multivariate normal distributions. Journal of the American Statistical Association 62(318), 626–633.",
+    "corrected": "Ferro, C. A. T. & Fricker, T. E. (2012). A bias-corrected decomposition of the Brier score. "
+    "Quarterly Journal of the Royal Meteorological Society 138(668), 1954–1960.",
+    "bootstrap_noncentral": "Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral "
+    "chi-squared distribution. Journal of Statistical Planning and Inference 46(2), 147–159.",
+    "bootstrap_corrected": "Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge "
+    "University Press, section 5.2.",
     "percentile": "Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), "
     "1–26.",
 }

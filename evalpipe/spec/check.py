@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from evalpipe.spec.check_task import check_task
 from evalpipe.spec.check_thresholds import check_thresholds
 from evalpipe.spec.describe import listed
 from evalpipe.spec.levels import LEVEL, level_text, meant_level
-from evalpipe.spec.models import gives
+from evalpipe.spec.models import Intervals, gives
 from evalpipe.spelling import closest
 from evalpipe.tasks import MANY, NUMBERS
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from evalpipe.spec.origin import Loc
     from evalpipe.spec.tree import Tree
 
+BEYOND = 2
+"""The replicates that must lie beyond each limit, which else is an extreme of the draws."""
+
+_DRAWN = ("level", "replicates")
 _BINARY = 2
 _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "loo_prediction")
 
@@ -35,7 +40,7 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "loo_
 def check(tree: Tree) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     return list(chain(
-        check_task(tree), _resampling(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
+        check_task(tree), _resampling(tree), _draws(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
         _columns(tree), check_prior(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
         check_compare(tree), check_recalibrate(tree), check_equivocal(tree), check_profit(tree),
         check_desirability(tree), check_gates(tree), check_thresholds(tree),
@@ -56,6 +61,22 @@ def _resampling(tree: Tree) -> list[Problem]:
     message = "clusters are resampled whole, so the rows of each level cannot be resampled apart"
     here = ("intervals", "stratify")
     return [tree.problem("two-resamplings", message, *here, key=True, hint="remove this or 'cluster'")]
+
+
+def _draws(tree: Tree) -> list[Problem]:
+    """Report a level whose limits would be the extremes of the replicates: `BEYOND` must lie beyond each of them."""
+    given = {key: tree.get("intervals", key) for key in _DRAWN}
+    level, number = (Intervals.model_fields[key].default if one is None else one for key, one in given.items())
+    written = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (level, number))
+    if not written or not 0 < level < 1 or number < 1 or tree.get("intervals", "method") == "none":
+        return []
+    needed = math.ceil(round(2 * BEYOND / (1 - level), 6)) + 1
+    if number >= needed:
+        return []
+    here = ("intervals", "replicates" if tree.get("intervals", "replicates") is not None else "level")
+    message = f"{number:,} replicates are too few for level {level:g}: the most extreme of them would be the limits"
+    hint = f"ask for at least {needed:,} replicates, or for a lower level"
+    return [tree.problem("too-few-replicates", message, *here, hint=hint)]
 
 
 def _levels(tree: Tree) -> list[Problem]:

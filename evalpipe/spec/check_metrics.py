@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from evalpipe.metrics import registry
-from evalpipe.metrics.declare import AVERAGES
+from evalpipe.metrics.written import AVERAGES
 from evalpipe.spec.check_prevalence import check_prevalence, mean_of, prevalences
 from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.choices import common_keys

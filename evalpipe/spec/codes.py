@@ -66,6 +66,7 @@ CODES = {
     "nothing-to-reweight": "a measure is asked for at a prevalence to which no classes can be reweighted",
     "duplicate-prevalence": "a measure is asked for twice at the same prevalence",
     "many-prevalences": "one value is needed, but several prevalences are asked for",
+    "too-few-replicates": "a level asks for limits that so few replicates cannot give",
     "two-resamplings": "rows are to be resampled in two ways that exclude each other",
     "nothing-to-rank": "rows are to be ranked but no model gives scores",
     "duplicate-cost": "the cost of a pair of levels is given twice",

@@ -175,8 +175,9 @@ class Intervals(Part):
         "auto", "exact", "wilson", "jeffreys", "delong", "percentile", "basic", "bca", "studentised", "none"
     ] = "auto"
     """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the logit
-    scale for ppv and npv, the bootstrap's error on the logit scale for average precision, the inversion of folded
-    normals for the expected calibration error, the percentile bootstrap for everything else. `exact` and `delong` name
+    scale for ppv and npv, the bootstrap's error on the logit scale for average precision, an inversion of their noise
+    for measures that noise makes larger (calibration errors, the parts of the Brier score, K-S), whatever is asked for
+    but `none`, the percentile bootstrap for everything else. `exact` and `delong` name
     the same; `wilson` and `jeffreys` take their limits for proportions. `exact`, `wilson` and `jeffreys`, asked for by
     name, count effective observations under importance weights. `percentile`, `basic`, `bca` (bias-corrected and
     accelerated) and `studentised` take the bootstrap for every measure; `none` gives values alone."""

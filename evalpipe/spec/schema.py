@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe import calibration
 from evalpipe.metrics import registry
-from evalpipe.metrics.declare import PREVALENCE
+from evalpipe.metrics.written import PREVALENCE
 from evalpipe.spec.check_task import applies
 from evalpipe.spec.choices import MEASURE
 from evalpipe.spec.desirability import OWN, file_schema

@@ -19,7 +19,7 @@ import numpy as np
 from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
-    from evalpipe.metrics.declare import Metric
+    from evalpipe.metrics.declare import Gaps, Metric
     from evalpipe.statistics.rows import Floats
 
 
@@ -174,6 +174,10 @@ class Summary:
     def proportion(self, metric: Metric, options: Mapping[str, Any]) -> tuple[Floats, Floats]:
         """Return successes and trials of a proportion."""
         return metric.proportion(*self._inputs(metric, options), **options)
+
+    def gaps(self, metric: Metric, options: Mapping[str, Any]) -> Gaps:
+        """Return the bins of a measure of gaps."""
+        return metric.gaps(*self._inputs(metric, options), **options)
 
     def _inputs(self, metric: Metric, options: Mapping[str, Any]) -> list[Floats]:
         seen = self.seen_by(metric)

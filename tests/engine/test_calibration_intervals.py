@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import evalpipe
@@ -17,18 +18,105 @@ def drawn(seed: int) -> tuple[Any, Any]:
     return (generator.random(300) < chance).astype(int), chance
 
 
-@pytest.mark.parametrize(("options", "method"), [
-    ({}, "folded"), ({"strategy": "quantile"}, "percentile"), ({"norm": "l2"}, "percentile"),
-    ({"norm": "max"}, "percentile"), ({"norm": "l2", "debiased": True}, "percentile"),
-])
-def test_only_a_sum_of_distances_in_fixed_bins_is_inverted(options: dict[str, Any], method: str) -> None:
-    truth, chance = drawn(6)
-    intervals = {"replicates": 100}
-    row = evalpipe.evaluate(
-        truth, chance, event=1, metrics=[{"metric": "ece"} | options], intervals=intervals,
-    ).rows[0]
-    assert row.method == method
-    assert row.lower is not None
+def row(metric: Any, seed: int = 6, **more: Any) -> Any:
+    """Return the estimate of one measure of drawn rows."""
+    truth, chance = drawn(seed)
+    intervals = {"replicates": 100} | more.pop("intervals", {})
+    return evalpipe.evaluate(truth, chance, event=1, metrics=[metric], intervals=intervals, **more).rows[0]
+
+
+CASES = [
+    ({"metric": "ece"}, "folded"), ({"metric": "ece", "strategy": "quantile"}, "folded"),
+    ({"metric": "ece", "norm": "l2"}, "noncentral"), ({"metric": "ece", "norm": "max"}, "binomial_bins"),
+    ({"metric": "ece", "norm": "l2", "debiased": True}, "noncentral"), ({"metric": "mce"}, "binomial_bins"),
+    ({"metric": "ace"}, "folded"), ({"metric": "rmsce"}, "noncentral"),
+    ({"metric": "brier_reliability"}, "noncentral"), ({"metric": "brier_resolution"}, "noncentral"),
+    ({"metric": "brier_refinement"}, "corrected"), ({"metric": "ks"}, "bootstrap_noncentral"),
+    ({"metric": "ici"}, "bootstrap_noncentral"), ({"metric": "brier_miscalibration"}, "bootstrap_noncentral"),
+]
+
+
+@pytest.mark.parametrize(("metric", "method"), CASES, ids=[str(case[0]) for case in CASES])
+@pytest.mark.parametrize("asked", ["auto", "percentile", "basic", "bca"])
+def test_no_measure_that_noise_moves_has_quantiles_for_limits(metric: dict[str, Any], method: str, asked: str) -> None:
+    found = row(metric, intervals={"method": asked})
+    assert (found.method, found.status) == (method, "ok")
+    assert found.lower <= found.value <= found.upper
+
+
+def test_the_plan_says_why_what_was_asked_for_is_replaced() -> None:
+    frame = pl.DataFrame({"y": [0, 1], "p": [0.2, 0.8]})
+    spec = {
+        "evalpipe": 1, "name": "asked", "outcome": {"column": "y", "event": 1}, "task": "binary",
+        "datasets": {"data": {"path": "memory"}}, "models": {"m": {"probability": "p"}}, "metrics": ["ece", "ks"],
+        "intervals": {"method": "percentile"},
+    }
+    reasons = [entry.reason for entry in evalpipe.plan(spec, frames={"data": frame}).metrics]
+    assert reasons == [
+        ("a sum of distances; noise makes it larger and resampling more so: inverted from its noise; percentile "
+         "limits, which the spec asks for, would miss it"),
+        ("noise makes it larger and resampling more so: inverted from its noise; percentile limits, which the spec "
+         "asks for, would miss it"),
+    ]
+
+
+def test_weights_of_one_change_no_limit_and_others_widen_them() -> None:
+    generator = np.random.default_rng(2)
+    for metric in ("ece", "rmsce", "brier_reliability", "brier_refinement"):
+        plain, same = row(metric), row(metric, weight=np.ones(300))
+        assert same.method == plain.method
+        assert (same.lower, same.upper) == pytest.approx((plain.lower, plain.upper))
+        uneven = row(metric, weight=generator.exponential(size=300) ** 2)
+        assert uneven.upper - uneven.lower > plain.upper - plain.lower
+
+
+def test_clusters_are_inverted_from_what_replicates_show() -> None:
+    found = row("ece", cluster=np.arange(300) // 3)
+    assert (found.method, found.status) == ("bootstrap_noncentral", "ok")
+    assert found.lower <= found.value <= found.upper
+
+
+def test_resampling_clusters_does_not_see_the_noise_of_thin_groups() -> None:
+    found = row("brier_reliability", cluster=np.arange(300) // 3)
+    assert (found.status, found.reason) == ("degenerate", (
+        "the rows have 83 different rounded probabilities, fewer than 20 independent units for each: resampling does "
+        "not see the noise within them; ask for fewer digits"))
+
+
+def test_few_clusters_are_called_few() -> None:
+    found = row("brier", cluster=np.arange(300) % 19)
+    assert (found.status, found.reason) == (
+        "degenerate", "19 clusters, fewer than 20: limits from so few hold the true value less often than 95%")
+    assert row("brier", cluster=np.arange(300) % 20).status == "ok"
+
+
+def test_a_log_loss_without_spread_is_degenerate() -> None:
+    found = evalpipe.evaluate([0, 1] * 30, [0.5] * 60, event=1, metrics=["log_loss"]).rows[0]
+    assert (found.status, found.reason) == (
+        "degenerate", "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty")
+
+
+def test_a_largest_error_has_no_limits() -> None:
+    generator = np.random.default_rng(1)
+    truth = generator.normal(size=50)
+    found = evalpipe.evaluate(truth, prediction=truth + 1, task="regression", metrics=["max_error"]).rows[0]
+    assert (found.method, found.lower, found.status) == ("none", None, "ok")
+
+
+def test_a_disparity_lies_in_its_limits() -> None:
+    generator = np.random.default_rng(11)
+    for seed in range(20):
+        truth, chance = drawn(seed)
+        frame = pl.DataFrame({"y": truth, "p": chance, "group": generator.choice(["a", "b", "c"], 300)})
+        spec = {
+            "evalpipe": 1, "name": "apart", "outcome": {"column": "y", "event": 1}, "task": "binary",
+            "datasets": {"data": {"path": "memory"}}, "models": {"m": {"probability": "p"}}, "metrics": ["brier"],
+            "slices": ["group"], "slice_rules": {"disparities": ["brier"]}, "report": {"formats": []},
+            "intervals": {"replicates": 100, "bands": False},
+        }
+        (found,) = evalpipe.run(spec, frames={"data": frame}).disparities
+        assert found.lower <= found.difference <= found.upper
+        assert found.ratio_lower <= found.ratio <= found.ratio_upper
 
 
 @pytest.mark.parametrize("method", ["auto", "percentile"])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import chndtr, chndtrinc
 from scipy.stats import norm
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
@@ -218,6 +219,16 @@ FAIRNESS = {
 }
 
 
+def inverted(value: float, drawn: Any) -> tuple[float, float]:
+    """Return the roots of the noncentralities at whose quantiles the square of a range lies, the range among them."""
+    mean, variance = (drawn**2).mean() - value**2, (drawn**2).var(ddof=1)
+    scale = variance / (4 * value**2 + 2 * mean)
+    true = [float(chndtrinc(value**2 / scale, mean / scale, tail)) * scale for tail in (0.975, 0.025)]
+    alone = float(chndtr(value**2 / scale, mean / scale, 0.0))
+    lower = 0.0 if alone <= 0.975 else true[0] ** 0.5
+    return min(lower, value), max(0.0 if alone <= 0.025 else true[1] ** 0.5, value)
+
+
 @pytest.mark.parametrize("name", FAIRNESS)
 def test_disparities_are_the_range_and_the_smallest_share_over_slices(name: str) -> None:
     sample = read_sample(frame(), slices=["s"])
@@ -232,9 +243,10 @@ def test_disparities_are_the_range_and_the_smallest_share_over_slices(name: str)
     assert (row.difference, row.ratio) == pytest.approx(apart(np.ones(sample.n)), abs=1e-12)
     drawn = np.array([
         apart(weight) for batch in replicate_weights(Design(sample.n), DRAWS, 0, "d") for weight in batch])
-    limits = np.quantile(drawn, [0.025, 0.975], axis=0)
-    assert (row.lower, row.upper) == pytest.approx(tuple(limits[:, 0]), abs=1e-12)
-    assert (row.ratio_lower, row.ratio_upper) == pytest.approx(tuple(limits[:, 1]), abs=1e-12)
+    ratio = row.ratio or 0.0
+    assert (row.lower, row.upper) == pytest.approx(inverted(row.difference or 0.0, drawn[:, 0]), abs=1e-9)
+    logs = inverted(-np.log(ratio), -np.log(drawn[:, 1]))
+    assert (row.ratio_upper, row.ratio_lower) == pytest.approx(tuple(np.exp(np.negative(logs))), abs=1e-9)
     assert row.expected == pytest.approx(drawn[:, 0].mean() - (row.difference or 0), abs=1e-12)
     assert (row.slicing, row.slices, row.used, row.status) == ("s", 3, 3, "ok")
     assert (row.lowest is None) == (row.highest is None) == (name == "equalized_odds")

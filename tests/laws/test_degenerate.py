@@ -16,7 +16,7 @@ import pytest
 import evalpipe
 from evalpipe.engine.averages import values
 from evalpipe.metrics import Metric, calibration_tests, recalibration, registry
-from evalpipe.metrics.declare import AVERAGES
+from evalpipe.metrics.written import AVERAGES
 from evalpipe.plan import MetricPlan
 from evalpipe.results import Estimate
 from evalpipe.statistics import ClassRows, Rows, Summary
