@@ -17,7 +17,7 @@ NO_CARD = ["run", "small.yaml", "--no-progress", "--set", "report.formats=[]"]
 
 
 def shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    command = line.replace("evalpipe", f"{sys.executable} -m evalpipe.cli")
+    command = line.replace("evalpipe", f"{sys.executable} -m evalpipe")
     return subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import yaml
@@ -242,4 +243,5 @@ def mutate(tree: yaml.Node, rng: random.Random, values: Pool, *, gentle: bool) -
         return
     often = GENTLE if gentle else ROUGH
     chosen = rng.choices(list(often), list(often.values()))[0]
-    chosen(rng, rng.choice(held), values, held)
+    with suppress(RecursionError):  # a tree that holds itself, or is very deep, stays as far as it was changed
+        chosen(rng, rng.choice(held), values, held)

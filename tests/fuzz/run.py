@@ -25,7 +25,7 @@ from fuzz.cases import KINDS, Cases, Outcome
 MEMORY = 6 * 2**30
 """Bytes of address space beyond which a worker gets a MemoryError, which is a fault."""
 
-SLACK = 90
+SLACK = 240
 """Seconds without a word after which a worker is ended: a case hangs where no signal reaches it."""
 
 

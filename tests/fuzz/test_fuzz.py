@@ -43,10 +43,10 @@ def test_a_planted_fault_is_named_by_type_and_place(cases: Cases, monkeypatch: p
         raise ZeroDivisionError("planted")
 
     monkeypatch.setattr(sys.modules["evalpipe.run"], "load", broken)
-    made = cases.run("call", 1)
-    assert (made.code, made.case) == (None, "call:11:1")
+    made = cases.run("spec", 1)
+    assert (made.code, made.case) == (None, "spec:11:1")
     assert made.fault is not None
-    assert made.fault.startswith("ZeroDivisionError at run.py:")
+    assert made.fault.startswith("ZeroDivisionError at ")
 
 
 def test_a_leaked_warning_is_a_fault() -> None:

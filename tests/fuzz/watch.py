@@ -23,7 +23,7 @@ from evalpipe.cli import main
 from evalpipe.errors import EvalpipeError
 
 SECONDS = 60
-"""How long a case may take."""
+"""How much time of the processor a case may take, so that other work on the machine changes nothing."""
 
 EARLIER = {"results.json": b"of an earlier run", "card.html": b"<p>of an earlier run", "notes.txt": b"of the user"}
 """What the output folder holds before a run."""
@@ -72,13 +72,13 @@ def _hang(_: int, __: FrameType | None) -> NoReturn:
 
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    before = signal.signal(signal.SIGALRM, _hang)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    before = signal.signal(signal.SIGPROF, _hang)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextlib.contextmanager
