@@ -100,3 +100,10 @@ def test_no_prior_can_be_shifted_to_nothing(prevalence: float, absent: str) -> N
         "never occurs\n  = help: no probability can be known there: give a prevalence above 0 and below 1, or leave "
         "the method out"
     )
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_durations_are_levels_like_any_other(unit: str) -> None:
+    group = np.array(Y, f"timedelta64[{unit}]")
+    found = evalpipe.evaluate(Y, P, event=1, metrics=["brier"], slices={"g": group}, intervals={"method": "none"})
+    assert len({tuple(row.slice.values()) for row in found.rows if row.slice is not None}) == 2

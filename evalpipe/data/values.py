@@ -29,7 +29,7 @@ def texts(column: pl.Series) -> pl.Series:
     if kind.is_nested() or kind in (pl.Binary, pl.Object):
         hint = "a level or an id is a text, a whole number, or true or false"
         raise Unreadable("wrong-type", f"holds {_called(kind)}, not single values", hint)
-    plain = column.cast(pl.String)
+    plain = column.dt.to_string("iso") if kind == pl.Duration else column.cast(pl.String)
     return plain.set(plain == "", None)
 
 
