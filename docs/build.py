@@ -111,7 +111,16 @@ One YAML file says what is evaluated. A key that is not listed here is refused. 
 JSON Schema, for editors: [spec.schema.json](spec.schema.json).
 
 `${{env:NAME}}` in a value stands for an environment variable, `${{env:NAME:-default}}` for one that may be absent. On
-the command line, `--set a.b=c` replaces the value of key `b` of mapping `a`.
+the command line, `--set a.b=c` replaces the value of key `b` of mapping `a`; a key with a dot or a space stands in
+double quotes: `--set 'models."Model 1.2".threshold=0.4'`.
+
+## Names
+
+Models, datasets and recalibrated variants may be called as people call them: `Random forest`, `Modèle v1.2`. A name has
+1 to 100 characters and begins with none of `-`, `=` and `@`. It holds no `+`, which stands between a model and its
+recalibrated variant (`Random forest+isotonic`); no space at either end; no line break, no other space than the usual
+one, no character that cannot be seen. Names that differ in capitals are different names. Letters with accents are
+written in Unicode's composed form (NFC), so that no two names look the same.
 """
 
 ENTRIES = """

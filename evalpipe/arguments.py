@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.spec.tree import path_keys
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -68,11 +70,12 @@ def _told(problem: Problem, columns: Mapping[str, str]) -> Problem:
 
 def _message(text: str, columns: Mapping[str, str]) -> str:
     """Name arguments for the place in a spec that a message begins with, and for the columns that it names."""
-    begun = re.match(r"([a-z_]+[\w.\[\] ]*): ", text)
+    begun = re.match(r'([a-z_]+(?:[\w.\[\] -]|"(?:[^"]|"")*")*): ', text)
     if begun is not None:
         argument = _argument(begun[1], columns)
         text = f"{argument}: {text[begun.end():]}" if argument else text[begun.end():]
-    text = re.sub(r"(the (outcome|prediction|weight|cluster) )?column '(.*?)'( of dataset 'data')?",
+    known = "|".join(re.escape(column) for column in sorted(columns, key=len, reverse=True))
+    text = re.sub(rf"(the (outcome|prediction|weight|cluster) )?column '({known}|.*?)'( of dataset 'data')?",
                   lambda found: _shown(columns.get(found[3], found[3])), text)
     return _said(text).replace(" of dataset 'data'", "").replace("of model 'model' ", "")
 
@@ -90,8 +93,8 @@ def _argument(place: str, columns: Mapping[str, str]) -> str:
         return _KEYS[known] + place.removeprefix(known)
     if place == "outcome" or re.match(r"models(\.|$)", place) is None:
         return "" if place == "outcome" else place
-    model, _, key = place.removeprefix("models").removeprefix(".").rpartition(".")
-    return columns.get(f"{model}.{key}", key if model else "")
+    _, *keys = path_keys(place)
+    return columns.get(f"{keys[0]}.{keys[-1]}", keys[-1]) if len(keys) > 1 else ""
 
 
 def _shown(argument: str) -> str:

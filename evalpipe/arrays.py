@@ -81,7 +81,8 @@ def evaluate(
         raise UsageError(_no_predictions(task))
     if isinstance(levels, str):
         raise UsageError(Problem("not-a-list", "'levels' is a text, not a list of levels", hint="give levels=[…, …]"))
-    return _run(_plain(spec), _frame(columns | predicted), _arguments(models, levels))
+    arguments = _arguments(models, levels)
+    return _run(_plain(spec), _frame(columns | predicted, arguments), arguments)
 
 
 def _run(spec: Mapping[str, Any], frame: pl.DataFrame, arguments: Mapping[str, str]) -> Results:
@@ -101,9 +102,9 @@ def _arguments(models: Mapping[str, Mapping[str, Any]], levels: Sequence[Any] | 
     for name, model in models.items():
         for kind in model:
             argument = kind if alone or kind == "scale" else f"{kind}[{name!r}]"
-            found[f"{name}.{kind}"] = argument
+            found |= dict.fromkeys((f"{name}.{kind}", _column(name, kind)), argument)
             if kind == "probabilities":
-                found |= {f"{name}.probability.{level_text(level)}": f"{argument}[:, {place}]"
+                found |= {f"{_column(name, 'probability')}.{level_text(level)}": f"{argument}[:, {place}]"
                           for place, level in enumerate(() if levels is None else levels)}
     return found
 
@@ -143,13 +144,14 @@ def _models(
     columns: dict[str, Any] = {}
     for kind, arrays in given.items():
         for name, values in _by_model(arrays).items():
-            columns[f"{name}.{kind}"] = values
-            models.setdefault(name, {})[kind] = f"{name}.{kind}"
+            column = _column(name, kind)
+            columns[column] = values
+            models.setdefault(name, {})[kind] = column
             if kind == "score" and scale is not None:
                 models[name]["scale"] = scale
     for name, table in _by_model(probabilities).items():
         columns |= _by_level(name, table, levels)
-        models.setdefault(name, {})["probabilities"] = f"{name}.probability.{{level}}"
+        models.setdefault(name, {})["probabilities"] = _column(name, "probability") + ".{level}"
     return models, columns
 
 
@@ -181,7 +183,12 @@ def _by_level(name: str, table: Any, levels: Any) -> dict[str, Any]:
             "name the levels, in the order of the columns, as levels=[…]; of a binary outcome, give the probability of "
             "the event alone as probability=…")
         raise UsageError(Problem("not-a-table", message, hint=hint))
-    return {f"{name}.probability.{level_text(level)}": values[:, place] for place, level in enumerate(levels)}
+    return {f"{_column(name, 'probability')}.{level_text(level)}": values[:, at] for at, level in enumerate(levels)}
+
+
+def _column(model: str, kind: str) -> str:
+    """Name the column of a model's predictions; braces would make a pattern of it."""
+    return f"{model}.{kind}".replace("{level}", "(level)")
 
 
 def _listed(values: Any) -> Any:
@@ -209,19 +216,20 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+def _frame(columns: Mapping[str, Any], arguments: Mapping[str, str]) -> pl.DataFrame:
+    """Put the arrays into a table; ``arguments`` are what they were given as, by the names of the columns."""
     import polars as pl
 
-    series = [_series(name, values) for name, values in columns.items()]
+    series = [_series(name, values, arguments.get(name, name)) for name, values in columns.items()]
     lengths = {column.name: len(column) for column in series}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name.removeprefix('model.')} {length:,}" for name, length in lengths.items())
+        listed = ", ".join(f"{arguments.get(name, name)} {length:,}" for name, length in lengths.items())
         message = f"the arrays have different lengths: {listed}"
         raise UsageError(Problem("lengths", message, hint="give one value a row"))
     return pl.DataFrame(series)
 
 
-def _series(name: str, values: Any) -> pl.Series:
+def _series(name: str, values: Any, argument: str) -> pl.Series:
     import polars as pl
 
     if not isinstance(values, pl.Series) and hasattr(values, "to_numpy"):
@@ -232,9 +240,9 @@ def _series(name: str, values: Any) -> pl.Series:
     try:
         series = pl.Series(name, values).rename(name)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise _not_a_column(name, values, str(error).split("\n", maxsplit=1)[0]) from None
+        raise _not_a_column(argument, values, str(error).split("\n", maxsplit=1)[0]) from None
     if series.dtype.is_nested():
-        raise _not_a_column(name, values, f"its entries are of type {series.dtype.base_type()}")
+        raise _not_a_column(argument, values, f"its entries are of type {series.dtype.base_type()}")
     return series
 
 
@@ -244,11 +252,11 @@ def _absent(value: Any) -> bool:
         isinstance(value, float) and value != value)  # noqa: PLR0124 - NaN alone differs from itself
 
 
-def _not_a_column(name: str, values: Any, reason: str) -> UsageError:
+def _not_a_column(argument: str, values: Any, reason: str) -> UsageError:
     import numpy as np
 
-    model, _, kind = name.rpartition(".")
-    called = f"'{kind}'" if model in ("", "model") else f"{kind}[{model!r}]"
+    kind, among, _ = argument.partition("[")
+    called = argument if among else f"'{argument}'"
     try:
         shape = np.shape(values)
     except ValueError:

@@ -40,7 +40,7 @@ BELOW = {
     "__main__": {"cli"},
     "record": {"lock", "spec", "results", "version", "errors"},
     "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
-    "arguments": {"errors"},
+    "arguments": {"spec", "errors"},
     "arrays": {"arguments", "run", "spec", "results", "errors"},
     "recalibration": {"run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {

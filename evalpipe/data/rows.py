@@ -12,6 +12,7 @@ from evalpipe.data.values import shown
 from evalpipe.errors import Place, Problem
 from evalpipe.plan import slice_parts
 from evalpipe.spec.slicing import part_column
+from evalpipe.spec.tree import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,7 +137,7 @@ class Rows:
 def named(spec: Spec, loc: Loc) -> tuple[str, ...]:
     """Say where in the spec the value at ``loc`` stands."""
     place = spec.origin.place(*loc)
-    return (f"named at {place or 'the spec, ' + '.'.join(map(str, loc))}",)
+    return (f"named at {place or 'the spec, ' + path_text(loc)}",)
 
 
 def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> Rows | list[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -128,8 +129,8 @@ def _view(results: Results, dataset: str, place: int, many: int) -> Recalibratio
         models=tuple(
             _model(results, dataset, model) for model in results.models if model.name in known
         ),
-        example=f"{records[0].model}+{records[0].variant}",
-        fitted_on=dataset if several else "",
+        example=shlex.quote(f"{records[0].model}+{records[0].variant}"),
+        fitted_on=shlex.quote(dataset) if several else "",
     )
 
 

@@ -11,9 +11,9 @@ from evalpipe.calibration import registry
 from evalpipe.spec.check_prevalence import check_shift
 from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.describe import Shapes, listed
-from evalpipe.spec.explain import explain, missing_key, unknown_key
-from evalpipe.spec.kinds import KEY
+from evalpipe.spec.explain import bad_name, explain, missing_key, unknown_key
 from evalpipe.spec.models import gives
+from evalpipe.spec.named import is_key
 from evalpipe.spec.recalibration import OWN
 from evalpipe.spec.thresholds import tuned_on
 from evalpipe.spelling import closest
@@ -135,17 +135,12 @@ def _options(tree: Tree, loc: Loc, entry: Recalibrator, value: dict[str, Any]) -
     except ValidationError as error:
         yield from explain(error, tree, entry.options.model_json_schema(), loc)
     name, here = value.get("name"), (*loc, "name")
-    if name is not None and not _is_name(name):
-        message = f"expected a name of letters, digits, '-' and '_', got {tree.spell(*here)}"
-        yield tree.problem("bad-name", message, *here)
+    if name is not None and not isinstance(name, str):
+        yield tree.problem("wrong-type", f"expected a name, got {tree.spell(*here)}", *here)
+    elif name is not None and not is_key(name):
+        yield bad_name(tree, here)
     elif name == "original":
         yield tree.problem("bad-name", "'original' is what the model itself is called", *here, hint="choose another")
-
-
-def _is_name(name: object) -> bool:
-    import re
-
-    return isinstance(name, str) and re.fullmatch(KEY.strip("^$"), name) is not None
 
 
 def _named(tree: Tree, loc: Loc, value: Any, names: dict[str, Loc]) -> Iterator[Problem]:

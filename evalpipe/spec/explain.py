@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.describe import SHORT_LIST, Shapes, listed
-from evalpipe.spec.kinds import KEY, MAX_NAME, NAME, PATTERN, RULES
+from evalpipe.spec.kinds import PATTERN, RULES
+from evalpipe.spec.named import bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
 from evalpipe.spec.tree import quoted
 from evalpipe.spelling import closest
@@ -89,7 +90,7 @@ class _Explainer:
             return unknown_key(self.tree, list(self.shapes(loc[:-1]).keys), loc)
         if last == "[key]":
             return bad_name(self.tree, loc, key=True)
-        if kind in ("string_pattern_mismatch", "string_too_long") and self.tree.get(*loc) != "":
+        if kind in ("string_pattern_mismatch", "string_too_long", "name_not_composed") and self.tree.get(*loc) != "":
             return (bad_pattern if loc[-1:] in (("probabilities",), ("scores",)) else bad_name)(self.tree, loc)
         if kind == "too_short" and self.tree.get(*loc):
             return None
@@ -137,14 +138,11 @@ def unknown_key(tree: Tree, known: list[str], loc: Loc, notes: tuple[str, ...] =
 
 def bad_name(tree: Tree, loc: Loc, *, key: bool = False) -> Problem:
     """Report a name with characters that names may not hold."""
-    name = str(loc[-1]) if key else tree.get(*loc)
+    name = str(loc[-1] if key else tree.get(*loc))
     shown = quoted(name) if key else tree.show(*loc)
-    message = f"{shown} is not {RULES[KEY if key else NAME]}"
-    if isinstance(name, str) and len(name) > MAX_NAME:
-        message = f"the name {shown} is longer than {MAX_NAME} characters"
-    fixed = re.sub(r"[^A-Za-z0-9_-]+" if key else r"[^A-Za-z0-9_.-]+", "_", str(name)).strip("_.-")[:MAX_NAME]
-    hint = f"write '{fixed}'" if fixed and (key or not tree.secret(*loc)) else None
-    return tree.problem("bad-name", message, *loc, key=key, hint=hint)
+    narrow = not key and loc[:1] in (("name",), ("slices",))
+    message, hint = (bad_plain_name if narrow else bad_key)(name, shown)
+    return tree.problem("bad-name", message, *loc, key=key, hint=None if tree.secret(*loc) and not key else hint)
 
 
 def bad_pattern(tree: Tree, loc: Loc) -> Problem:

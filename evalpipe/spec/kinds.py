@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -18,19 +20,24 @@ from pydantic import (
     StrictStr,
     Tag,
 )
-from pydantic_core import core_schema
+from pydantic_core import PydanticCustomError, core_schema
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-KEY = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+UNSEEN = (r"\x00-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff"
+          r"\ufff9-\uffff")
+"""Characters, within brackets of a pattern, that cannot be told from others by eye: controls, line breaks, spaces other
+than the usual one, marks without width."""
+KEY = rf"^[^ \-=@+{UNSEEN}]([^+{UNSEEN}]*[^ +{UNSEEN}])?$"
+"""A pattern without look-around and classes of letters, so that it means the same in Python, Rust and JSON Schema."""
 PATTERN = r"\{level\}"
 MAX_NAME = 100
 RULES = {
     PATTERN: "a name of columns in which {level} stands for the level",
     NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
-    KEY: "a name of letters, digits, '-' and '_' that begins with a letter or a digit",
+    KEY: "a name",
 }
 """What each pattern means, in words."""
 
@@ -46,8 +53,18 @@ Level = StrictStr | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_
 Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 """Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""
 
-Key = Annotated[StrictStr, Field(pattern=KEY, max_length=MAX_NAME)]
-"""Letters, digits, '-' and '_'; begins with a letter or a digit."""
+
+
+def _composed(value: str) -> str:
+    """Refuse a name that is not in Unicode's composed form (NFC): two names that look the same are then the same."""
+    if not unicodedata.is_normalized("NFC", value):
+        raise PydanticCustomError("name_not_composed", "not composed")
+    return value
+
+
+Key = Annotated[StrictStr, Field(pattern=KEY, max_length=MAX_NAME), AfterValidator(_composed)]
+"""The name of a model, a dataset or a recalibrated variant: any text that can be seen, without '+', which stands
+between a model and its variant. `evalpipe.spec.named` says why a name is refused."""
 
 ColumnName = Annotated[StrictStr, Field(min_length=1)]
 """The name of a column in the data."""

@@ -254,9 +254,9 @@ class Spec(Part):
     left out for every model, so that all models are measured on the same rows; the results and the card say how many
     these are, and which model lacks them."""
     datasets: Annotated[dict[Key, Dataset], Field(min_length=1)]
-    """The datasets, by name."""
+    """The datasets, by name. See [Names](#names)."""
     models: Annotated[dict[Key, Model], Field(min_length=1)]
-    """The models, by name."""
+    """The models, by name. See [Names](#names)."""
     threshold: OfSpec = 0.5
     """Rows of a binary outcome with probability >= threshold are predicted as events. A number, or a rule that chooses
     it for every model that gives scores: `{maximize: j_index, on: calibration}`, `{minimize: cost, on: {folds: 10}}`,

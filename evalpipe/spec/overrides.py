@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FILE = "--set"
 """The name shown in place of a file's."""
 
-_SEGMENT = re.compile(r'(?:"(?P<quoted>[^"]*)"|(?P<bare>[^."=\s]+))(?P<next>[.=])')
+_SEGMENT = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."=\s]+))(?P<next>[.=])')
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +71,16 @@ def _segments(text: Text) -> tuple[list[_Segment], int]:
     segments: list[_Segment] = []
     end = 0
     while found := _SEGMENT.match(text.text, end):
-        name = found["bare"] if found["quoted"] is None else found["quoted"]
+        name = found["bare"] if found["quoted"] is None else found["quoted"].replace('""', '"')
         segments.append(_Segment(name, text.place(found.start(), found.end() - 1)))
         end = found.end()
         if found["next"] == "=":
             break
     else:
         raise _RefusedError(
-            "an override is a path of keys, '=' and a value", text.place(0), "write it as in --set intervals.level=0.9"
-        )
+            "an override is a path of keys, '=' and a value", text.place(0),
+            "write it as in --set intervals.level=0.9; put a key with a dot or a space in double quotes, as in "
+            "--set 'models.\"Model 1.2\".threshold=0.4'")
     if segments[0].text == "extends":
         raise _RefusedError("'extends' cannot be set here", segments[0].place, "write it in the file")
     if len(segments) > MAX_DEPTH:

@@ -11,7 +11,7 @@ from pydantic import Discriminator, Field, StrictInt, Tag
 from pydantic_core import core_schema
 
 from evalpipe import calibration
-from evalpipe.spec.kinds import AnyOf, Key, Part
+from evalpipe.spec.kinds import KEY, AnyOf, Key, Part
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -77,15 +77,12 @@ def methods_schema() -> dict[str, Any]:
         required = options.get("required", [])
         bare += [] if required else [entry.name]
         own = {"method": {"const": entry.name, "description": entry.definition},
-               "name": {"type": "string", "pattern": KEY_PATTERN, "description": "The name of the variant."}}
+               "name": {"type": "string", "pattern": KEY, "description": "The name of the variant."}}
         forms.append({
             "type": "object", "title": entry.title, "properties": own | options.get("properties", {}),
             "required": ["method", *required], "additionalProperties": False,
         })
     return {"anyOf": [{"enum": bare}, *forms]}
-
-
-KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 
 
 class Folds(Part):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
@@ -92,12 +93,26 @@ def without(node: Node, loc: tuple[str, ...]) -> Node:
     return replace(node, content=rest if len(loc) == 1 else {**node.content, loc[0]: without(inner, loc[1:])})
 
 
+_BARE = re.compile(r"[\w-]+")
+_PART = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."\[\]]+)')
+
+
 def path_text(loc: Loc) -> str:
-    """Write a location as people do: ``metrics[0].beta``."""
+    """Write a location as ``--set`` takes it: ``models."Model 1.2".threshold``; places of lists as ``metrics[0]``."""
     text = ""
     for part in loc:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            key = part if _BARE.fullmatch(part) else '"{}"'.format(_printable(part).replace('"', '""'))
+            text += f".{key}" if text else key
     return text
+
+
+def path_keys(text: str) -> list[str]:
+    """Return the keys, and the places in lists, of a location that `path_text` wrote."""
+    found = _PART.finditer(text)
+    return [part["bare"] if part["quoted"] is None else part["quoted"].replace('""', '"') for part in found]
 
 
 def quoted(value: object) -> str:
@@ -106,11 +121,11 @@ def quoted(value: object) -> str:
         return "true" if value else "false"
     text = str(value)
     text = text if len(text) <= 60 else text[:57] + "..."
-    return (
-        "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in repr(text))
-        if isinstance(value, str)
-        else text
-    )
+    return _printable(repr(text)) if isinstance(value, str) else text
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def kind(value: object) -> str:

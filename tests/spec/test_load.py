@@ -26,6 +26,10 @@ SPEC: dict[str, Any] = {
     "datasets": {"test": {"path": "x.csv"}},
     "models": {"m": {"probability": "p"}},
 }
+WRITE_IT = (
+    "write it as in --set intervals.level=0.9; put a key with a dot or a space in double quotes, as in --set "
+    "'models.\"Model 1.2\".threshold=0.4'"
+)
 TEXT = """evalpipe: 1
 name: a
 task: binary
@@ -162,6 +166,7 @@ def test_a_linked_folder_is_shown_by_a_path_that_exists(folder: Path) -> None:
         ("metrics.1={metric: f_beta, beta: 2}", ("metrics", 1, "beta"), 2.0),
         ("metrics=[ks]", ("metrics",), ["ks"]),
         ('models.m.characteristics."a.b"=${env:X}', ("models", "m", "characteristics", "a.b"), 5),
+        ('models.m.characteristics."a ""b"""=1', ("models", "m", "characteristics", 'a "b"'), 1),
     ],
 )
 def test_overrides_are_typed_as_in_yaml(override: str, path: tuple[str | int, ...], value: object) -> None:
@@ -179,8 +184,9 @@ def test_later_overrides_win() -> None:
 @pytest.mark.parametrize(
     ("override", "message", "caret", "hint"),
     [
-        ("seed", "an override is a path of keys, '=' and a value", "^^^^", "write it as in --set intervals.level=0.9"),
-        ("", "an override is a path of keys, '=' and a value", "^", "write it as in --set intervals.level=0.9"),
+        ("seed", "an override is a path of keys, '=' and a value", "^^^^", WRITE_IT),
+        ("", "an override is a path of keys, '=' and a value", "^", WRITE_IT),
+        ("models.Model 1.threshold=0.4", "an override is a path of keys, '=' and a value", "^" * 28, WRITE_IT),
         ("extends=x", "'extends' cannot be set here", "^^^^^^^", "write it in the file"),
         ("name.x=1", "'name' is a text, which has no key 'x'", "     ^", "set 'name' as a whole"),
         (

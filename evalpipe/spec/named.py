@@ -1,0 +1,72 @@
+"""Why a name is refused, and what to write instead."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from evalpipe.spec.kinds import MAX_NAME, NAME, RULES, UNSEEN
+from evalpipe.spec.tree import quoted
+
+_UNSEEN = re.compile(f"[{UNSEEN}]")
+_SIGNS = {"-": "which the command line reads as an option", "=": "which spreadsheets read as a formula",
+          "@": "which spreadsheets read as a formula"}
+"""What a name does not begin with, and why."""
+
+
+def is_key(name: object) -> bool:
+    """Tell whether a value is the name that a model, a dataset or a recalibrated variant may have."""
+    return isinstance(name, str) and _fault(name, quoted(name)) is None
+
+
+def bad_key(name: str, shown: str) -> tuple[str, str | None]:
+    """Return what is wrong with the name of a model, dataset or variant, ``shown`` so, and what to write instead."""
+    fixed = unicodedata.normalize("NFC", _UNSEEN.sub(" ", name).replace("+", "_"))
+    fixed = fixed.lstrip(" -=@")[:MAX_NAME].rstrip()
+    message = _fault(name, shown)
+    assert message is not None  # noqa: S101 - the pattern and the faults are of the same names
+    if message == _decomposed(shown):
+        return message, f"write it in the composed form: unicodedata.normalize('NFC', {quoted(name)})"
+    return message, f"write '{fixed}'" if is_key(fixed) else None
+
+
+def bad_plain_name(name: str, shown: str) -> tuple[str, str | None]:
+    """Return what is wrong with the name of an evaluation or of a condition, and what to write instead."""
+    fixed = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_.-")[:MAX_NAME]
+    message = _too_long(shown) if len(name) > MAX_NAME else f"{shown} is not {RULES[NAME]}"
+    return message, f"write '{fixed}'" if fixed else None
+
+
+def _fault(name: str, shown: str) -> str | None:
+    """Say what is wrong with the name of a model, a dataset or a variant; None where nothing is."""
+    unseen = _UNSEEN.search(name)
+    faults = (
+        (not name, "a name must not be empty"),
+        (len(name) > MAX_NAME, _too_long(shown)),
+        (unseen is not None, f"the name {shown} holds {_described(unseen[0]) if unseen else ''}"),
+        ("+" in name, f"the name {shown} holds '+', which stands between a model and its recalibrated variant"),
+        (name.strip(" ") != name, f"the name {shown} begins or ends with a space"),
+        (name[:1] in _SIGNS, f"the name {shown} begins with '{name[:1]}', {_SIGNS.get(name[:1])}"),
+        (not unicodedata.is_normalized("NFC", name), _decomposed(shown)),
+    )
+    return next((said for wrong, said in faults if wrong), None)
+
+
+def _too_long(shown: str) -> str:
+    return f"the name {shown} is longer than {MAX_NAME} characters"
+
+
+def _decomposed(shown: str) -> str:
+    return (f"the name {shown} is not in Unicode's composed form (NFC), so that it differs from a name that looks the "
+            "same")
+
+
+def _described(character: str) -> str:
+    if character in "\n\r\u2028\u2029\x85\v\f":
+        return "a line break"
+    if character == "\t":
+        return "a tab"
+    code = f"U+{ord(character):04X}"
+    kind = unicodedata.category(character)
+    return f"the space {code}, which looks like the usual one" if kind == "Zs" else (
+        f"the character {code}, which cannot be seen")
