@@ -262,7 +262,7 @@ def _not_a_column(argument: str, values: Any, reason: str) -> UsageError:
     except ValueError:
         shape = ()
     if len(shape) < _TABLE:
-        message = f"{called} is not an array of values: {reason if shape else f'it is a {type(values).__name__}'}"
+        message = f"{called} is not an array of values: {reason if shape else f'it is of type {type(values).__name__}'}"
         return UsageError(Problem("not-a-column", message, hint="give one value a row, in an array of shape [n]"))
     message = f"{called} is of shape {list(shape)}, not [n]"
     return UsageError(Problem("not-a-column", message, hint=_column_hint(kind, shape)))

@@ -150,7 +150,7 @@ error[missing-probability]: 2 rows have no probability in probability['b']
   = argument probability['b']
   = help: fill them, or leave such rows out for every model with complete_case='all'"""),
     ("number", """\
-error[not-a-column]: 'weight' is not an array of values: it is a int
+error[not-a-column]: 'weight' is not an array of values: it is of type int
   = help: give one value a row, in an array of shape [n]"""),
 ])
 def test_messages_are_these(case: str, said: str) -> None:

@@ -10,7 +10,9 @@ import polars as pl
 import pytest
 
 import evalpipe
+from evalpipe.cli.app import main
 from evalpipe.errors import DataError
+from evalpipe.report.view import card_view
 
 N = 40
 Y = np.tile([1, 0, 0, 1], 10)
@@ -82,3 +84,27 @@ def test_any_level_that_lacks_a_probability_makes_a_row_incomplete() -> None:
     found = evalpipe.evaluate(np.arange(N) % 3, task="multiclass", levels=[0, 1, 2], probabilities=table,
                               metrics=["accuracy"], intervals={"method": "none"}, complete_case="all")
     assert (found.datasets[0].n, found.datasets[0].lacking_predictions) == (39, {"model": 1})
+
+
+def test_plan_and_card_say_what_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    a, b = A.copy(), B.copy()
+    a[[0, 3]] = np.nan
+    b[[3, 7, 8]] = np.nan
+    pl.DataFrame({"y": Y, "p": a, "q": b}).write_csv(tmp_path / "rows.csv")
+    (tmp_path / "spec.yaml").write_text(
+        "evalpipe: 1\nname: x\ntask: binary\noutcome: {column: y, event: 1}\ncomplete_case: all\n"
+        "datasets: {test: {path: rows.csv}}\nmodels: {a: {probability: p, label: Ridge}, b: {probability: q}}\n"
+        "metrics: [brier]\nintervals: {method: none}\nreport: {formats: []}\n")
+    with pytest.raises(SystemExit):
+        main(["plan", "spec.yaml"])
+    assert "rows without a prediction of every model are left out for all models\n" in capsys.readouterr().out
+    (dataset,) = card_view(evalpipe.run("spec.yaml")).datasets
+    facts = dict(dataset.facts)
+    assert facts["Rows in the files"] == "40"
+    assert facts["Rows left out for want of a prediction"] == "4, for every model (Ridge lacks 2, b lacks 3)"
+    assert facts["Observations used (n)"] == "36"
+    without = card_view(evalpipe.evaluate(Y, A, **OPTIONS)).datasets[0].facts
+    assert "Rows left out for want of a prediction" not in dict(without)
