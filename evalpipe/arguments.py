@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _KEYS = {
     "outcome.event": "event", "outcome.levels": "levels", "outcome.column": "truth", "weight.kind": "weight_kind",
-    "weight.column": "weight",
+    "weight.column": "weight", "exposure.column": "exposure",
 }
 """Keys of the spec that are arguments of another name."""
 
@@ -37,6 +37,8 @@ PHRASES = {
     r"name the column of the predicted number under 'prediction'": "give the predicted numbers as prediction=…",
     r"^the model '.*' has no 'prediction'": "there is no 'prediction'",
     r"^add 'prediction: …'": "give prediction=…",
+    r"the model 'model' gives a rate, but no exposure is declared": "there is a rate, but no exposure",
+    r"name the column of the expected count of each row under 'prediction'": "give the expected counts as prediction=…",
     r"with 'complete_case: all'": "with complete_case='all'",
     r"for other weights write kind: importance": "for other weights give weight_kind='importance'",
     r"name a column of 'probability', or add a 'scale' to the score": "give probability=…, or a scale=… with the score",
@@ -75,7 +77,7 @@ def _message(text: str, columns: Mapping[str, str]) -> str:
         argument = _argument(begun[1], columns)
         text = f"{argument}: {text[begun.end():]}" if argument else text[begun.end():]
     known = "|".join(re.escape(column) for column in sorted(columns, key=len, reverse=True))
-    text = re.sub(rf"(the (outcome|prediction|weight|cluster) )?column '({known}|.*?)'( of dataset 'data')?",
+    text = re.sub(rf"(the (outcome|prediction|weight|exposure|cluster) )?column '({known}|.*?)'( of dataset 'data')?",
                   lambda found: _shown(columns.get(found[3], found[3])), text)
     return _said(text).replace(" of dataset 'data'", "").replace("of model 'model' ", "")
 

@@ -28,6 +28,8 @@ def evaluate(
     score: Any = None,
     scale: str | None = None,
     prediction: Any = None,
+    rate: Any = None,
+    exposure: Any = None,
     loo_prediction: Any = None,
     metrics: Sequence[str | Mapping[str, Any]] | None = None,
     weight: Any = None,
@@ -50,15 +52,17 @@ def evaluate(
 ) -> Results:
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
 
-    ``probability`` of the ``event``, ``score``, ``prediction`` (levels, or numbers) and ``loo_prediction`` are arrays
-    [n], or mappings of model name to array; ``probabilities`` of all ``levels``, in their order, an array [n, K] or
-    such a mapping; ``scale`` holds for every score; ``threshold`` is of the probability or, where no model gives one,
-    of the scores in their own units; ``slices`` maps names to arrays [n] of levels, each a way to slice.
+    ``probability`` of the ``event``, ``score``, ``prediction`` (levels, numbers, or expected counts), ``rate`` (of a
+    count, per unit of ``exposure`` [n]) and ``loo_prediction`` are arrays [n], or mappings of model name to array;
+    ``probabilities`` of all ``levels``, in their order, an array [n, K] or such a mapping; ``scale`` holds for every
+    score; ``threshold`` is of the probability or, where no model gives one, of the scores in their own units;
+    ``slices`` maps names to arrays [n] of levels, each a way to slice.
     The other arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
     """
-    columns = {"truth": truth} | _without_none({"weight": weight, "cluster": cluster})
+    columns = {"truth": truth} | _without_none({"weight": weight, "exposure": exposure, "cluster": cluster})
     columns |= _slices(slices, columns)
-    given = {"probability": probability, "score": score, "prediction": prediction, "loo_prediction": loo_prediction}
+    given = {"probability": probability, "score": score, "prediction": prediction, "rate": rate,
+             "loo_prediction": loo_prediction}
     levels = None if levels is None else _listed(levels)
     models, predicted = _models(given, probabilities, levels, scale)
     threshold = _of_ranks(threshold, models)
@@ -66,7 +70,8 @@ def evaluate(
         "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit, "intervals": intervals,
         "threshold": threshold, "equivocal": equivocal,
         "no_information": None if no_information is False else no_information,
-        "cluster": None if cluster is None else "cluster", "slices": [*(slices or ())] or None,
+        "cluster": None if cluster is None else "cluster", "exposure": None if exposure is None else "exposure",
+        "slices": [*(slices or ())] or None,
         "compare": compare, "desirability": desirability, "gates": gates, "engine": engine,
         "complete_case": complete_case,
         "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
@@ -98,7 +103,8 @@ def _run(spec: Mapping[str, Any], frame: pl.DataFrame, arguments: Mapping[str, s
 
 def _arguments(models: Mapping[str, Mapping[str, Any]], levels: Sequence[Any] | None) -> dict[str, str]:
     """Return the arguments by the names of the columns that hold them."""
-    alone, found = list(models) == ["model"], {"truth": "truth", "weight": "weight", "cluster": "cluster"}
+    alone, found = list(models) == ["model"], {
+        "truth": "truth", "weight": "weight", "exposure": "exposure", "cluster": "cluster"}
     for name, model in models.items():
         for kind in model:
             argument = kind if alone or kind == "scale" else f"{kind}[{name!r}]"
@@ -110,7 +116,8 @@ def _arguments(models: Mapping[str, Mapping[str, Any]], levels: Sequence[Any] | 
 
 
 def _no_predictions(task: str) -> Problem:
-    given = {"binary": "probability=…, score=… or prediction=…", "regression": "prediction=…", "count": "prediction=…"}
+    given = {"binary": "probability=…, score=… or prediction=…", "regression": "prediction=…",
+             "count": "prediction=…, or rate=… with exposure=…"}
     hint = f"give {given.get(task, 'probabilities=… or prediction=…')}"
     return Problem("no-predictions", "there are no predictions to evaluate", hint=hint)
 

@@ -179,6 +179,8 @@ def _asked(plan: Plan) -> list[str]:
             f"fitted on {plan.recalibrated_on}")
         names = ", ".join(choice.name for choice in plan.recalibrators)
         lines.append(f"every model recalibrated by {names}, {fitted}, less the original on the same rows")
+    if spec.exposure is not None:
+        lines.append(_exposed(spec))
     if spec.complete_case is not None:
         lines.append("rows without a prediction of every model are left out for all models")
     chosen = {name: in_words(spec, name) for name in spec.models}
@@ -192,6 +194,15 @@ def _asked(plan: Plan) -> list[str]:
     if spec.gates is not None:
         lines.append(f"judged by {count(len(spec.gates), 'gate')}")
     return lines if len(lines) > 1 else []
+
+
+def _exposed(spec: Spec) -> str:
+    """Say what the counts were counted in, and of which models the expected counts are made."""
+    assert spec.exposure is not None  # noqa: S101 - known to the caller
+    unit = f" ({spec.exposure.unit})" if spec.exposure.unit else ""
+    rates = [name for name, model in spec.models.items() if model.rate is not None]
+    made = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
+    return f"counts are of the exposure {spec.exposure.column}{unit}{made}"
 
 
 def _label(entry: MetricPlan) -> str:

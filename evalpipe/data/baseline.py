@@ -1,9 +1,10 @@
-"""The mean outcome of the training data, which the baseline of R-squared may be."""
+"""The mean outcome of the training data, or of counts with an exposure their rate, which R-squared may start from."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.data.numeric import LARGEST, SMALLEST
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -14,11 +15,29 @@ if TYPE_CHECKING:
 
 
 def of(spec: Spec, references: Sequence[Columns]) -> float | None:
-    """Return the mean outcome over all reference datasets together; None where none has the outcome."""
+    """Return the mean outcome over all reference datasets together; None where none has the outcome.
+
+    With an exposure it is the rate: the total of the outcome over that of the exposure, of the rows that have both.
+    """
     import polars as pl
 
     if spec.task not in NUMBERS:
         return None
+    if spec.exposure is not None:
+        return _rate(spec.outcome.column, spec.exposure.column, references)
     found = [columns.values[spec.outcome.column] for columns in references if spec.outcome.column in columns.values]
     known = pl.concat(found).drop_nulls().drop_nans() if found else pl.Series(dtype=pl.Float64)
     return float(known.mean()) if len(known) else None  # type: ignore[arg-type]
+
+
+def _rate(outcome: str, exposure: str, references: Sequence[Columns]) -> float | None:
+    import polars as pl
+
+    found = [
+        pl.DataFrame({"count": columns.values[outcome], "exposure": columns.values[exposure]})
+        for columns in references if outcome in columns.values and exposure in columns.values
+    ]
+    if not found:
+        return None
+    known = pl.concat(found).fill_nan(None).drop_nulls().filter(pl.col("exposure").is_between(SMALLEST, LARGEST))
+    return float(known["count"].sum()) / float(known["exposure"].sum()) if known.height else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.data import complete, rounding, slices
+from evalpipe.data.exposure import expected
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
@@ -39,6 +40,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     kind = spec.weight.kind if spec.weight is not None and role != "reference" else None
     frame = _ordered(columns, levels)
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
+    exposure = _floats(frame, "exposure") if "exposure" in frame.columns else None
     summary = summarise(columns, frame, levels, whole=kind == "frequency")
     models = {}
     if role != "reference":
@@ -51,7 +53,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     return Sample(
         rows.name, role, spec.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
-        slices.searched(columns, frame),
+        slices.searched(columns, frame), exposure,
     )
 
 
@@ -80,11 +82,15 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     frame = {"truth": coded}
     if spec.weight is not None:
         frame["weight"] = values[spec.weight.column]
+    if spec.exposure is not None:
+        frame["exposure"] = values[spec.exposure.column]
     if spec.cluster is not None:
         frame["cluster"] = values[spec.cluster]
     for number, (name, model) in enumerate(spec.models.items()):
         theirs = columns.of(name)
         held = predicted(spec, model, theirs.values, levels, rescale=name in theirs.rounded)
+        if model.rate is not None and spec.exposure is not None:
+            held["predicted"] = expected(theirs.values[model.rate], values[spec.exposure.column])
         frame |= {f"{kind} {number}": column for kind, column in held.items()}
     frame |= slices.held(columns)
     table = pl.DataFrame(frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalpipe.data import numeric, rounding, slices, weights
+from evalpipe.data import exposure, numeric, rounding, slices, weights
 from evalpipe.data.columns import Columns, are, cells, fill_hint, noun, read_numbers, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
@@ -33,6 +33,8 @@ def check(rows: Rows) -> Columns:
             predictions(found.of(name), name, model)
     if spec.weight is not None:
         weights.check(found, spec.weight.column, whole=spec.weight.kind == "frequency")
+    if spec.exposure is not None:
+        exposure.check(found, spec.exposure.column)
     if spec.cluster is not None:
         _text(found, spec.cluster, ("cluster",), "missing-cluster", "the cluster column")
     if spec.id is not None:

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from evalpipe.spec.origin import Loc
 
 
+_MEANT = {"prediction": "the expected count", "rate": "a rate", "loo_prediction": "the expected count"}
+
 LARGEST = 1e60
 """The largest size of a number: sums over rows of its square over the square of the smallest stay finite."""
 
 SMALLEST = 1e-60
 """The smallest size of a number that is not zero; squares of squares of such numbers are not yet zero."""
+
+EXTREME = "too large or too small to compute with"
 
 
 def check(found: Columns) -> None:
@@ -36,16 +40,16 @@ def check(found: Columns) -> None:
 
 def predictions(found: Columns, name: str, model: Model) -> None:
     """Check the predicted numbers of a model."""
-    for kind in ("prediction", "loo_prediction"):
+    for kind in ("prediction", "rate", "loo_prediction"):
         column = getattr(model, kind)
         if column is None:
             continue
         loc: Loc = ("models", name, kind)
-        values = _finite(found, column, loc, "missing-prediction", "prediction")
+        values = _finite(found, column, loc, "missing-prediction", "rate" if kind == "rate" else "prediction")
         if values is not None and found.rows.spec.task == "count":
             wrong = (values <= 0).fill_null(value=False)
             _refuse(found, column, loc, wrong, "prediction-range", "above zero",
-                    "the expected count is a number above zero; was a logarithm written?")
+                    f"{_MEANT[kind]} is a number above zero; was a logarithm written?")
 
 
 def _finite(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
@@ -58,14 +62,19 @@ def _finite(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl
     found.values[column] = values
     endless = values.is_infinite().fill_null(value=False)
     _refuse(found, column, loc, endless, "infinite-value", "finite", "find out why it could not be computed")
-    size = values.abs()
-    extreme = (((size > LARGEST) & size.is_finite()) | ((size < SMALLEST) & (size > 0))).fill_null(value=False)
-    if extreme.any():
-        message = f"{cells(extreme)} of column '{column}' {are(extreme)} too large or too small to compute with"
+    far = extreme(values)
+    if far.any():
+        message = f"{cells(far)} of column '{column}' {are(far)} {EXTREME}"
         hint = f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}"
         written = found.rows.frame[column]
-        found.problems.append(found.rows.problem("extreme-value", message, loc, hint, mask=extreme, values=written))
+        found.problems.append(found.rows.problem("extreme-value", message, loc, hint, mask=far, values=written))
     return values
+
+
+def extreme(values: pl.Series) -> pl.Series:
+    """Return which finite values are too large or too small to compute with, shape [n]; zero and no value are not."""
+    size = values.fill_nan(None).abs()
+    return (((size > LARGEST) & size.is_finite()) | ((size < SMALLEST) & (size > 0))).fill_null(value=False)
 
 
 def _refuse(found: Columns, column: str, loc: Loc, wrong: pl.Series, code: str, what: str, hint: str) -> None:

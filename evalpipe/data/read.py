@@ -60,6 +60,7 @@ def _texts(spec: Spec) -> tuple[str, ...]:
 def _numeric(spec: Spec) -> frozenset[str]:
     """Return the columns that hold numbers."""
     weight = {spec.weight.column} if spec.weight is not None else set()
+    exposure = {spec.exposure.column} if spec.exposure is not None else set()
     numbers = spec.task in NUMBERS
     named = {
         column
@@ -68,4 +69,4 @@ def _numeric(spec: Spec) -> frozenset[str]:
         for kind, column in model_columns(spec, model).items()
         if numbers or kind != "prediction"
     }
-    return frozenset(weight | named | ({spec.outcome.column} if numbers else set()))
+    return frozenset(weight | exposure | named | ({spec.outcome.column} if numbers else set()))

@@ -119,7 +119,8 @@ class Sample:
     case weights, shape [n], all above zero, or None; ``models`` the predictions by the name of the model or variant;
     ``baseline`` the mean outcome of the reference datasets, where it is a number and they have it; ``cluster`` the
     number of each row's cluster from 0, shape [n], or None; ``slicings`` the ways to slice the rows, and ``searched``
-    those by the single columns among whose slices the worst are looked for.
+    those by the single columns among whose slices the worst are looked for. ``exposure`` is what each count was counted
+    in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it.
     """
 
     dataset: str
@@ -137,6 +138,7 @@ class Sample:
     cluster: Values | None = None
     slicings: tuple[Slicing, ...] = ()
     searched: tuple[Slicing, ...] = ()
+    exposure: Floats | None = None
 
     def named(self, name: str) -> dict[str, str]:
         """Return the model and the variant behind a name of ``models``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -83,8 +83,17 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
         n_effective=None if whole or "weight" not in frame.columns else _effective(weights),
         outcome=spread(frame["truth"].to_numpy(), weights) if spec.task in NUMBERS and known else {},
+        **_exposed(frame, weights),
         matched=_matched(rows), excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
     )
+
+
+def _exposed(frame: pl.DataFrame, weights: Floats) -> dict[str, Any]:
+    """Return the total exposure, and the count for each unit of it; nothing where none is declared."""
+    if "exposure" not in frame.columns or not len(weights):
+        return {}
+    total = float((weights * frame["exposure"].to_numpy()).sum())
+    return {"total_exposure": total, "rate": float((weights * frame["truth"].to_numpy()).sum()) / total}
 
 
 def _matched(rows: Rows) -> list[Matched]:

@@ -40,7 +40,7 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     mode = plan.spec.engine.mode
     if mode == "exact" or (mode == "auto" and sample.n <= ROWS):
         return None
-    if sample.cluster is not None or sample.weight_kind == "importance":
+    if sample.cluster is not None or sample.weight_kind == "importance" or sample.exposure is not None:
         return None
     numbers = _numbers(sample)
     if numbers is None or len(numbers) not in GRIDS:

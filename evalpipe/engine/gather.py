@@ -44,6 +44,7 @@ def gather(
         observed=evaluation.observed,
         slices=evaluation.slices,
         weight=spec.weight.model_dump() if spec.weight else None,
+        exposure=spec.exposure.model_dump() if spec.exposure else None,
         inputs=[file for sample in samples for file in sample.files],
         datasets=[sample.summary for sample in samples],
         models=_models(plan),

@@ -29,8 +29,9 @@ DEVIATIONS = 40
 CELLS = {"tp", "fp", "fn", "tn"}
 
 OF_TRUTH = {
-    "total", "truth_at", "truth_total", "truth_sum", "truth_information", "truth_transformed", "negative_truths",
-    "not_counts", "zero_truths", "baseline_deviation", "squared_baseline_deviation",
+    "total", "truth_at", "truth_total", "truth_sum", "negative_truths", "not_counts", "zero_truths",
+    "baseline_deviation", "squared_baseline_deviation", "rate_at", "rate_total", "rate_moments", "rate_information",
+    "squared_exposure", "exposed_excess", "squared_excess", "tweedie_exposure", "tweedie_truth", "tweedie_transformed",
 }
 """Statistics of numbers that are of the truths alone, and so the same in every pairing."""
 
@@ -69,6 +70,8 @@ def exact(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
 
 def _of_numbers(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats | None:
     metric = entry.metric
+    if summary.rows.exposure is not None:  # predicted rates are paired, and long exposures expect much in any pairing
+        return None
     if metric.blind is not None:
         return _constant(metric, entry.params, summary)
     if metric.name == "rsq" and whole:  # the mean of a squared correlation is 1 / (n - 1): Pitman (1937)

@@ -17,6 +17,7 @@ def rows_of(sample: Sample, model: Predictions) -> Any:
     if sample.task == "binary":
         return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated)
     if sample.task in NUMBERS:
-        return NumberRows(sample.truth, present(model.predicted, "predictions"), model.left_out, sample.baseline)
+        predicted = present(model.predicted, "predictions")
+        return NumberRows(sample.truth, predicted, model.left_out, sample.baseline, exposure=sample.exposure)
     return ClassRows(
         sample.truth, len(sample.levels), model.predicted, model.probability, model.score, model.reportable)

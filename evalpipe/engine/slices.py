@@ -68,9 +68,12 @@ def _constant(drawn: Floats | None) -> bool:
 
 def slice_summaries(one: Evaluated) -> Iterator[SliceSummary]:
     """Yield how many rows each slice of a dataset has, and how many of them are events."""
+    sample = one.sample
     for part in one.parts:
         if part.slice is not None and part.beside is None:
-            yield SliceSummary(dataset=one.sample.dataset, slice=dict(part.slice), n=part.n, events=part.events)
+            exposed = None if sample.exposure is None else float(part.of(sample.weights * sample.exposure).sum())
+            yield SliceSummary(dataset=sample.dataset, slice=dict(part.slice), n=part.n, events=part.events,
+                               total_exposure=exposed)
 
 
 def slice_differences(plan: Plan, one: Evaluated) -> Iterator[SliceDifference]:

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import metric, ratio
-from evalpipe.metrics.regression import about_means
+from evalpipe.metrics.regression import CONSTANT_RATE, about_rate
 
 POSITIVE = (0.0, np.inf)
 NOT_POSITIVE = "a prediction is zero or negative"
@@ -51,22 +51,22 @@ def poisson_deviance(total: Any, unit_deviance: Any, predictions_not_positive: A
 
 
 @metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="maximize", range=(-np.inf, 1.0),
-        title="Poisson deviance explained", undefined=f"{NO_DEVIANCE}, or the truth is constant",
+        title="Poisson deviance explained", undefined=f"{NO_DEVIANCE}, or {CONSTANT_RATE}",
         ref="Cameron & Windmeijer (1996)")
 def d2_poisson(
-    total: Any,
     unit_deviance: Any,
     predictions_not_positive: Any,
     negative_truths: Any,
     truth_sum: Any,
-    truth_information: Any,
-    moments: Any,
+    rate_information: Any,
+    rate_moments: Any,
 ) -> Any:
-    r"""Share by which the Poisson deviance is smaller than that of the mean of these rows,
-    $1-\frac{D(y,\hat y)}{D(y,\bar y)}$."""
-    valid = (predictions_not_positive + negative_truths == 0) & (about_means(moments)[0] > 0)
-    mean = np.where(valid, ratio(truth_sum, total), 1.0)
-    of_mean = 2 * (truth_information - truth_sum * np.log(mean))
+    r"""Share by which the Poisson deviance is smaller than that of the mean of these rows; with an exposure E, of their
+    overall rate times E, $1-\frac{D(y,\hat y)}{D(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j y_j}{\sum_j E_j}$."""
+    exposure, *_ = np.moveaxis(rate_moments, -1, 0)
+    valid = (predictions_not_positive + negative_truths == 0) & (about_rate(rate_moments) > 0)
+    rate = np.where(valid, ratio(truth_sum, exposure), 1.0)
+    of_mean = 2 * (rate_information - truth_sum * np.log(rate))
     return 1 - ratio(unit_deviance, np.where(valid, of_mean, np.nan))
 
 
@@ -82,3 +82,11 @@ def poisson_log_loss(
     r"""Mean negative natural logarithm of the probability of the count under a Poisson distribution with the predicted
     mean; predictions below epsilon are raised to it, $\frac{1}{n}\sum_i(\hat y_i-y_i\log\hat y_i+\log y_i!)$."""
     return ratio(negative_log_poisson, np.where(not_counts > 0, np.nan, total))
+
+
+@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="none", range=POSITIVE,
+        title="Observed-to-expected ratio", undefined="the predictions add up to zero", ref="Breslow & Day (1987)")
+def observed_expected_ratio(truth_sum: Any, prediction_sum: Any) -> Any:
+    r"""Counts that occurred over those that were expected: 1 where the predictions are right in total, above 1 where
+    they are too low, $\frac{\sum_i y_i}{\sum_i\hat y_i}$."""
+    return ratio(truth_sum, prediction_sum)

@@ -1,7 +1,8 @@
 """Deviances of outcomes whose variance is a power of their mean, and shares of losses that a constant would leave.
 
 D2 is to a loss what R2 is to the squared residual: the constant is the best one for these very rows, their mean for a
-deviance, their median or another quantile for absolute and pinball losses.
+deviance, their median or another quantile for absolute and pinball losses. Of counts with an exposure the constant is a
+rate, which predicts itself times the exposure: `evalpipe.statistics.constant_rate`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import metric, ratio
-from evalpipe.metrics.regression import CONSTANT, EXPLAINED, POSITIVE, ROUNDING, Share, about_means
+from evalpipe.metrics.regression import CONSTANT_RATE, EXPLAINED, POSITIVE, ROUNDING, Share, about_rate
 
 NO_GAMMA = "a truth or a prediction is zero or negative, or a deviance too large for a number"
 NO_TWEEDIE = ("a prediction is zero or negative, a truth is negative or, from power 2 on, zero, or a deviance is too "
@@ -43,47 +44,51 @@ def tweedie_deviance(
 
 
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
-        title="Tweedie deviance explained", aliases=("d2_tweedie_score",), undefined=f"{NO_TWEEDIE}, or {CONSTANT}",
-        ref="Hastie, Tibshirani & Wainwright (2015)")
+        title="Tweedie deviance explained", aliases=("d2_tweedie_score",),
+        undefined=f"{NO_TWEEDIE}, or {CONSTANT_RATE}", ref="Hastie, Tibshirani & Wainwright (2015)")
 def d2_tweedie(
-    total: Any,
     tweedie_unit_deviance: Any,
     without_tweedie_deviance: Any,
-    truth_sum: Any,
-    truth_transformed: Any,
-    moments: Any,
+    tweedie_exposure: Any,
+    tweedie_truth: Any,
+    tweedie_transformed: Any,
+    rate_moments: Any,
     *,
     power: Power = 1.5,
 ) -> Any:
-    r"""Share by which the Tweedie deviance is smaller than that of the mean of these rows,
-    $1-\frac{D_p(y,\hat y)}{D_p(y,\bar y)}$."""
+    r"""Share by which the Tweedie deviance is smaller than that of the mean of these rows; with an exposure E, of the
+    rate that fits them best times E, $1-\frac{D_p(y,\hat y)}{D_p(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j
+    y_jE_j^{1-p}}{\sum_j E_j^{2-p}}$."""
     from scipy.special import boxcox
 
-    valid = (without_tweedie_deviance == 0) & (about_means(moments)[0] > 0)
-    at_mean = total * boxcox(np.where(valid, ratio(truth_sum, total), 1.0), 2 - power)
+    valid = (without_tweedie_deviance == 0) & (about_rate(rate_moments) > 0)
+    mean = np.where(valid, ratio(tweedie_truth, tweedie_exposure), 1.0)
+    at_mean = tweedie_exposure * boxcox(mean, 2 - power)
     # Jensen's gap of a concave function: of the deviance of the mean, the terms linear in the truth cancel.
-    gap = at_mean - truth_transformed
+    gap = at_mean - tweedie_transformed
     of_mean = np.where(valid & (gap > ROUNDING * np.abs(at_mean)), 2 * gap / (power - 1), np.nan)
     return 1 - ratio(tweedie_unit_deviance, of_mean)
 
 
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
-        title="Absolute error explained", aliases=("d2_absolute_error_score",), undefined=CONSTANT,
+        title="Absolute error explained", aliases=("d2_absolute_error_score",), undefined=CONSTANT_RATE,
         ref="Koenker & Machado (1999)")
-def d2_absolute_error(absolute_residual: Any, truth_at: Any, truth_total: Any) -> Any:
-    r"""Share by which the absolute residuals are smaller than the distances from the median of these rows,
+def d2_absolute_error(absolute_residual: Any, rate_at: Any, rate_total: Any) -> Any:
+    r"""Share by which the absolute residuals are smaller than the distances from the median of these rows; with an
+    exposure, from the median of their rates, weighted by it, times it,
     $1-\frac{\sum_i|y_i-\hat y_i|}{\sum_i|y_i-\mathrm{median}(y)|}$."""
-    return 1 - ratio(absolute_residual, 2 * _least_pinball(truth_at, truth_total, 0.5))
+    return 1 - ratio(absolute_residual, 2 * _least_pinball(rate_at, rate_total, 0.5))
 
 
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
-        title="Pinball loss explained", aliases=("d2_pinball_score",), undefined=CONSTANT,
+        title="Pinball loss explained", aliases=("d2_pinball_score",), undefined=CONSTANT_RATE,
         ref="Koenker & Machado (1999)")
-def d2_pinball(pinball_loss: Any, truth_at: Any, truth_total: Any, *, alpha: Share = 0.5) -> Any:
+def d2_pinball(pinball_loss: Any, rate_at: Any, rate_total: Any, *, alpha: Share = 0.5) -> Any:
     r"""Share by which the pinball loss of a predicted quantile of level alpha is smaller than that of the same quantile
-    of these rows, $1-\frac{\sum_i\rho_\alpha(y_i-\hat y_i)}{\sum_i\rho_\alpha(y_i-q_\alpha)},\
+    of these rows; with an exposure, of their rates, weighted by it, times it,
+    $1-\frac{\sum_i\rho_\alpha(y_i-\hat y_i)}{\sum_i\rho_\alpha(y_i-q_\alpha)},\
     \rho_\alpha(r)=\max(\alpha r,(\alpha-1)r)$."""
-    return 1 - ratio(pinball_loss, _least_pinball(truth_at, truth_total, alpha))
+    return 1 - ratio(pinball_loss, _least_pinball(rate_at, rate_total, alpha))
 
 
 def _least_pinball(weight: Any, totals: Any, alpha: float) -> Any:

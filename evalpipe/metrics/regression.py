@@ -21,6 +21,7 @@ EXPLAINED = (-np.inf, 1.0)
 CORRELATION = (-1.0, 1.0)
 NO_ROWS = "no rows"
 CONSTANT = "the truth is constant"
+CONSTANT_RATE = f"{CONSTANT}, or its rate where there is an exposure"
 EXACT = "all predictions are exact"
 ONE_ROW = "the weights add up to no more than one row"
 CONSTANT_EITHER = "the truth or the predictions are constant"
@@ -150,10 +151,10 @@ def pinball(total: Any, pinball_loss: Any, *, alpha: Share = 0.5) -> Any:  # noq
 
 
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED, standard=True, title="R2",
-        aliases=("r2_score", "rsq_trad"), undefined="the truth is constant, or the training mean is not known",
+        aliases=("r2_score", "rsq_trad"), undefined=f"{CONSTANT_RATE}, or the training mean is not known",
         ref="Kvalseth (1985)")
 def r2(
-    total: Any,
+    squared_exposure: Any,
     squared_residual: Any,
     baseline_deviation: Any,
     squared_baseline_deviation: Any,
@@ -162,8 +163,10 @@ def r2(
 ) -> Any:
     r"""Share by which the squared residuals are smaller than those of a constant prediction: the mean of these very
     rows (evaluation), which no model could know, or the mean outcome in training, which one could. Below zero where the
-    model is worse than that; not the squared correlation, $1-\frac{\sum_i(y_i-\hat y_i)^2}{\sum_i(y_i-\bar y)^2}$."""
-    about_mean = spread(total, baseline_deviation, squared_baseline_deviation)
+    model is worse than that; not the squared correlation. With an exposure E the constant is a rate, times E: the best
+    one for these very rows, or the overall rate in training,
+    $1-\frac{\sum_i(y_i-\hat y_i)^2}{\sum_i(y_i-\bar y_i)^2},\ \bar y_i=E_i\frac{\sum_j E_jy_j}{\sum_j E_j^2}$."""
+    about_mean = spread(squared_exposure, baseline_deviation, squared_baseline_deviation)
     return 1 - ratio(squared_residual, about_mean if baseline == "evaluation" else squared_baseline_deviation)
 
 
@@ -291,17 +294,22 @@ def sep(total: Any, squared_left_out_residual: Any) -> Any:
 
 
 @metric(needs="loo_values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED, title="Q2",
-        undefined=CONSTANT, aliases=("cross_validated_r2",), ref="Landram et al. (2005)")
-def q2(squared_left_out_residual: Any, moments: Any) -> Any:
+        undefined=CONSTANT_RATE, aliases=("cross_validated_r2",), ref="Landram et al. (2005)")
+def q2(squared_left_out_residual: Any, squared_exposure: Any, exposed_excess: Any, squared_excess: Any) -> Any:
     r"""Cross-validated R2: share by which the squared residuals of leave-one-out predictions are smaller than those of
-    the mean of all rows, $1-\frac{PRESS}{\sum_i(y_i-\bar y)^2}$."""
-    return 1 - ratio(squared_left_out_residual, about_means(moments)[0])
+    the mean of all rows; with an exposure, of the best constant rate, $1-\frac{PRESS}{\sum_i(y_i-\bar y)^2}$."""
+    return 1 - ratio(squared_left_out_residual, spread(squared_exposure, exposed_excess, squared_excess))
 
 
 def spread(total: Any, deviation: Any, squared: Any) -> Any:
     """Return the weighted sum of squares about the mean, given sums about a pilot; zero where it is but rounding."""
     about_mean = squared - deviation * ratio(deviation, total)
     return np.where(about_mean > ROUNDING * squared, about_mean, 0.0)
+
+
+def about_rate(rate_moments: Any) -> Any:
+    """Return the sum of squares of the truths per unit of exposure about the overall rate, weighted by exposure."""
+    return spread(*np.moveaxis(rate_moments, -1, 0))
 
 
 def about_means(moments: Any) -> tuple[Any, Any, Any]:

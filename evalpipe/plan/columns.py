@@ -27,6 +27,8 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
         named.setdefault(spec.id, ("id",))
     if spec.weight is not None:
         named.setdefault(spec.weight.column, ("weight", "column"))
+    if spec.exposure is not None:
+        named.setdefault(spec.exposure.column, ("exposure", "column"))
     if spec.cluster is not None:
         named.setdefault(spec.cluster, ("cluster",))
     for name, model in spec.models.items():
@@ -83,7 +85,7 @@ def slice_parts(spec: Spec) -> Iterator[tuple[Loc, str | Cut]]:
 
 def model_columns(spec: Spec, model: Model) -> dict[str, str]:
     """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
-    kinds = ("probability", "score", "prediction", "loo_prediction")
+    kinds = ("probability", "score", "prediction", "rate", "loo_prediction")
     what = "score" if model.probabilities is None else "probability"
     chances = {f"{what} of {level}": column for level, column in level_columns(spec, model).items()}
     return chances | {kind: column for kind in kinds if (column := getattr(model, kind)) is not None}
@@ -111,13 +113,15 @@ def levels(spec: Spec) -> list[str]:
 def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: Table) -> dict[str, Loc]:
     """Return the columns to read: of evaluated rows all, of rows to calibrate on all but those of slices.
 
-    Of reference rows only the identity, and the outcome where they have it; without an identity, as to calibrate on.
+    Of reference rows only the identity, and the outcome and its exposure where they have them; without an identity, as
+    to calibrate on.
     """
     if role == "evaluate":
         return dict(named)
     if role == "calibrate" or spec.id is None:
         return {column: loc for column, loc in named.items() if loc[0] not in ("slices", "worst_slices")}
-    outcome = {spec.outcome.column: named[spec.outcome.column]} if spec.outcome.column in table.columns else {}
+    asked = [spec.outcome.column, *([] if spec.exposure is None else [spec.exposure.column])]
+    outcome = {column: named[column] for column in asked if column in table.columns}
     return outcome | {spec.id: named[spec.id]}
 
 

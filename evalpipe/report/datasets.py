@@ -140,6 +140,8 @@ def _facts(results: Results, dataset: DatasetSummary) -> Facts:
         facts.append(("Clusters of rows", numbers.count(dataset.clusters)))
     unit = f" ({results.unit})" if results.unit else ""
     facts += [(f"{head}{unit}", _number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
+    if dataset.total_exposure is not None and dataset.rate is not None:
+        facts += _exposed(results, dataset.total_exposure, dataset.rate)
     if weighted:
         facts.insert(3, ("Rows left out for weight zero", numbers.count(dataset.excluded_zero_weight)))
         facts.append(("Total weight", numbers.count(dataset.total_weight)))
@@ -149,6 +151,13 @@ def _facts(results: Results, dataset: DatasetSummary) -> Facts:
         facts.insert(3, ("Rows left out for want of a prediction",
                          f"{numbers.count(dataset.excluded_incomplete)}, for every model ({lacking})"))
     return (*facts, *_matched(results, dataset))
+
+
+def _exposed(results: Results, total: float, rate: float) -> list[tuple[str, str]]:
+    """Say how large the exposure is, and how much was counted in a unit of it."""
+    unit = (results.exposure or {}).get("unit")
+    return [(f"Total exposure{f' ({unit})' if unit else ''}", _number(total)),
+            (f"Overall rate ({results.unit or 'count'} / {unit or 'exposure'})", numbers.number(rate))]
 
 
 def labels(results: Results) -> dict[str, str]:

@@ -187,7 +187,8 @@ def _subject(results: Results) -> str:
 
 def _facts(results: Results) -> Facts:
     models = ("Models", ", ".join(model.label for model in results.models))
-    return (("Task", f"{results.task} outcome"), *_outcome(results), models, ("Case weights", _weighting(results)))
+    weights = ("Case weights", _weighting(results))
+    return (("Task", f"{results.task} outcome"), *_outcome(results), models, weights, *_exposure(results))
 
 
 def _outcome(results: Results) -> Facts:
@@ -217,6 +218,15 @@ def _weighting(results: Results) -> str:
     }
     column, kind = results.weight.get("column"), meaning.get(results.weight.get("kind", ""))
     return ", ".join(filter(None, (column and f"column {column}", kind))) or "yes"
+
+
+def _exposure(results: Results) -> Facts:
+    """Say what counts were counted in; nothing where no exposure is declared."""
+    if results.exposure is None:
+        return ()
+    unit = results.exposure.get("unit")
+    scaled = "the expected count of a row is of its whole exposure"
+    return (("Exposure", f"column {results.exposure['column']}{f', in {unit}' if unit else ''}; {scaled}"),)
 
 
 def _file(entry: InputFile) -> FileView:

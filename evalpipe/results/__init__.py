@@ -113,6 +113,8 @@ class Results(Record):
     observed: list[ObservedShare] = Field(default_factory=list)
     """The shares of the levels in each evaluated dataset."""
     weight: dict[str, str] | None
+    exposure: dict[str, str | None] | None = None
+    """The column of the exposure of counts, and its unit."""
     inputs: list[InputFile]
     datasets: list[DatasetSummary]
     slices: list[SliceSummary] = Field(default_factory=list)

@@ -71,6 +71,10 @@ class DatasetSummary(Record):
     """Under importance weights, the number of rows of equal weight that tell as much (Kish 1965)."""
     outcome: dict[str, float] = Field(default_factory=dict)
     """Of a number: its weighted mean and sd, min, quartiles and max."""
+    total_exposure: float | None = None
+    """Of counts with an exposure, its weighted total."""
+    rate: float | None = None
+    """The weighted total of the counts over that of the exposure."""
     matched: list[Matched] = Field(default_factory=list)
     """How predictions in files of their own were matched to the rows."""
     excluded_incomplete: int = 0
@@ -88,3 +92,5 @@ class SliceSummary(Record):
     """Observations in it."""
     events: int | None
     """Events among them, of a binary outcome."""
+    total_exposure: float | None = None
+    """Of counts with an exposure, its weighted total in the slice."""

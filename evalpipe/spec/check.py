@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.spec.check_compare import check_compare
 from evalpipe.spec.check_desirability import check_desirability
 from evalpipe.spec.check_equivocal import check_equivocal
+from evalpipe.spec.check_exposure import check_exposure
 from evalpipe.spec.check_gates import check_gates
 from evalpipe.spec.check_metrics import check_metrics
 from evalpipe.spec.check_predictions import check_predictions
@@ -34,7 +35,7 @@ BEYOND = 2
 
 _DRAWN = ("level", "replicates")
 _BINARY = 2
-_KINDS = ("probability", "probabilities", "score", "scores", "prediction", "loo_prediction")
+_KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate", "loo_prediction")
 
 
 def check(tree: Tree) -> list[Problem]:
@@ -43,7 +44,7 @@ def check(tree: Tree) -> list[Problem]:
         check_task(tree), _resampling(tree), _draws(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
         _columns(tree), check_prior(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
         check_compare(tree), check_recalibrate(tree), check_equivocal(tree), check_profit(tree),
-        check_desirability(tree), check_gates(tree), check_thresholds(tree),
+        check_exposure(tree), check_desirability(tree), check_gates(tree), check_thresholds(tree),
     ))
 
 
@@ -153,15 +154,22 @@ def _model(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
         if meant is not None and meant not in _KINDS:
             return []
         message = f"the model '{name}' names no column of predictions"
-        task = tree.get("task")
-        keys = ("'prediction: …'" if task in NUMBERS else "'probabilities: …' or 'prediction: …'" if task in MANY
-                else "'probability: …', 'score: …' or 'prediction: …'")
-        hint = "name the column" if meant else f"add {keys}"
+        hint = "name the column" if meant else f"add {_columns_of(tree)}"
         return [tree.problem("no-predictions", message, "models", name, key=True, hint=hint)]
-    if tree.get("task") in NUMBERS and model.get("prediction") is None:
+    if tree.get("task") in NUMBERS and model.get("prediction") is None and model.get("rate") is None:
         message = f"the model '{name}' has no 'prediction'"
         return [tree.problem("no-predictions", message, "models", name, key=True, hint="add 'prediction: …'")]
     return [*_scores(tree, name, model), *_threshold(tree, name, model)]
+
+
+def _columns_of(tree: Tree) -> str:
+    """Return the keys under which a model of the task may name its predictions."""
+    task = tree.get("task")
+    if task in NUMBERS:
+        exposed = task == "count" and tree.get("exposure") is not None
+        return "'prediction: …' or 'rate: …'" if exposed else "'prediction: …'"
+    several = "'probabilities: …'" if task in MANY else "'probability: …', 'score: …'"
+    return f"{several} or 'prediction: …'"
 
 
 def _scores(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
@@ -197,15 +205,15 @@ def _threshold(tree: Tree, name: str, model: dict[str, Any]) -> list[Problem]:
 
 
 def _columns(tree: Tree) -> list[Problem]:
-    """Report the outcome's column where it is named as a prediction or a weight: every measure would be perfect."""
-    outcome, models, weight = tree.get("outcome", "column"), tree.get("models"), tree.get("weight")
+    """Report the outcome's column where it is named as a prediction, a weight or an exposure."""
+    outcome, models = tree.get("outcome", "column"), tree.get("models")
     places: list[Loc] = [
         ("models", name, kind)
         for name in (models if isinstance(models, dict) else ())
         for kind in _KINDS
         if tree.get("models", name, "predictions") is None
     ]
-    places.append(("weight", "column") if isinstance(weight, dict) else ("weight",))
+    places += [(key, "column") if isinstance(tree.get(key), dict) else (key,) for key in ("weight", "exposure")]
     return [
         tree.problem("outcome-as-input", f"{tree.show(*loc)} is the outcome's column", *loc, hint="name another column")
         for loc in places

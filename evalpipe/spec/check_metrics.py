@@ -240,7 +240,7 @@ def _served(tree: Tree, entry: Entry) -> list[Problem]:
         return []
     code, need, hint = _LACK[entry.metric.needs]
     noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
-    shown = [kind for kind in ("score", "prediction") if any(_has(tree, name, kind) for name in lacking)]
+    shown = [kind for kind in ("score", "prediction", "rate") if any(_has(tree, name, kind) for name in lacking)]
     if not shown:  # then a model's columns are refused already
         return []
     kinds = listed(shown, "and")

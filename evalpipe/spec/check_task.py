@@ -34,6 +34,7 @@ _OF_SPEC: dict[Loc, tuple[str, ...]] = {
     ("profit",): _BINARY,
     ("equivocal",): CLASSES,
     ("intervals", "stratify"): CLASSES,
+    ("exposure",): ("count",),
 }
 _OF_MODEL: dict[str, tuple[str, ...]] = {
     "probability": _BINARY,
@@ -45,6 +46,7 @@ _OF_MODEL: dict[str, tuple[str, ...]] = {
     "scores": MANY,
     "renormalise": MANY,
     "loo_prediction": NUMBERS,
+    "rate": ("count",),
 }
 _INSTEAD = {
     ("score", MANY): "name the columns of all levels under 'scores'",
@@ -52,6 +54,9 @@ _INSTEAD = {
     ("probability", MANY): "name the columns of all levels under 'probabilities'",
     ("probabilities", _BINARY): "name the column of the event's probability under 'probability'",
     ("probability", NUMBERS): "name the column of the predicted number under 'prediction'",
+    ("rate", NUMBERS): "name the column of the predicted number under 'prediction'",
+    ("rate", MANY): "name the columns of all levels under 'probabilities'",
+    ("rate", _BINARY): "name the column of the event's probability under 'probability'",
     ("event", MANY): "remove it; every level counts",
     ("value", MANY): "give the prior probability of each level under 'levels'",
     ("levels", _BINARY): "give the prior probability of the event under 'value'",

@@ -67,6 +67,15 @@ class Weight(Part):
     `importance`: a row counts that much more than another (limits come from the bootstrap)."""
 
 
+class Exposure(Part):
+    """What each row's count was counted in."""
+
+    column: ColumnName
+    """The column that holds the exposure: a number above zero, such as the years that a policy was in force."""
+    unit: StrictStr | None = None
+    """The unit of the exposure, such as `years`, shown with its total."""
+
+
 class Cost(Part):
     """What one kind of prediction costs."""
 
@@ -132,8 +141,12 @@ class Model(Part):
     of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
     refused."""
     prediction: ColumnName | None = None
-    """The column with the predicted level; the predicted number of a regression or count outcome. Without it, rows with
-    probability >= threshold are predicted as events; of several levels, the most probable is predicted."""
+    """The column with the predicted level; the predicted number of a regression outcome; of a count, the expected count
+    of the row, in its whole exposure. Without it, rows with probability >= threshold are predicted as events; of
+    several levels, the most probable is predicted."""
+    rate: ColumnName | None = None
+    """The column with the predicted rate of a count instead, per unit of `exposure`: the expected count of a row is its
+    rate times its exposure."""
     loo_prediction: ColumnName | None = None
     """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
     predictions: FilePaths | None = None
@@ -156,7 +169,7 @@ class Model(Part):
 def gives(model: Mapping[str, object], threshold: object = None) -> frozenset[str]:
     """Return which needs of metrics a model can serve, from the keys that it has and the spec's ``threshold``."""
     has = {key for key, value in model.items() if value is not None}
-    served: set[str] = {"truth"} | ({"labels", "values"} if "prediction" in has else set())
+    served: set[str] = {"truth"} | ({"labels", "values"} if has & {"prediction", "rate"} else set())
     if "loo_prediction" in has:
         served |= {"loo_values"}
     if has & {"probability", "probabilities", "scores"} or {"score", "scale"} <= has:
@@ -244,6 +257,10 @@ class Spec(Part):
     `npv` need it, and so does every measure that is asked for at `prevalence: declared`."""
     weight: Annotated[Weight, Short("column")] | None = None
     """The column of case weights, or a mapping with their kind."""
+    exposure: Annotated[Exposure, Short("column")] | None = None
+    """The column that says in how much of what each count was counted, such as policy-years or patient-days, or a
+    mapping with its unit. It scales the expected count: a row of twice the exposure is still one row, of which twice
+    the count is expected; a row of weight two is two rows. See [Exposure](methods.md#exposure)."""
     cluster: ColumnName | None = None
     """The column that says which rows belong together, such as those of a patient; intervals then resample clusters,
     not rows."""

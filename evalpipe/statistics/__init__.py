@@ -1,6 +1,6 @@
 """Statistics: additive summaries of weighted rows, the only thing a metric sees."""
 
-from evalpipe.statistics import cells, losses, ordered, residuals, scores, tables
+from evalpipe.statistics import cells, constant_rate, losses, ordered, residuals, scores, tables
 from evalpipe.statistics.class_rows import ClassRows
 from evalpipe.statistics.number_rows import NumberRows
 from evalpipe.statistics.rows import Rows
@@ -9,6 +9,6 @@ from evalpipe.statistics.sweep import cut_values, sweep
 from evalpipe.statistics.view import Draws, Stack, View, view
 
 __all__ = [
-    "ClassRows", "Draws", "NumberRows", "Rows", "Stack", "Summary", "View", "cells", "cut_values", "losses", "ordered",
-    "residuals", "scores", "statistics", "sweep", "tables", "view",
+    "ClassRows", "Draws", "NumberRows", "Rows", "Stack", "Summary", "View", "cells", "constant_rate", "cut_values",
+    "losses", "ordered", "residuals", "scores", "statistics", "sweep", "tables", "view",
 ]

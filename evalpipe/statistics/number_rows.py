@@ -10,6 +10,9 @@ import numpy as np
 from evalpipe.statistics.groups import Groups
 from evalpipe.statistics.rows import Floats, Whole, present, taken
 
+SAME = 1e-13
+"""The part of a count up to which it and an expected count are the same but for rounding."""
+
 
 @dataclass(frozen=True)
 class Merge:
@@ -43,7 +46,9 @@ class NumberRows:
     """Truth and predictions of n rows, shape [n]; ``left_out`` are predictions by a model that had not seen the row.
 
     ``baseline`` is the mean outcome of the data that the model was trained on, None where it is not known; ``about``
-    the number that moments are taken about, None for the plain mean of the truth.
+    the number that moments are taken about, None for the plain mean of the truth. Of counts, ``exposure`` [n] is what
+    each was counted in, such as years, None where none is declared; truth and predictions are then counts in it, and
+    ``baseline`` is a count per unit of it.
     """
 
     truth: Floats
@@ -51,6 +56,7 @@ class NumberRows:
     left_out: Floats | None = None
     baseline: float | None = None
     about: float | None = None
+    exposure: Floats | None = None
 
     @property
     def gives(self) -> frozenset[str]:
@@ -66,6 +72,22 @@ class NumberRows:
     def deviation(self) -> Floats:
         """Truth less the pilot, shape [n]."""
         return self.truth - self.pilot
+
+    @cached_property
+    def relative_exposure(self) -> Floats:
+        """Exposure over its plain mean, shape [n], which its unit does not change; ones where none is declared."""
+        return np.ones(len(self.truth)) if self.exposure is None else self.exposure / self.exposure.mean()
+
+    @cached_property
+    def excess(self) -> Floats:
+        """Truth less what the plain overall rate gives at the row's exposure, shape [n]; exactly 0 where they agree.
+
+        Without exposure it is the deviation from the pilot.
+        """
+        if self.exposure is None:
+            return self.deviation
+        excess = self.truth - self.pilot * self.relative_exposure
+        return np.where(np.abs(excess) > SAME * np.abs(self.truth), excess, 0.0)
 
     @cached_property
     def predicted_deviation(self) -> Floats:
@@ -93,6 +115,11 @@ class NumberRows:
         return Groups.by(self.truth)
 
     @cached_property
+    def by_rate(self) -> Groups:
+        """The rows gathered by their truths per unit of exposure."""
+        return Groups.by(self.excess / self.relative_exposure)
+
+    @cached_property
     def by_prediction(self) -> Groups:
         """The rows gathered by their predictions."""
         return Groups.by(self.predicted)
@@ -117,16 +144,25 @@ class NumberRows:
 
     def taken(self, index: Whole) -> NumberRows:
         """Return the rows at these positions."""
-        left_out = taken(self.left_out, index)
-        return NumberRows(self.truth[index], self.predicted[index], left_out, self.baseline)
+        left_out, exposure = taken(self.left_out, index), taken(self.exposure, index)
+        return NumberRows(self.truth[index], self.predicted[index], left_out, self.baseline, exposure=exposure)
 
     def always(self, truth: float) -> NumberRows:
         """Return the rows as if the truth of all were one number; moments stay about the same."""
         return replace(self, truth=np.full(len(self.truth), truth), about=self.pilot)
 
     def paired(self, index: Whole) -> NumberRows:
-        """Return the rows with the truth of row ``index[i]`` beside the predictions of row i."""
-        return replace(self, truth=self.truth[index])
+        """Return the rows with the truth of row ``index[i]`` beside the predictions of row i.
+
+        A count keeps its exposure, and what it is paired with are the predicted rates, times that exposure.
+        """
+        truth = self.truth[index]
+        if self.exposure is None:
+            return replace(self, truth=truth)
+        exposure = self.exposure[index]
+        longer = exposure / self.exposure
+        left_out = None if self.left_out is None else self.left_out * longer
+        return replace(self, truth=truth, predicted=self.predicted * longer, left_out=left_out, exposure=exposure)
 
     @property
     def ranked(self) -> bool:
@@ -135,6 +171,6 @@ class NumberRows:
 
     def __post_init__(self) -> None:
         """Check that the arrays are as long as each other."""
-        for values in (self.predicted, self.left_out):
+        for values in (self.predicted, self.left_out, self.exposure):
             if values is not None and np.shape(values) != np.shape(self.truth):
-                raise ValueError("truth and predictions have different lengths")
+                raise ValueError("truth, predictions and exposure have different lengths")

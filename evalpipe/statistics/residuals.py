@@ -62,20 +62,24 @@ def moments(summary: Summary) -> Any:
 
 @column
 def baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "training"]) -> Any:
-    """Truth less the pilot, or less the mean outcome in training; NaN where that is not known."""
-    return _from_baseline(rows, baseline)
+    """Truth less the baseline's prediction, times the relative exposure; NaN where the baseline is not known.
+
+    The baseline predicts the pilot or the mean outcome in training; with an exposure, one rate for all rows.
+    """
+    return rows.relative_exposure * _from_baseline(rows, baseline)
 
 
 @column
 def squared_baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "training"]) -> Any:
-    """The square of it."""
+    """The squared distance of truth and the baseline's prediction."""
     return _from_baseline(rows, baseline) ** 2
 
 
 def _from_baseline(rows: NumberRows, baseline: str) -> Floats:
     if baseline == "evaluation":
-        return rows.deviation
-    return rows.truth - (np.nan if rows.baseline is None else rows.baseline)
+        return rows.excess
+    known = np.nan if rows.baseline is None else rows.baseline
+    return rows.truth - (known if rows.exposure is None else known * rows.exposure)
 
 
 @column
@@ -213,7 +217,7 @@ def unit_deviance(rows: NumberRows) -> Any:
     valid = (rows.predicted > 0) & (rows.truth >= 0)
     relative = _over(rows.truth, np.where(valid, rows.predicted, 0))
     # Rounding may take the deviance of an almost exact prediction below zero.
-    return np.where(valid, np.maximum(2 * (rows.truth * _log(relative) - rows.residual), 0), 0)
+    return np.where(valid, np.maximum(2 * (rows.truth * logarithm(relative) - rows.residual), 0), 0)
 
 
 @column
@@ -241,20 +245,6 @@ def without_tweedie_deviance(rows: NumberRows, *, power: float) -> Any:
 
 
 @column
-def truth_transformed(rows: NumberRows, *, power: float) -> Any:
-    """Box-Cox transform of the truth by 2 - ``power``; nothing where the truth has no Tweedie deviance."""
-    from scipy.special import boxcox
-
-    return boxcox(np.where(_possible(rows.truth, power), rows.truth, 1.0), 2 - power)
-
-
-@column
-def truth_information(rows: NumberRows) -> Any:
-    """Truth times its natural logarithm, zero where the truth is zero or less."""
-    return rows.truth * _log(rows.truth)
-
-
-@column
 def negative_log_poisson(rows: NumberRows, *, epsilon: float) -> Any:
     """Negative natural logarithm of the Poisson probability of the truth; predictions are at least ``epsilon``."""
     from scipy.special import gammaln
@@ -270,7 +260,7 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
     """
     from scipy.special import boxcox
 
-    valid = _possible(rows.truth, power) & (rows.predicted > 0)
+    valid = possible(rows.truth, power) & (rows.predicted > 0)
     truth, mean = np.where(valid, rows.truth, 1.0), np.where(valid, rows.predicted, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         relative = truth / mean
@@ -279,7 +269,7 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
     return np.where(valid & np.isfinite(found), np.maximum(found, 0), np.nan)
 
 
-def _possible(truth: Floats, power: float) -> Flags:
+def possible(truth: Floats, power: float) -> Flags:
     """Tell which truths can come of a Tweedie distribution: zero only below power 2."""
     return truth >= 0 if power < 2 else truth > 0
 
@@ -289,6 +279,6 @@ def _over(numerator: Floats, denominator: Floats) -> Floats:
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
 
 
-def _log(values: Floats) -> Floats:
+def logarithm(values: Floats) -> Floats:
     """Take natural logarithms, giving zero for what has none."""
     return np.log(np.where(values > 0, values, 1.0))

@@ -17,7 +17,7 @@ import evalpipe
 from evalpipe.engine.averages import values
 from evalpipe.engine.independent import Independent, exact
 from evalpipe.metrics import registry
-from evalpipe.metrics.declare import AVERAGES
+from evalpipe.metrics.written import AVERAGES
 from evalpipe.plan import MetricPlan
 from evalpipe.statistics import NumberRows, Summary
 from laws import samples

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from evalpipe.metrics import Metric, metric, ratio, registry
-from evalpipe.statistics import NumberRows, Summary, ordered, residuals, statistics
+from evalpipe.statistics import NumberRows, Summary, constant_rate, ordered, residuals, statistics
 
 CLOSE = 1e-12
 N = 97
@@ -44,6 +44,7 @@ COUNTS_ROWS = [("ccc", {"bias": False}), ("rpd", {}), ("rpiq", {}), ("pearson_di
 RELATIVE = {
     "mape", "mpe", "smape", "msle", "linear_calibration_intercept", "pearson_chi2", "pearson_dispersion",
     "poisson_deviance", "d2_poisson", "poisson_log_loss", "gamma_deviance", "tweedie_deviance", "d2_tweedie",
+    "observed_expected_ratio",
 }
 """Metrics that see more than differences of outcomes: a shift of truth and prediction matters to them."""
 
@@ -54,7 +55,7 @@ SPREAD = {
 """Metrics that a constant truth leaves undefined."""
 
 AT_BEST = {"mean_error": 0.0, "mpe": 0.0, "linear_calibration_slope": 1.0, "linear_calibration_intercept": 0.0,
-           "pearson_dispersion": 0.0}
+           "pearson_dispersion": 0.0, "observed_expected_ratio": 1.0}
 """The value for exact predictions of metrics that have no better end."""
 
 
@@ -330,7 +331,7 @@ def test_a_statistic_adds(name: str) -> None:
 
 
 def test_no_statistic_is_idle() -> None:
-    homes = {residuals.__name__, ordered.__name__}
+    homes = {residuals.__name__, ordered.__name__, constant_rate.__name__}
     assert {name for name, one in statistics.items() if one.function.__module__ in homes} == set(USED) - {"total"}
 
 

@@ -160,6 +160,7 @@ SOURCES: dict[str, list[tuple[dict[str, Any], Any]]] = {
     "d2_poisson": [({}, lambda d: sk.d2_tweedie_score(**arguments(d), power=1))],
     "poisson_log_loss": [({}, lambda d: log_loss_of_counts(d, 1e-15)),
                          ({"epsilon": 0.49}, lambda d: log_loss_of_counts(d, 0.49))],
+    "observed_expected_ratio": [({}, lambda d: mean(d.y, d) / mean(d.p, d))],
     "gamma_deviance": [({}, lambda d: sk.mean_gamma_deviance(**arguments(d)))],
     "tweedie_deviance": [({}, lambda d: sk.mean_tweedie_deviance(**arguments(d), power=1.5)),
                          ({"power": 1.1}, lambda d: sk.mean_tweedie_deviance(**arguments(d), power=1.1)),

@@ -104,6 +104,33 @@ def of_counts(seed: int) -> Pairs:
     }
 
 
+def of_exposures(seed: int) -> Pairs:
+    """Compare a Poisson regression of counts with an exposure, given as such or as the offset of its logarithm."""
+    x, y, w = draw(seed)
+    y = y - seed % 2
+    exposure = np.random.default_rng(seed).gamma(2, 1, len(y)) + 0.05
+    how = {"exposure": exposure} if seed % 3 else {"offset": np.log(exposure)}
+    fit = sm.GLM(y, x, family=sm.families.Poisson(), freq_weights=w, **how).fit()
+    rows, n = NumberRows(y, fit.fittedvalues, exposure=exposure), w.sum()
+    found = {
+        "pearson_chi2": (value("pearson_chi2", rows, w), fit.pearson_chi2, SUMS),
+        "poisson_deviance": (value("poisson_deviance", rows, w), fit.deviance / n, SUMS),
+        "poisson_log_loss": (value("poisson_log_loss", rows, w), -fit.llf / n, SUMS),
+        "d2_poisson": (value("d2_poisson", rows, w), 1 - fit.deviance / fit.null_deviance, ITERATED),
+        "observed_expected_ratio": (value("observed_expected_ratio", rows, w), 1.0, ITERATED),  # with an intercept
+    }
+    rate = sm.WLS(y, exposure, w).fit()  # the best constant rate of a squared residual
+    found["r2"] = (value("r2", rows, w), 1 - (w * (y - fit.fittedvalues) ** 2).sum() / rate.ssr, SOLVED)
+    missed = min((w * np.abs(y - each * exposure)).sum() for each in y / exposure)  # a median is one of the rates
+    explained = 1 - (w * np.abs(y - fit.fittedvalues)).sum() / missed
+    found["d2_absolute_error"] = (value("d2_absolute_error", rows, w), explained, SUMS)
+    amounts = sm.GLM(y, x, family=FAMILIES[1.5], freq_weights=w, **how).fit()
+    share = 1 - amounts.deviance / amounts.null_deviance
+    rows = NumberRows(y, amounts.fittedvalues, exposure=exposure)
+    found["d2_tweedie"] = (value("d2_tweedie", rows, w, power=1.5), share, ITERATED)
+    return found
+
+
 FAMILIES = {
     1.5: sm.families.Tweedie(sm.families.links.Log(), var_power=1.5),
     2.0: sm.families.Gamma(sm.families.links.Log()),
@@ -197,7 +224,8 @@ def of_many_classes(seed: int) -> Pairs:
 
 
 COMPARED = {
-    of_errors: 13, of_lines: 5, of_counts: 5, of_amounts: 7, of_quantiles: 4, of_two_classes: 11, of_many_classes: 5,
+    of_errors: 13, of_lines: 5, of_counts: 5, of_exposures: 8, of_amounts: 7, of_quantiles: 4, of_two_classes: 11,
+    of_many_classes: 5,
 }
 """How many comparisons each source makes of one data set."""
 

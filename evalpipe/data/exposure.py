@@ -1,0 +1,61 @@
+"""The exposure of counts: its checks, and the expected counts that predicted rates come to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.data.columns import are, cells, noun, quoted, read_numbers
+from evalpipe.data.numeric import EXTREME, LARGEST, SMALLEST, extreme
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalpipe.data.columns import Columns
+    from evalpipe.errors import Problem
+    from evalpipe.spec.origin import Loc
+
+def check(found: Columns, column: str) -> None:
+    """Check that every row has an exposure above zero, and that every rate times it is a number above zero."""
+    loc: Loc = ("exposure", "column")
+    values = found.values.get(column)
+    if values is None:
+        values = read_numbers(found, column, loc, "missing-exposure", "exposure")
+    if values is None:
+        return
+    found.values[column] = values
+    known = values.fill_nan(None)
+    wrong = ((known <= 0) | known.is_infinite()).fill_null(value=False)
+    far = extreme(known) & ~wrong
+    for code, mask, what, hint in (
+        ("exposure-range", wrong, f"not {noun(wrong, 'positive finite number')}",
+         f"a row without exposure tells nothing; leave such rows out with where: '{quoted(column)} > 0'"),
+        ("extreme-value", far, EXTREME, "give the exposure in another unit, and rates per that unit"),
+    ):
+        if mask.any():
+            message = f"{cells(mask)} of the exposure column '{column}' {are(mask)} {what}"
+            found.problems.append(found.rows.problem(
+                code, message, loc, hint, mask=mask, values=found.rows.frame[column]))
+    if not found.problems:
+        found.problems.extend(_not_expected(found, values))
+
+
+def expected(rate: pl.Series, exposure: pl.Series) -> pl.Series:
+    """Return the expected counts of rows, shape [n], from their predicted rates and their exposures."""
+    return rate * exposure
+
+
+def _not_expected(found: Columns, exposure: pl.Series) -> list[Problem]:
+    """Return a problem for each model whose rates give expected counts that cannot be computed with."""
+    problems = []
+    for name, model in found.rows.spec.models.items():
+        if model.rate is None:
+            continue
+        theirs = found.of(name)
+        counts = expected(theirs.values[model.rate], exposure)
+        wrong = extreme(counts)
+        if wrong.any():
+            message = f"{cells(wrong)} of column '{model.rate}' times the exposure {are(wrong)} {EXTREME}"
+            hint = f"expected counts are from {SMALLEST:g} to {LARGEST:g}; is the rate per unit of the exposure?"
+            problems.append(theirs.rows.problem("extreme-value", message, ("models", name, "rate"), hint, mask=wrong,
+                                                values=theirs.rows.frame[model.rate]))
+    return problems
