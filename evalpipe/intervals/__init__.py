@@ -36,6 +36,7 @@ from evalpipe.intervals.noise import (
     corrected_limits,
     drawn_noise,
     including,
+    noncentral_cdf,
     noncentral_limits,
     rate_variances,
     square_noise,
@@ -65,7 +66,8 @@ __all__ = [
     "block_counts", "blocks", "bootstrap_error", "clopper_pearson", "corrected_limits", "delong_covariance",
     "diebold_mariano", "diebold_mariano_sums", "doubtful", "drawn_noise", "excluding", "folded_limits", "holm",
     "including", "jackknife_counts", "jeffreys", "kish", "logit_bootstrap", "logit_limits", "mcnemar",
-    "monte_carlo_error", "noncentral_limits", "p_of_verdict", "paired_auc", "percentile_limits", "pointwise_band",
+    "monte_carlo_error", "noncentral_cdf", "noncentral_limits", "p_of_verdict", "paired_auc", "percentile_limits",
+    "pointwise_band",
     "predictive_error", "rate_variances", "recovered_limits", "replicate_weights", "simultaneous_band", "split",
     "square_noise", "stream", "studentised_limits", "verdict", "wilson",
 ]

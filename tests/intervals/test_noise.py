@@ -14,6 +14,7 @@ from evalpipe.intervals import (
     doubtful,
     drawn_noise,
     including,
+    noncentral_cdf,
     noncentral_limits,
     rate_variances,
     square_noise,
@@ -27,6 +28,19 @@ def test_the_observed_square_is_a_quantile_at_each_limit(square: float, mean: fl
     assert limits is not None
     shares = [ncx2.cdf(square / scale, mean / scale, true / scale) for true in limits]
     assert shares == pytest.approx([0.95, 0.05], abs=1e-6)  # brentq's tolerance times the density
+
+
+@pytest.mark.parametrize(("freedom", "noncentrality"), [(1e-3, 1e7), (100.0, 2e6), (1e7, 0.0), (1e6, 1e6)])
+def test_large_noncentral_probabilities_are_those_of_the_series(freedom: float, noncentrality: float) -> None:
+    spread = (2 * (freedom + 2 * noncentrality)) ** 0.5
+    for at in freedom + noncentrality + spread * np.linspace(-4, 4, 9):
+        exact = ncx2.cdf(at, freedom, noncentrality)
+        assert noncentral_cdf(at, freedom, noncentrality) == pytest.approx(exact, abs=1e-8)  # as its docstring says
+
+
+def test_noise_far_below_the_square_leaves_limits_next_to_it() -> None:
+    limits = noncentral_limits(6.3e-5, Noise(3.4e-20, 1.9e-40), 0.95)
+    assert limits == pytest.approx((6.3e-5, 6.3e-5), rel=1e-10)  # brentq's tolerance
 
 
 def test_a_square_that_noise_alone_explains_has_a_lower_limit_of_zero() -> None:
