@@ -64,7 +64,9 @@ The same population at a prevalence of {prevalence}; {sets} data sets of 100, 50
 are made of all of them, those from {replicates} replicates of the first {drawn}: two standard errors of a figure near
 95 are {error:.1f} and {errors} points. Under *weights*, rows weigh as draws from an
 exponential distribution say, whatever they are; with *clusters*, {cluster} rows of one truth and one score noise make a
-cluster. The last row is a disparity whose true value is 0. `python benchmarks/noise.py` writes this section.
+cluster. A run marks the interval `degenerate` where bins have few independent units: of 100 rows with weights or
+clusters for `ece`, and with clusters for `brier_reliability`. The disparity's true value is 0.
+`python benchmarks/noise.py` writes this section.
 """
 
 

@@ -20,6 +20,7 @@ from evalpipe.intervals import (
     basic_limits,
     bca_limits,
     doubtful,
+    kish,
     logit_bootstrap,
     logit_limits,
     monte_carlo_error,
@@ -217,7 +218,7 @@ def _interval(
     if entry.drawn and replicates is not None:
         found = _bootstrapped(entry, params, value, replicates, level)
         few = None if clusters is None or clusters >= CLUSTERS else few_clusters(clusters, level)
-        few = few or thin(summary, entry, place.part.n if clusters is None else clusters)
+        few = few or thin(summary, entry, _units(place, summary) if clusters is None else clusters)
         return found if few is None or found.status != "ok" else replace(found, status="degenerate", reason=few)
     return _closed(place, summary, entry, value, params)
 
@@ -231,12 +232,20 @@ def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, par
         return _predictive(summary, entry, value, level)
     if entry.metric.interval in GAPS:
         squared = _squared(summary) if plan.spec.importance else summary
-        return _Found(value, entry.method, gap_limits(summary, squared, entry.metric, params, value, level))
+        limits = gap_limits(summary, squared, entry.metric, params, value, level)
+        weak = plan.spec.importance and entry.metric.interval == "gaps"
+        reason = thin(summary, entry, _units(place, summary)) if weak else None
+        return _Found(value, entry.method, limits, "ok" if reason is None else "degenerate", reason)
     successes, trials = summary.proportion(entry.metric, params)
     if plan.spec.importance:
         successes, trials = _effective(summary, entry, params, successes, trials)
     lower, upper = LIMITS[entry.method](successes, trials, level)
     return _Found(value, entry.method, (float(lower), float(upper)))
+
+
+def _units(place: Place, summary: Summary) -> float:
+    """Return the observations, or under importance weights the rows of equal weight that tell as much."""
+    return float(kish(summary.weights)) if place.plan.spec.importance else place.part.n
 
 
 def _squared(summary: Summary) -> Summary:

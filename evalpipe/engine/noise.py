@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from evalpipe.plan import MetricPlan
     from evalpipe.statistics import Summary
 
-UNITS = 20
-"""Independent units, rows or clusters, for each rounded probability, from which on replicates see their noise: they
-show (m - 1) / m of that of a bin of m units, and its square is what is looked for."""
+UNITS = {"gaps": 5, "squared_gaps": 20, "scatter": 20}
+"""Independent units for each bin from which on its noise is seen: replicates show (m - 1) / m of that of a bin of m
+units. Of squares, which are noise before all else, more are needed: see the simulations of docs/methods.md."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Limits = tuple[float, float]
@@ -83,22 +83,25 @@ def _scatter(rates: Floats, shares: Floats, variances: Floats, n: float, value: 
     return corrected_limits(value, float(lost.sum()), math.sqrt(variance), level)
 
 
-def thin(summary: Summary, entry: MetricPlan, units: int) -> str | None:
-    """Return why replicates do not see the noise of squared gaps or scatter; None where they do.
+def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
+    """Return why the noise of a measure of gaps is not seen in bins of so few units; None where it is.
 
-    A bin of a single unit is the same in every replicate that has it, however uncertain its event rate is.
+    Units are rows, clusters, or under importance weights the rows of equal weight that tell as much. A bin of a single
+    unit is the same in every replicate that has it, however uncertain its event rate is.
     """
-    if entry.metric.interval not in ("squared_gaps", "scatter"):
+    least = UNITS.get(str(entry.metric.interval))
+    if least is None:
         return None
     seen = [(summary, entry.params)]
     if entry.of_class and entry.average != "none":
         seen = list(zip(summary.classes, entry.of_class, strict=True))
     gaps = [one.gaps(entry.metric, params) for one, params in seen]
     bins = max(int(np.count_nonzero(each.events + each.others > 0)) for each in gaps)
-    if units >= UNITS * bins:
+    if units >= least * bins:
         return None
-    return (f"the rows have {bins} different rounded probabilities, fewer than {UNITS} independent units for each: "
-            "resampling does not see the noise within them; ask for fewer digits")
+    fewer = "bins" if entry.metric.interval == "gaps" else "digits"
+    return (f"about {units:,.0f} independent units in {bins} bins, fewer than {least} for each, so their noise is not "
+            f"seen in full: ask for fewer {fewer}")
 
 
 def drawn_limits(

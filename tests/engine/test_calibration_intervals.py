@@ -79,8 +79,12 @@ def test_clusters_are_inverted_from_what_replicates_show() -> None:
 def test_resampling_clusters_does_not_see_the_noise_of_thin_groups() -> None:
     found = row("brier_reliability", cluster=np.arange(300) // 3)
     assert (found.status, found.reason) == ("degenerate", (
-        "the rows have 83 different rounded probabilities, fewer than 20 independent units for each: resampling does "
-        "not see the noise within them; ask for fewer digits"))
+        "about 100 independent units in 83 bins, fewer than 20 for each, so their noise is not seen in full: ask for "
+        "fewer digits"))
+    found = row("ece", cluster=np.arange(300) // 6)
+    assert (found.status, found.reason) == ("degenerate", (
+        "about 50 independent units in 15 bins, fewer than 5 for each, so their noise is not seen in full: ask for "
+        "fewer bins"))
 
 
 def test_few_clusters_are_called_few() -> None:
