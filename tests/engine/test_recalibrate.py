@@ -82,22 +82,26 @@ def test_recalibration_mends_what_is_too_sure() -> None:
 
 
 def test_differences_of_variants_are_of_the_same_draws() -> None:
-    """Both are resampled alike: the interval of the difference is that of the replicates' differences."""
-    from evalpipe.intervals import Design, percentile_limits, replicate_weights
+    """Both are resampled alike: the error of the difference is that of the replicates' differences."""
+    from scipy.stats import t
 
-    given = frames(300)
-    results = recalibrated(given, ["isotonic"], intervals=intervals(300), engine={"mode": "exact"})
+    from evalpipe.intervals import Design, bootstrap_error, replicate_weights
+
+    given, measures = frames(300), ["log_likelihood"]
+    results = recalibrated(given, ["logistic"], intervals=intervals(300), engine={"mode": "exact"}, metrics=measures)
     loaded = load({"evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
-                   "datasets": DATASETS, "models": {"p": {"probability": "p"}}, "metrics": MEASURES,
-                   "recalibrate": {"fit_on": "cal", "methods": ["isotonic"]}})
+                   "datasets": DATASETS, "models": {"p": {"probability": "p"}}, "metrics": measures,
+                   "recalibrate": {"fit_on": "cal", "methods": ["logistic"]}})
     planned = plan(loaded, look(loaded, given))
     sample = with_variants(planned, read(planned, given)).samples[0]
     weights = np.concatenate(list(replicate_weights(Design(sample.n), 300, 0, "d")))
-    chances = [sample.models[name].probability for name in ("p+isotonic", "p")]
-    losses = [(sample.truth - chance) ** 2 for chance in chances if chance is not None]
-    drawn = (weights * (losses[0] - losses[1])).sum(axis=1) / sample.n
-    (row,) = [c for c in results.comparisons if c.metric == "brier"]
-    assert (row.lower, row.upper) == pytest.approx(percentile_limits(drawn, 0.95), abs=1e-12)
+    chances = [sample.models[name].probability for name in ("p+logistic", "p")]
+    logs = [np.log(np.where(sample.truth, chance, 1 - chance)) for chance in chances if chance is not None]
+    drawn = (weights * (logs[0] - logs[1])).sum(axis=1)
+    (row,) = results.comparisons
+    reach = t.ppf(0.975, 299) * bootstrap_error(drawn)
+    assert row.test == "bootstrap"
+    assert (row.lower, row.upper) == pytest.approx((row.difference - reach, row.difference + reach), rel=1e-10)
 
 
 def test_cross_fitted_rows_are_recalibrated_by_the_other_folds_alone() -> None:
