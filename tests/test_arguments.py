@@ -75,6 +75,7 @@ CASES: dict[str, dict[str, Any]] = {
     "a table": {"probability": TABLE}, "a list of rows": {"probability": np.column_stack([1 - P, P]).tolist()},
     "a table of one": {"probability": P[:, None]}, "one-hot": {"truth": TABLE}, "a box": {"weight": np.ones((N, 2, 2))},
     "no levels of a table": several(levels=None), "other levels": several(levels=[0, 1]),
+    "rate alone": number(task="count", truth=K, prediction=None, rate=P),
     "a table of a model": {"probability": {"forest": TABLE[:, :2]}},
 }  # fmt: skip
 
