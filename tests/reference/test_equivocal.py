@@ -66,10 +66,11 @@ def test_scikit_learn_agrees_on_the_reportable_rows(cut: float, below: float, ab
         "reportable_rate": np.average(kept, weights=whole),
     }
     assert {name: row.value for name, row in found.items()} == pytest.approx(peers, rel=1e-12)
-    of_all = {"roc_auc", "brier", "reportable_rate"}
-    assert {name: row.n for name, row in found.items()} == {
-        name: len(frame) if name in of_all else kept.sum() for name in peers}
-    assert {row.events for name, row in found.items() if name not in of_all} == {y.sum()}
+    kept_rows, all_rows = (len(y), y.sum()), (len(frame), frame["y"].sum())
+    own = {"sensitivity": (y.sum(), y.sum()), "specificity": (len(y) - y.sum(), 0),
+           "precision": (d.sum(), (d & y).sum()), **dict.fromkeys(("roc_auc", "brier", "reportable_rate"), all_rows)}
+    assert {name: (row.n, row.events) for name, row in found.items()} == {
+        name: own.get(name, kept_rows) for name in peers}
 
 
 def test_scikit_learn_agrees_on_averages_over_the_reportable_rows_of_several_levels() -> None:
