@@ -38,7 +38,7 @@ def big(n: int = 3000, seed: int = 0) -> tuple[Any, Any]:
 
 def test_a_value_has_its_support_and_interval() -> None:
     row = only(evaluate(metrics=["sensitivity"]), "sensitivity")
-    assert (row.value, row.n, row.events, row.method, row.status) == (0.75, 10, 4, "exact", "ok")
+    assert (row.value, row.n, row.events, row.method, row.status) == (0.75, 4, 4, "exact", "ok")
     assert (row.lower, row.upper) == pytest.approx((0.19412044968324104, 0.9936905367902902), abs=1e-12)
 
 
