@@ -222,11 +222,12 @@ def test_a_reference_slice_of_rows_of_weight_zero_alone_is_no_reference() -> Non
 def test_cuts_put_each_number_where_its_label_says(values: list[float], places: list[int]) -> None:
     cuts = sorted(places)
     numbers = [*values, *map(float, cuts)] * 2
-    frame = pl.DataFrame({"y": numbers, "x": numbers, "p": numbers})
+    places_of = [float(k) for k in range(len(numbers))]
+    frame = pl.DataFrame({"y": places_of, "x": numbers, "p": places_of})
     found = sample(frame, task="regression", outcome={"column": "y"}, models={"m": {"prediction": "p"}},
                    slices=[{"column": "x", "cuts": cuts}])
-    for number, code in zip(found.truth, found.slicings[0].codes, strict=True):
-        assert code == sum(number >= cut for cut in cuts)
+    for place, code in zip(found.truth, found.slicings[0].codes, strict=True):
+        assert code == sum(numbers[int(place)] >= cut for cut in cuts)
 
 
 def test_levels_are_in_the_order_in_which_people_read_them() -> None:
