@@ -7,7 +7,6 @@ from typing import get_args
 from evalpipe.plan.methods import Method
 from evalpipe.report import wording
 
-
 OF_DIFFERENCES = {"paired_t", "tango", "miettinen_nurminen", "bootstrap_error", "recovered"}
 
 
