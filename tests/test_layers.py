@@ -18,7 +18,8 @@ BELOW = {
     "version": set(),
     "spelling": set(),
     "tasks": set(),
-    "results": {"errors"},
+    "numbers": set(),
+    "results": {"numbers", "errors"},
     "metrics": {"spelling", "tasks", "errors"},
     "calibration": {"spelling", "tasks", "errors"},
     "desirability": set(),
@@ -28,12 +29,12 @@ BELOW = {
     "plan": {"spelling", "spec", "data.table", "metrics", "tasks", "errors"},
     "data": {"spelling", "spec", "plan", "tasks", "results", "errors"},
     "engine": {
-        "plan", "tasks", "statistics", "metrics", "intervals", "calibration", "desirability", "data.sample", "results",
-        "version", "errors",
+        "numbers", "plan", "tasks", "statistics", "metrics", "intervals", "calibration", "desirability", "data.sample",
+        "results", "version", "errors",
     },
-    "report": {"results", "errors"},
+    "report": {"numbers", "results", "errors"},
     "gates": {
-        "plan", "spec", "data.sample", "intervals", "results", "report.names", "report.numbers", "report.tables",
+        "numbers", "plan", "spec", "data.sample", "intervals", "results", "report.names", "report.tables",
         "report.wording", "errors",
     },
     "lock": set(),
@@ -44,8 +45,8 @@ BELOW = {
     "arrays": {"arguments", "run", "spec", "results", "errors"},
     "recalibration": {"run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
-        "run", "record", "recalibration", "gates.reference", "spec", "plan", "results", "metrics", "report.names",
-        "report.numbers", "report.tables", "report.wording", "version", "errors",
+        "numbers", "run", "record", "recalibration", "gates.reference", "spec", "plan", "results", "metrics",
+        "report.names", "report.tables", "report.wording", "version", "errors",
     },
 }
 

@@ -8,6 +8,7 @@ import click
 
 from evalpipe.cli.app import annotation
 from evalpipe.errors import Problem
+from evalpipe.numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +75,7 @@ def _measured(results: Results, gate: Gate) -> str:
 
 
 def _value(value: float | None) -> str:
-    return "none" if value is None else f"{value:.4g}"
+    return "none" if value is None else number(value)
 
 
 def _where(results: Results, gate: Gate) -> str:

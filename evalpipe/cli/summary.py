@@ -7,8 +7,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from evalpipe.numbers import count, interval, most_decimals, number, percent, signed_interval
 from evalpipe.report.names import names_of
-from evalpipe.report.numbers import count, interval, most_decimals, number, percent, signed_interval
 from evalpipe.report.tables import MODELS_ABREAST, Number, abreast, is_whole, overall
 from evalpipe.report.wording import level, measure
 

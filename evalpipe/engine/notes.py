@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe import numbers
 from evalpipe.metrics import registry
 from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.declare import ratio
@@ -61,8 +62,8 @@ def notes(
         if plain and row.value is not None and row.value < 0.5 and binary:
             yield Warned(
                 code="worse-than-chance",
-                message=f"{where}: the ROC AUC is {row.value:.4g}, below one half; is '{sample.levels[0]}' the right "
-                "event, and are higher values meant for it?",
+                message=f"{where}: the ROC AUC is {numbers.number(row.value)}, below one half; is "
+                f"'{sample.levels[0]}' the right event, and are higher values meant for it?",
             )
         if row.status == "degenerate" and sample.summary.clusters != 1:  # which the data step warns of
             what = f"{row.metric}{_part(row)} is {row.reason}; do not trust "

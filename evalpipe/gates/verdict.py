@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.report.numbers import MOST_DECIMALS, decimals, exact, fixed, signed
+from evalpipe.numbers import MOST_DECIMALS, decimals, exact, fixed, signed
 
 if TYPE_CHECKING:
     from evalpipe.results import Status

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import equivocal, numbers, wording
+from evalpipe import numbers
+from evalpipe.report import equivocal, wording
 from evalpipe.report.disparities import signed
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.tables import Number, key_measures, limited, note_of, status_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers
+from evalpipe import numbers
 from evalpipe.report.names import names_of
 from evalpipe.report.tables import Number, limited, overall, shown
 

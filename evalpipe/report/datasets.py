@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import equivocal, numbers, wording
+from evalpipe import numbers
+from evalpipe.report import equivocal, wording
 from evalpipe.report.classes import ClassTable, class_tables
 from evalpipe.report.residuals import ResidualTable, residual_tables
 from evalpipe.report.tables import (

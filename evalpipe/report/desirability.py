@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe import numbers
+from evalpipe.report import wording
 from evalpipe.report.desirability_verdict import goal_title, verdict
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.tables import Number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers
+from evalpipe import numbers
 
 if TYPE_CHECKING:
     from evalpipe.results import Confusion, ModelSummary, Results, Zone

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers
+from evalpipe import numbers
 from evalpipe.report.names import names_of
 from evalpipe.report.tables import is_whole
 

@@ -6,7 +6,8 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import equivocal, numbers, wording
+from evalpipe import numbers
+from evalpipe.report import equivocal, wording
 from evalpipe.report.comparisons import ComparisonRow, comparison_row, family, is_recalibrated, notes
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.recalibration_verdict import SHIFTED, Verdict, verdict_of

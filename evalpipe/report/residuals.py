@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers
+from evalpipe import numbers
 from evalpipe.report.tables import MODELS_ABREAST
 
 if TYPE_CHECKING:

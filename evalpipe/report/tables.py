@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import equivocal, numbers, wording
+from evalpipe import numbers
+from evalpipe.report import equivocal, wording
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

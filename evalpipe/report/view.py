@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import equivocal, numbers, wording
+from evalpipe import numbers
+from evalpipe.report import equivocal, wording
 from evalpipe.report.comparisons import ComparisonView, comparison_views
 from evalpipe.report.costs import CostsView, costs_view
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view

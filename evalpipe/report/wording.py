@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe.report import numbers
+from evalpipe import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

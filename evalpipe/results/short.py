@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe import numbers
+
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, Results
 
@@ -42,8 +44,10 @@ def _line(row: Estimate) -> str:
 def _value(row: Estimate) -> str:
     if row.value is None:
         return row.status
-    limits = "" if row.lower is None or row.upper is None else f" ({row.lower:.4g} to {row.upper:.4g})"
-    return f"{row.value:.4g}{limits}"
+    if row.lower is None or row.upper is None:
+        return numbers.number(row.value)
+    value, limits = numbers.interval(row.value, row.lower, row.upper)
+    return f"{value} ({limits})"
 
 
 def _listed(names: list[str]) -> str:

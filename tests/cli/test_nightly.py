@@ -109,7 +109,7 @@ def test_five_nights_from_another_working_directory(
     assert accepted.stdout.splitlines()[0] == (
         "reports/nightly: this run is now the reference of gates 'against: last'")
     assert accepted.stdout.splitlines()[-1].startswith(
-        "Logistic regression on tonight: ROC AUC, reference before 0.801, from now on 0.5363")
+        "Logistic regression on tonight: ROC AUC, reference before 0.801, from now on 0.536")
     assert not [line for line in told[4] if " failed" in line or "skipped" in line]
 
 
@@ -236,7 +236,7 @@ def test_a_broken_reference_is_an_error_with_a_way_out(command: Command) -> None
     mended = command("accept", "out")
     assert (mended.code, mended.stdout) == (0, (
         "out: this run is now the reference of gates 'against: last'\n"
-        "a on test: ROC AUC, reference before none, from now on 0.9059\n"))
+        "a on test: ROC AUC, reference before none, from now on 0.906\n"))
     assert "gates: 1 of 1 held" in command(*LINE).stdout
 
 
@@ -282,7 +282,7 @@ def test_accept_tells_what_had_failed_and_both_values(command: Command) -> None:
         "gate 1 had failed: a on test: ROC AUC minus that of the reference (two independent samples): −0.058 (−0.172 "
         "to +0.055). The value is below −0.02.\n"
         "gate 2 had failed: a on test: Accuracy: 0.700 (0.587 to 0.797). The whole interval is below 0.99.\n"
-        "a on test: ROC AUC, reference before 0.9059, from now on 0.8479\n")
+        "a on test: ROC AUC, reference before 0.906, from now on 0.848\n")
     assert Path("out/reference.json").read_bytes() == Path("out/results.json").read_bytes()
     assert list(Path().glob(".*")) == []
 

@@ -74,7 +74,7 @@ COUNTS: dict[str, tuple[list[float], list[float], list[float]]] = {
     "constant prediction": ([0.0, 1.0, 7.0], [0.3] * 3, [1.0, 2.0, 0.3]),
     "all zero": ([0.0, 0.0, 0.0], THREE, [0.1, 0.2, 0.4]),
     "all tied and exact": ([3.0, 3.0, 3.0], [3.0, 3.0, 3.0], [0.1, 0.2, 0.4]),
-    "hardly any expected": ([0.0, 1.0, 5.0], [1e-300, 1e-300, 1e-300], [1.0, 1.0, 1.0]),
+    "hardly any expected": ([0.0, 1.0, 5.0], [1e-60, 1e-60, 1e-60], [1.0, 1.0, 1.0]),
 }
 """Counts, their predictions, and weights."""
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.numbers import exact
 from evalpipe.report.figures import drawings, threshold_drawings
 from evalpipe.report.html import html_page
-from evalpipe.report.numbers import exact
 from evalpipe.report.thresholds import thresholds_views
 from evalpipe.report.view import card_view
 from evalpipe.results import Results

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe import numbers
+from evalpipe.report import wording
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
 from evalpipe.report.figures.context import Context, column
 

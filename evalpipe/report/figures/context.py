@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers
+from evalpipe import numbers
 from evalpipe.report.figures.canvas import Series, series_of
 from evalpipe.report.tables import is_whole, overall, shown
 

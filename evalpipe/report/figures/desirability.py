@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe import numbers
+from evalpipe.report import wording
 from evalpipe.report.desirability import ranked, share
 from evalpipe.report.desirability_verdict import goal_title
 from evalpipe.report.figures.canvas import (

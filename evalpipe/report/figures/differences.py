@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe import numbers
+from evalpipe.report import wording
 from evalpipe.report.comparisons import baseline_of, compared
 from evalpipe.report.figures.canvas import GRID, INK, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
 from evalpipe.report.figures.numbers import plain_axes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.report import numbers, wording
+from evalpipe import numbers
+from evalpipe.report import wording
 from evalpipe.report.figures.canvas import (
     DASHES,
     INK,

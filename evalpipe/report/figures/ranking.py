@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import equivocal, numbers
+from evalpipe import numbers
+from evalpipe.report import equivocal
 from evalpipe.report.figures.bands import explained, shade
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
 from evalpipe.report.figures.context import Context, column, noted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers
+from evalpipe import numbers
 from evalpipe.report.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
 from evalpipe.report.figures.context import Context, column, noted
 from evalpipe.report.figures.numbers import LEFT, POINT, heights, name_above, named, plain_axes, short, with_unit

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import numbers, wording
+from evalpipe import numbers
+from evalpipe.report import wording
 from evalpipe.report.figures.canvas import (
     GRID,
     INK,

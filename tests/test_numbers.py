@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.report import numbers
+from evalpipe import numbers
 
 
 @pytest.mark.parametrize(
