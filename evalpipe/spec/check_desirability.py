@@ -218,8 +218,14 @@ def _judged(tree: Tree, here: Loc, kind: str, shape: Any) -> Iterator[Problem]:
                 message = f"{tree.show(*here)} lies beyond the points of the goal, {min(ends):g} to {max(ends):g}"
                 hint = "add a point, or write 'extrapolate: clamp' or 'zero'"
                 yield tree.problem("wrong-characteristic", message, *here, hint=hint)
-    elif isinstance(shape, dict) and isinstance(value, str | bool | int | float) and level_text(value) not in shape:
-        guess = None if tree.secret(*here) else meant_level(level_text(value), list(shape))
+    elif isinstance(shape, dict) and isinstance(value, str | bool | int | float):
+        yield from _category(tree, here, level_text(value), [level_text(level) for level in shape])
+
+
+def _category(tree: Tree, here: Loc, value: str, levels: list[str]) -> Iterator[Problem]:
+    """Report a characteristic that is none of the levels of its goal."""
+    if value not in levels:
+        guess = None if tree.secret(*here) else meant_level(value, levels)
         message = f"{tree.show(*here)} is not a level of the goal by category"
-        hint = f"did you mean '{guess}'?" if guess else f"add it there beside {listed(shape, 'and')}"
+        hint = f"did you mean '{guess}'?" if guess else f"add it there beside {listed(levels, 'and')}"
         yield tree.problem("wrong-characteristic", message, *here, hint=hint)

@@ -85,7 +85,8 @@ def _nudge(rng: random.Random, spot: Spot, pool: Pool, held: list[Spot]) -> None
         [0, 1, -1, 2, -was, was * 10, was + 1, was - 1, 1 - was, 0.5, was / 10, was * 1e300, was * 1e-300]
     )
     whole = chosen.node.value.isdigit() and rng.random() < 0.9 and abs(new) < 1e15
-    put(chosen, scalar(repr(int(new)) if whole or new == int(new) < 1e15 else f"{new!r}"))
+    integral = whole or (abs(new) < 1e15 and new == int(new))
+    put(chosen, scalar(repr(int(new)) if integral else f"{new!r}"))
 
 
 def _number(node: yaml.Node) -> float | None:
