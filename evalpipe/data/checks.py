@@ -100,7 +100,7 @@ def _count_rows(mask: pl.Series) -> str:
 
 
 def loose(rows: Rows, numbered: frozenset[str]) -> Columns:
-    """Turn the columns of a reference dataset into values to compare with; only ids are checked."""
+    """Turn the columns of a reference dataset into values to compare with; ids are checked, and outcomes of numbers."""
     found = Columns(rows)
     for column in rows.plan.columns:
         if column == rows.spec.id:
@@ -112,6 +112,9 @@ def loose(rows: Rows, numbered: frozenset[str]) -> Columns:
                 numbers(rows.numeric(column), as_text=rows.as_text) if column in numbered else texts(values))
         except Unreadable as fault:
             found.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
+    outcome = rows.spec.outcome.column
+    if rows.spec.task in NUMBERS and outcome in found.values:
+        numeric.bounded(found, outcome, ("outcome", "column"), found.values[outcome])
     return found
 
 

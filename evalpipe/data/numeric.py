@@ -60,6 +60,12 @@ def _finite(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl
     if values is None:
         return None
     found.values[column] = values
+    bounded(found, column, loc, values)
+    return values
+
+
+def bounded(found: Columns, column: str, loc: Loc, values: pl.Series) -> None:
+    """Report numbers that are not finite, or too large or too small to compute with."""
     endless = values.is_infinite().fill_null(value=False)
     _refuse(found, column, loc, endless, "infinite-value", "finite", "find out why it could not be computed")
     far = extreme(values)
@@ -68,7 +74,6 @@ def _finite(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl
         hint = f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}"
         written = found.rows.frame[column]
         found.problems.append(found.rows.problem("extreme-value", message, loc, hint, mask=far, values=written))
-    return values
 
 
 def extreme(values: pl.Series) -> pl.Series:

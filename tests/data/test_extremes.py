@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import evalpipe
@@ -33,6 +34,22 @@ def test_an_extreme_number_is_refused(size: float) -> None:
         "error[extreme-value]: 1 value of 'prediction' is too large or too small to compute with\n"
         f"  |\n  | row 1: {size}\n  = argument prediction\n"
         "  = help: give them in another unit: 0, or in size from 1e-60 to 1e+60"
+    )
+
+
+def test_an_endless_outcome_of_the_training_data_is_refused() -> None:
+    spec = {
+        "evalpipe": 1, "name": "x", "task": "regression", "outcome": {"column": "y"}, "metrics": ["mae"],
+        "datasets": {"test": {"path": "memory"}, "training": {"path": "memory", "role": "reference"}},
+        "models": {"m": {"prediction": "p"}}, **FEW,
+    }
+    test = pl.DataFrame({"y": NUMBER, "p": NUMBER})
+    training = pl.DataFrame({"y": [1.0, np.inf, None, 2.0], "p": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(DataError) as caught:
+        evalpipe.run(spec, frames={"test": test, "training": training})
+    assert str(caught.value) == (
+        "error[infinite-value]: 1 value of column 'y' is not finite\n --> training (in memory)\n  |\n  | row 2: inf\n"
+        "  = named at the spec, outcome.column\n  = help: find out why it could not be computed"
     )
 
 
