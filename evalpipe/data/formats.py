@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import re
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.data import delimited
 from evalpipe.data.errors import Unreadable
+from evalpipe.data.quiet import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +112,8 @@ def _guard(path: Path, form: Format, csv: Csv, action: Any) -> Any:
     try:
         # polars expands a glob in a path; a name that looks like one is opened here
         source: Any = io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path
-        return action(source)
+        with quiet() if form in ("parquet", "ipc") else nullcontext():
+            return action(source)
     except OSError as error:
         if "(os error 22)" in str(error):  # polars' word for a file that does not begin as its format does
             raise _explained(path, form, csv, "its first bytes are not those of the format") from None

@@ -170,7 +170,8 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _card(card: bytes) -> str | None:
-    found = re.search(rb">[^<>]*(?<![\w-])-?(?:inf|nan|NaN|Infinity)(?![\w-])[^<>]*<", card.split(b"<script")[0])
+    # "x = -inf" names the slice of a value that the data hold
+    found = re.search(rb">[^<>]*(?<![\w-])(?<!= )-?(?:inf|nan|NaN|Infinity)(?![\w-])[^<>]*<", card.split(b"<script")[0])
     return None if found is None else f"the card says {found[0][:60]!r}"
 
 
