@@ -81,6 +81,7 @@ def tunes(threshold: object) -> bool:
 def tuned_on(tree: Tree) -> frozenset[str]:
     """Return the datasets that rules of a spec as it was written choose thresholds on."""
     models = tree.get("models")
-    places = [("threshold",), *(("models", name, "threshold") for name in models or () if isinstance(models, dict))]
+    names = models if isinstance(models, dict) else ()
+    places = [("threshold",), *(("models", name, "threshold") for name in names)]
     found = (tree.get(*place, "on") for place in places)
     return frozenset(name for name in found if isinstance(name, str))
