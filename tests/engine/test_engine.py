@@ -219,7 +219,7 @@ def test_clipping_and_a_wrong_event_are_told() -> None:
             "class probability 0, where the unclipped logarithm is infinite"
         ),
         (
-            "data, model: the ROC AUC is 0, below one half; is '1' the right event, and are higher values meant "
+            "data, model: the ROC AUC is 0.000, below one half; is '1' the right event, and are higher values meant "
             "for it?"
         ),
     ]
