@@ -86,8 +86,13 @@ def test_no_information_where_no_row_is_reportable() -> None:
     }
 
 
-@pytest.mark.parametrize(("prevalence", "absent"), [(0, "the event"), (1, "anything but the event")])
-def test_no_prior_can_be_shifted_to_nothing(prevalence: float, absent: str) -> None:
+NEVER_ELSE = "anything but the event"
+
+
+@pytest.mark.parametrize(("prevalence", "absent"), [
+    (0, "the event"), (1, NEVER_ELSE), ({"beta": [3e300, 7]}, NEVER_ELSE),  # a mean of 1 but for rounding
+])
+def test_no_prior_can_be_shifted_to_nothing(prevalence: Any, absent: str) -> None:
     spec = {
         "evalpipe": 1, "name": "shift", "task": "binary", "outcome": {"column": "y", "event": 1},
         "prevalence": prevalence, "datasets": {"a": {"path": "a.csv"}}, "models": {"m": {"probability": "p"}},

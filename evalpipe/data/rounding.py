@@ -35,6 +35,8 @@ class Rounded:
 def decimals(columns: Sequence[pl.Series]) -> int | None:
     """Return the number of decimals, from 2 to 9, that all probabilities have; None where they have more."""
     values = np.concatenate([_written(column).drop_nulls().to_numpy() for column in columns])
+    if not (np.abs(values) <= 1 + MOST).all():  # no probabilities: that is told elsewhere
+        return None
     for count in _DECIMALS:
         scaled = values * 10.0**count
         if (np.abs(scaled - np.rint(scaled)) <= 10.0**count * 1e-14).all():

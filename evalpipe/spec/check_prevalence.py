@@ -225,7 +225,7 @@ def check_shift(tree: Tree, loc: Loc, named: Loc) -> Iterator[Problem]:
 def _absent(tree: Tree) -> str | None:
     """Say what never occurs at the declared prevalence; None where everything does."""
     written = tree.get(*HERE)
-    value = written.get("value") if isinstance(written, dict) else written
+    value = written.get("value", _mean(written.get("beta"))) if isinstance(written, dict) else written
     shares = written.get("levels") if isinstance(written, dict) else None
     if isinstance(value, int | float) and value in (0, 1):
         return "the event" if value == 0 else "anything but the event"

@@ -62,6 +62,10 @@ def test_decimals_are_those_of_all_values(values: list[float], expected: int | N
     assert decimals([pl.Series(values, dtype=pl.Float32), pl.Series([0.25])]) in (expected, 8)
 
 
+def test_what_is_no_probability_has_no_decimals_and_overflows_nothing() -> None:
+    assert decimals([pl.Series([0.25, 1e308]), pl.Series([0.75, 0.5])]) is None
+
+
 def test_rounding_explains_half_a_unit_of_each_level_and_never_more_than_a_twentieth() -> None:
     assert allowed(3, 4) == pytest.approx(0.00015, rel=1e-6)  # rounding of the sum itself is let pass
     assert allowed(3, None) == allowed(2, 9) == 1e-6
