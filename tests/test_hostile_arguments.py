@@ -112,3 +112,10 @@ def test_durations_are_levels_like_any_other(unit: str) -> None:
     group = np.array(Y, f"timedelta64[{unit}]")
     found = evalpipe.evaluate(Y, P, event=1, metrics=["brier"], slices={"g": group}, intervals={"method": "none"})
     assert len({tuple(row.slice.values()) for row in found.rows if row.slice is not None}) == 2
+
+
+def test_a_number_that_is_its_own_list_is_refused() -> None:
+    with pytest.raises(EvalpipeError) as caught:
+        evalpipe.evaluate(Y, [0.5] * 20, event=1, intervals={"level": np.longdouble(0.9)})
+    assert "error[wrong-type]: " in str(caught.value)
+    assert "got a value of type longdouble" in str(caught.value)

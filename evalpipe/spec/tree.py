@@ -69,8 +69,9 @@ def _plain(value: object) -> Any:
     """Return a scalar or list as YAML would hold it; `Foreign` for what YAML cannot hold."""
     if isinstance(value, PathLike):
         return fspath(value)
-    if hasattr(value, "tolist"):  # arrays and scalars of numpy
-        return _plain(value.tolist())
+    if hasattr(value, "tolist"):  # arrays and scalars of numpy; a long double is its own list
+        listed = value.tolist()
+        return Foreign(type(value).__name__) if type(listed) is type(value) else _plain(listed)
     if value is None or value is UNREADABLE or isinstance(value, str | bool | int | float | list | tuple | Mapping):
         return value
     return Foreign(type(value).__name__)
