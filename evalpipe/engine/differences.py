@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.estimates import TOLERATED
-from evalpipe.intervals import Wald, bootstrap_error, excluding, percentile_limits
+from evalpipe.intervals import Wald, bootstrap_error, excluding
 from evalpipe.intervals.contrasts import ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evalpipe.intervals import Contrast
     from evalpipe.results import Status
+
+    LimitsOf = Callable[[float, "Floats", float], tuple[float, float] | None]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -76,15 +78,15 @@ class TestedGap(Gap):
         return None if self.test is None else self.test.contrast.p(0.0)
 
 
-def gap(value: float, drawn: Floats | None, level: float, undefined: str) -> Gap:
-    """Return a range or a ratio with the percentile limits of its replicates [B], if any."""
+def gap(value: float, drawn: Floats | None, level: float, undefined: str, limits_of: LimitsOf) -> Gap:
+    """Return a range or a ratio with the limits that ``limits_of`` makes of it and its replicates [B], if any."""
     if not math.isfinite(value):
         return Gap(None, status="undefined", reason=undefined)
     if drawn is None:
         return Gap(value)
     drawn, missing, status, reason = _usable(drawn, undefined)
-    limits = percentile_limits(drawn, level)
-    if status == "ok" and limits is not None and (excluded := excluding(value, limits, "percentile")) is not None:
+    limits = limits_of(value, drawn, level)
+    if status == "ok" and limits is not None and (excluded := excluding(value, limits, "bootstrap")) is not None:
         status, reason = "degenerate", excluded
     return Gap(value, limits, missing, status, reason)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from evalpipe.engine.differences import Gap, gap, quotient
 from evalpipe.engine.noise import spread_limits
 from evalpipe.engine.slices import Measured
+from evalpipe.intervals import percentile_limits
 from evalpipe.plan import DISPARITIES
 from evalpipe.plan.priors import SAMPLE
 from evalpipe.results import Disparity
@@ -65,9 +65,9 @@ def _disparity(
         values = [np.array([m.value[k] for k in used]) for m in measured]
         drawn = [_stacked(m, used) for m in measured]
         apart = None if drawn[0] is None else np.max([_range(d) for d in drawn if d is not None], axis=0)
-        spread = _inverted(gap(float(max(_range(v) for v in values)), apart, level, undefined), apart, level)
+        spread = gap(float(max(_range(v) for v in values)), apart, level, undefined, spread_limits)
         shares = None if drawn[0] is None else np.min([_share(d) for d in drawn if d is not None], axis=0)
-        share = _shared(gap(float(min(_share(v) for v in values)), shares, level, undefined), shares, level)
+        share = gap(float(min(_share(v) for v in values)), shares, level, undefined, _share_limits)
         if apart is not None and np.isfinite(apart).any() and spread.value is not None:
             expected = float(np.nanmean(apart) - spread.value)
     single = len(measured) == 1 and len(used) > 1
@@ -83,22 +83,14 @@ def _disparity(
     )
 
 
-def _inverted(found: Gap, drawn: Floats | None, level: float) -> Gap:
-    """Return a range with limits that take its noise out: chance alone drives the slices apart, resampling again."""
-    if found.value is None or found.limits is None or drawn is None:
-        return found
-    return replace(found, limits=spread_limits(found.value, drawn, level) or found.limits)
-
-
-def _shared(found: Gap, drawn: Floats | None, level: float) -> Gap:
-    """Return a ratio of the smallest to the largest with limits from the range of the logarithms."""
-    if found.value is None or found.limits is None or drawn is None:
-        return found
-    if found.value <= 0:
-        return replace(found, limits=(0.0, max(found.limits[1], 0.0)))
+def _share_limits(value: float, drawn: Floats, level: float) -> tuple[float, float] | None:
+    """Return limits of the ratio of the smallest to the largest, from the range of the logarithms."""
+    if value <= 0:
+        limits = percentile_limits(drawn, level)
+        return None if limits is None else (0.0, max(limits[1], 0.0))
     logs = -np.log(drawn, out=np.full(len(drawn), np.nan), where=drawn > 0)
-    limits = spread_limits(-math.log(found.value), logs, level)
-    return found if limits is None else replace(found, limits=(math.exp(-limits[1]), math.exp(-limits[0])))
+    limits = spread_limits(-math.log(value), logs, level)
+    return None if limits is None else (math.exp(-limits[1]), math.exp(-limits[0]))
 
 
 def _stacked(measured: Measured, used: Sequence[int]) -> Floats | None:

@@ -119,6 +119,7 @@ def test_a_disparity_lies_in_its_limits() -> None:
             "intervals": {"replicates": 100, "bands": False},
         }
         (found,) = evalpipe.run(spec, frames={"data": frame}).disparities
+        assert (found.status, found.reason) == ("ok", None)
         assert found.lower <= found.difference <= found.upper
         assert found.ratio_lower <= found.ratio <= found.ratio_upper
 
