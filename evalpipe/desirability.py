@@ -7,14 +7,14 @@ Technology 12(4), 214-219).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+    from evalpipe.arraytypes import Floats
 
 TIE = 1e-12
 """How far apart two desirabilities may lie and still be the same: what rounding leaves, and nothing that matters."""

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HEAVY = {"matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
+TYPES = {"arraytypes"}  # names of types alone; every room may import it, where types are checked
 BELOW = {
+    "arraytypes": set(),
     "errors": set(),
     "version": set(),
     "spelling": set(),
@@ -88,8 +90,10 @@ def faults(name: str, source: str) -> list[str]:
             found.append(f"{where} relatively")
         elif module.split(".")[0] in HEAVY and when == "on import":
             found.append(f"{where} on import")
-        elif inner != module and room and not any(within(inner, below) for below in BELOW[room] | {room}):
+        elif inner != module and room and not any(within(inner, below) for below in BELOW[room] | TYPES | {room}):
             found.append(f"{where}, which is not below {room}")
+        elif inner in TYPES and when != "for types":
+            found.append(f"{where} other than for types")
     return found
 
 
@@ -132,6 +136,7 @@ def test_rooms_do_not_need_each_other_in_a_circle(root: Path) -> None:
         ("evalpipe.data.read", "try:\n  from scipy.stats import beta\nfinally: pass", "scipy.stats on import"),
         ("evalpipe.cli.main", "class A:\n  import rich.table", "rich.table on import"),
         ("evalpipe.spec.load", "from .models import Spec", ".models relatively"),
+        ("evalpipe.spec.load", "def f():\n  import evalpipe.arraytypes", "evalpipe.arraytypes other than for types"),
     ],
 )
 def test_a_wrong_import_is_found(name: str, source: str, fault: str) -> None:

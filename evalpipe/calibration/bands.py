@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe.calibration.declare import Array, Unfit
+from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import logistic_fit, solve
-from evalpipe.calibration.pooled import Events, Places, demand_distinct, expit, logit, separated
+from evalpipe.calibration.pooled import Events, demand_distinct, expit, logit, separated
 from evalpipe.calibration.spline import Smooth, smooth
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,12 @@ class Spread:
     prediction stands, ``cluster`` [n] the number of its cluster from 0; None where every row is independent.
     """
 
-    event: Array
-    weight: Array
-    place: Places
-    cluster: Places | None = None
+    event: Floats
+    weight: Floats
+    place: Wholes
+    cluster: Wholes | None = None
 
-    def scores(self, design: Array, chance: Array) -> Array:
+    def scores(self, design: Floats, chance: Floats) -> Floats:
         """Return the total over clusters of the outer products of their score vectors, [k, k].
 
         ``design`` [m, k] and ``chance`` [m] are the covariates and the fitted probabilities along the table.
@@ -42,8 +45,8 @@ class Spread:
 class Line(NamedTuple):
     """A fitted curve at g predictions: its ``log_odds`` and their ``error``, both [g], with its coefficients."""
 
-    log_odds: Array
-    error: Array
+    log_odds: Floats
+    error: Floats
     intercept: float
     slope: float
 
@@ -51,12 +54,12 @@ class Line(NamedTuple):
 class Curved(NamedTuple):
     """The same of a spline, with its effective degrees of freedom."""
 
-    log_odds: Array
-    error: Array
+    log_odds: Floats
+    error: Floats
     edf: float
 
 
-def logistic_line(table: Events, at: Array, spread: Spread | None = None) -> Line:
+def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> Line:
     """Fit log odds = intercept + slope x logit p to a table of events by p, and give them at probabilities ``at`` [g].
 
     The error is that of maximum likelihood, from the inverse of the information; with ``spread``, from the sandwich
@@ -74,7 +77,7 @@ def logistic_line(table: Events, at: Array, spread: Spread | None = None) -> Lin
     return Line(intercept + slope * logit(at), error, float(intercept), float(slope))
 
 
-def logistic_spline(table: Events, at: Array, spread: Spread | None = None) -> Curved:
+def logistic_spline(table: Events, at: Floats, spread: Spread | None = None) -> Curved:
     """Fit the recalibrator `LogisticSpline` on the logit, and give its log odds at probabilities ``at`` [g].
 
     The error is from the posterior covariance of the penalised fit, inv(X'WX + S), which takes the bias of the penalty
@@ -89,8 +92,8 @@ def logistic_spline(table: Events, at: Array, spread: Spread | None = None) -> C
 
 
 def _errors(
-    table: Events, design: Array, places: Array, chance: Array, size: Array, spread: Spread | None
-) -> Array:
+    table: Events, design: Floats, places: Floats, chance: Floats, size: Floats, spread: Spread | None
+) -> Floats:
     """Return the standard errors [g] of log odds at ``places`` [g, k] under a penalty ``size`` [k] on coefficients."""
     information = _products(design, table.total * chance * (1 - chance)) + np.diag(size)
     reach = solve(information, places.T)
@@ -100,7 +103,7 @@ def _errors(
     return np.asarray(np.sqrt(np.sum(reach * np.sum(middle[:, :, None] * reach, axis=1), axis=0)))
 
 
-def _products(design: Array, weight: Array | None = None) -> Array:
+def _products(design: Floats, weight: Floats | None = None) -> Floats:
     """Return the total of the outer products of rows [m, k], each weighted [m]; no library splits it among threads."""
     right = design if weight is None else design * weight[:, None]
     return np.array([np.sum(column[:, None] * right, axis=0) for column in design.T])

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -30,7 +30,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from evalpipe.spelling import closest
 from evalpipe.tasks import Task
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
 Parameters = dict[str, Any]
 Shapes = Mapping[str, str | tuple[str, ...]]
 
@@ -73,7 +75,7 @@ class Fitted:
     parameters: Parameters
     clipped: int = 0
 
-    def __call__(self, prediction: Any, score: Any = None) -> Array:
+    def __call__(self, prediction: Any, score: Any = None) -> Floats:
         """Map predictions, [n] or [n, K], to recalibrated ones of the same shape.
 
         ``score`` is what the probabilities were made of, as it was for the `Training`, or None. Raises ValueError where
@@ -97,7 +99,7 @@ class Fitted:
         direction = getattr(registry[self.method].method, "direction", None)
         return None if direction is None else int(np.sign(direction(self.parameters)))
 
-    def log_odds(self, score: Any) -> Array | None:
+    def log_odds(self, score: Any) -> Floats | None:
         """Return the log odds, or those of the levels up to a constant, that scores come to; None where it has none."""
         if score is None or self.acts_on != "log_odds":
             return None
@@ -146,7 +148,7 @@ class Recalibrator:
         found = Fitted(self.name, chosen, parameters)
         return replace(found, clipped=found.clips(training.prediction, training.score))
 
-    def clips(self, parameters: Parameters, prediction: Array) -> int:
+    def clips(self, parameters: Parameters, prediction: Floats) -> int:
         """Return how many rows have a probability that is clipped for a logarithm under these parameters."""
         counting = getattr(self.method, "clips", None)
         return 0 if counting is None else int(counting(parameters, prediction))
@@ -170,11 +172,11 @@ class Recalibrator:
             raise ValueError(f"{self.name}: option {place}: {first['msg']}") from error
 
 
-def _logistic(log_odds: Array) -> Array:
+def _logistic(log_odds: Floats) -> Floats:
     return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))
 
 
-def _softmax(log_odds: Array) -> Array:
+def _softmax(log_odds: Floats) -> Floats:
     raised = np.exp(log_odds - log_odds.max(axis=-1, keepdims=True))
     return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from evalpipe.calibration.declare import Array, Parameters, Training, recalibrator
-from evalpipe.calibration.pooled import (
-    Numbers,
-    Places,
-    Runs,
-    events_of,
-    numbers_of,
-    runs,
-    totals_of_events,
-)
+from evalpipe.calibration.declare import Parameters, Training, recalibrator
+from evalpipe.calibration.pooled import Numbers, Runs, events_of, numbers_of, runs, totals_of_events
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 Between = Annotated[Literal["step", "linear"], Field(description="What holds between predictions.")]
 Bags = Annotated[int, Field(ge=10, le=100_000, description="Bootstrap resamples of the rows.")]
@@ -49,7 +44,7 @@ class Isotonic:
         return {"interpolate": interpolate, "at": at[both[kept]], "value": np.repeat(level, 2)[kept]}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Look predictions up."""
         if parameters["interpolate"] == "step":
             return _ended(parameters, prediction)
@@ -89,7 +84,7 @@ class IsotonicBagged:
         return {"at": found.at[last], "value": mean[last]}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Look predictions up."""
         return _ended(parameters, prediction)
 
@@ -129,7 +124,7 @@ class Histogram:
         return {"at": inside[starts] / bins if strategy == "uniform" else table.at[starts], "value": share}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Look predictions up."""
         return looked_up(parameters, prediction)
 
@@ -140,7 +135,7 @@ class Histogram:
         return None if bool(np.all(np.diff(at) > 0)) else "at does not ascend"
 
 
-def pava(sums: Array, total: Array) -> tuple[Places, Array]:
+def pava(sums: Floats, total: Floats) -> tuple[Wholes, Floats]:
     """Return where each block of the isotonic fit to the means ``sums`` / ``total`` starts and its level, [blocks]."""
     from scipy.optimize import isotonic_regression
 
@@ -151,13 +146,13 @@ def pava(sums: Array, total: Array) -> tuple[Places, Array]:
     return starts, np.maximum.accumulate(level)
 
 
-def looked_up(parameters: Parameters, prediction: Array) -> Array:
+def looked_up(parameters: Parameters, prediction: Floats) -> Floats:
     """Return the value at the nearest of ``at`` at or below each prediction, the first where there is none."""
     place = np.searchsorted(np.asarray(parameters["at"], float), prediction, side="right") - 1
     return np.asarray(np.asarray(parameters["value"], float)[np.maximum(place, 0)])
 
 
-def _ended(parameters: Parameters, prediction: Array) -> Array:
+def _ended(parameters: Parameters, prediction: Floats) -> Floats:
     """Return the value at the nearest of ``at`` at or above each prediction, the last where there is none."""
     at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
     return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
@@ -179,14 +174,14 @@ def _table(training: Training) -> Numbers:
     return Numbers(table.at, table.events, table.total)
 
 
-def _bags(training: Training, found: Runs, weight: Array) -> tuple[Array, Array]:
+def _bags(training: Training, found: Runs, weight: Floats) -> tuple[Floats, Floats]:
     """Return the weight of events and of all rows at each distinct prediction in resamples [b, n], both [b, m]."""
     events = found.totals(np.where(np.asarray(training.truth, bool), weight, 0.0))
     others = found.totals(np.where(np.asarray(training.truth, bool), 0.0, weight))
     return events, events + others
 
 
-def _add_rises(rise: Array, events: Array, total: Array) -> int:
+def _add_rises(rise: Floats, events: Floats, total: Floats) -> int:
     """Add how far the fit to one resample rises at each distinct prediction, from 0; return whether it has any rows."""
     drawn = np.flatnonzero(total > 0)
     if not len(drawn):
@@ -197,7 +192,7 @@ def _add_rises(rise: Array, events: Array, total: Array) -> int:
     return 1
 
 
-def interpolated(places: Array, at: Array, level: Array) -> Array:
+def interpolated(places: Floats, at: Floats, level: Floats) -> Floats:
     """Return heights at ``places`` on the lines through (at, level); at the ends of ``at`` [k], ascending, they stay.
 
     Between two places so near that no slope can be held in double precision, the lower level holds.

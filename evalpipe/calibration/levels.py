@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import numpy as np
 from pydantic import Field
 
-from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator, registry
+from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator, registry
 from evalpipe.calibration.newton import Slope, maximise
-from evalpipe.calibration.pooled import Places, clipped, rows_clipped
+from evalpipe.calibration.pooled import clipped, rows_clipped
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 RIDGE = 1e-8
 """The weight of the squared slopes for each unit of the rows' weight: it decides between equally good ones only."""
@@ -51,7 +54,7 @@ class Multinomial:
         return {"coefficients": np.column_stack([found[:, 0] - np.sum(slopes * centre, axis=1), slopes])}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities [n, K]."""
         coefficients = np.asarray(parameters["coefficients"], float)
         demand_levels(len(coefficients) + 1, prediction)
@@ -64,7 +67,7 @@ class Multinomial:
         return "log_odds"
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map the scores of all levels [n, K] to others."""
         coefficients = np.asarray(parameters["coefficients"], float)
         demand_levels(len(coefficients) + 1, log_odds)
@@ -72,7 +75,7 @@ class Multinomial:
         return np.asarray(_predictor(coefficients, design).T)
 
     @staticmethod
-    def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
+    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
         """Count the rows with a probability of 0 or 1."""
         return rows_clipped(prediction)
 
@@ -106,7 +109,7 @@ class OneVsRest:
         return {"each": each, **{name: [part[name] for part in parts] for name in parts[0]}}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities [n, K]."""
         inner, parts = registry[parameters["each"]].method, _parts(parameters)
         demand_levels(len(parts), prediction)
@@ -115,7 +118,7 @@ class OneVsRest:
         return np.where(total > 0, found, 1.0) / np.where(total > 0, total, float(len(parts)))
 
     @staticmethod
-    def clips(parameters: Parameters, prediction: Array) -> int:
+    def clips(parameters: Parameters, prediction: Floats) -> int:
         """Count the rows with a probability of 0 or 1, where the levels' method takes logarithms."""
         inner, part = registry[parameters["each"]], _parts(parameters)[0]
         return rows_clipped(prediction) if inner.clips(part, np.zeros(1)) else 0
@@ -134,18 +137,18 @@ class OneVsRest:
         return next((f"level {place}: {fault}" for place, fault in faults if fault is not None), None)
 
 
-def softmax(values: Array) -> Array:
+def softmax(values: Floats) -> Floats:
     """Return probabilities proportional to the exponential of the values, along the last axis."""
     raised = np.exp(values - values.max(axis=-1, keepdims=True))
     return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
 
 
-def normalised(scores: Array) -> Array:
+def normalised(scores: Floats) -> Floats:
     """Return the logarithms of the probabilities [n, K] that the softmax makes of scores."""
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
 
 
-def logs_in_order(training: Training) -> tuple[Array, Places, Array]:
+def logs_in_order(training: Training) -> tuple[Floats, Wholes, Floats]:
     """Return log probabilities [n, K], truth and weight [n] in an order that the rows decide, so that sums do too.
 
     Those of the scores, where there are any; else of probabilities that are `clipped`.
@@ -158,14 +161,14 @@ def logs_in_order(training: Training) -> tuple[Array, Places, Array]:
     return logs, truth[order], weight[order]
 
 
-def check_levels(prediction: Array, truth: Any) -> None:
+def check_levels(prediction: Floats, truth: Any) -> None:
     """Raise `Unfit` where a level has no rows."""
     for level in range(prediction.shape[1]):
         if not np.any(truth == level):
             raise Unfit(f"no row is of level {level + 1} of {prediction.shape[1]}")
 
 
-def demand_levels(levels: int, prediction: Array) -> None:
+def demand_levels(levels: int, prediction: Floats) -> None:
     """Raise ValueError where predictions are not of so many levels."""
     if prediction.ndim != 2 or prediction.shape[1] != levels:
         raise ValueError(f"the fit is for [n, {levels}] probabilities, and these are {list(prediction.shape)}")
@@ -176,13 +179,13 @@ def _parts(parameters: Mapping[str, Any]) -> list[Parameters]:
     return [dict(zip(names, values, strict=True)) for values in zip(*(parameters[n] for n in names), strict=True)]
 
 
-def _predictor(coefficients: Array, design: Array) -> Array:
+def _predictor(coefficients: Floats, design: Floats) -> Floats:
     """Return the linear predictors [K, n] of coefficients [K - 1, k] at a design [k, n]."""
     rows = [np.sum(row[:, None] * design, axis=0) for row in coefficients]
     return np.vstack([*rows, np.zeros(design.shape[1])])
 
 
-def _fit(design: Array, truth: Places, weight: Array, levels: int) -> Array:
+def _fit(design: Floats, truth: Wholes, weight: Floats, levels: int) -> Floats:
     """Return the coefficients [K - 1, k] of greatest penalised likelihood at a design [k, n].
 
     Raises `Unfit` where the likelihood alone has no maximum: then the fit moves when the penalty is cut.
@@ -194,19 +197,19 @@ def _fit(design: Array, truth: Places, weight: Array, levels: int) -> Array:
     return found
 
 
-def _penalised(design: Array, truth: Places, weight: Array, start: Array, ridge: float) -> Array:
+def _penalised(design: Floats, truth: Wholes, weight: Floats, start: Floats, ridge: float) -> Floats:
     total, shape = float(np.sum(weight)), start.shape
     penalty = np.full(shape, ridge * total)
     penalty[:, 0] = 0
     came = np.arange(shape[0] + 1)[:, None] == truth
 
-    def value(place: Array) -> float:
+    def value(place: Floats) -> float:
         values = _predictor(place.reshape(shape), design)
         top = values.max(axis=0)
         logs = top + np.log(np.sum(np.exp(values - top), axis=0))
         return float(np.sum(weight * (values[truth, np.arange(len(truth))] - logs)) - _half(penalty, place))
 
-    def slope(place: Array) -> Slope:
+    def slope(place: Floats) -> Slope:
         chance = softmax(_predictor(place.reshape(shape), design).T).T
         missed = weight * (came - chance)[:-1]
         gradient = np.array([np.sum(row * design, axis=1) for row in missed]).ravel() - penalty.ravel() * place
@@ -215,11 +218,11 @@ def _penalised(design: Array, truth: Places, weight: Array, start: Array, ridge:
     return maximise(value, slope, start.ravel(), total).reshape(shape)
 
 
-def _half(penalty: Array, place: Array) -> float:
+def _half(penalty: Floats, place: Floats) -> float:
     return 0.5 * float(np.sum(penalty.ravel() * place**2))
 
 
-def _information(design: Array, chance: Array, weight: Array) -> Array:
+def _information(design: Floats, chance: Floats, weight: Floats) -> Floats:
     """Return the information about coefficients, [(K - 1) k, (K - 1) k], level by level."""
     free, width = len(chance) - 1, len(design)
     found = np.empty((free, width, free, width))

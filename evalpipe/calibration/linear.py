@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from evalpipe.calibration.declare import Array, Parameters, Training, recalibrator
+from evalpipe.calibration.declare import Parameters, Training, recalibrator
 from evalpipe.calibration.pooled import demand_distinct, numbers_of
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 
 @recalibrator(title="Linear recalibration", tasks=("regression", "count"), ref="Mincer & Zarnowitz (1969)",
@@ -29,6 +34,6 @@ class Linear:
         return {"intercept": level - slope * centre, "slope": slope}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map numbers."""
         return np.asarray(parameters["intercept"] + parameters["slope"] * prediction)

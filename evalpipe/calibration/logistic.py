@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import typing
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.newton import logistic_fit
 from evalpipe.calibration.pooled import (
     Events,
@@ -22,6 +22,9 @@ from evalpipe.calibration.pooled import (
     rows_clipped,
     separated,
 )
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 On = Annotated[Literal["logit", "probability"], Field(description="What the curve is a function of.")]
 Terms = Annotated[Literal["abm", "ab", "am"], Field(description="The coefficients that are free.")]
@@ -42,7 +45,7 @@ class Logistic:
         return _line(events_by_log_odds(training))
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
         return expit(_on_line(parameters, logit(prediction)))
 
@@ -52,7 +55,7 @@ class Logistic:
         return "log_odds"
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds."""
         return _on_line(parameters, log_odds)
 
@@ -62,7 +65,7 @@ class Logistic:
         return typing.cast("float", parameters["slope"])
 
     @staticmethod
-    def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
+    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
         """Count the rows at 0 or 1."""
         return rows_clipped(prediction)
 
@@ -78,7 +81,7 @@ class LogisticProbability:
         return _line(events_of(training))
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
         return expit(_on_line(parameters, prediction))
 
@@ -110,7 +113,7 @@ class Platt:
         return {"on": on, "intercept": intercept, "slope": slope}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
         on = logit(prediction) if parameters["on"] == "logit" else prediction
         return expit(_on_line(parameters, on))
@@ -121,7 +124,7 @@ class Platt:
         return "log_odds" if parameters["on"] == "logit" else "probability"
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds."""
         return _on_line(parameters, log_odds)
 
@@ -131,7 +134,7 @@ class Platt:
         return typing.cast("float", parameters["slope"])
 
     @staticmethod
-    def clips(parameters: Parameters, prediction: Array) -> int:
+    def clips(parameters: Parameters, prediction: Floats) -> int:
         """Count the rows at 0 or 1, on the logit."""
         return rows_clipped(prediction) if parameters["on"] == "logit" else 0
 
@@ -165,7 +168,7 @@ class Beta:
         return {"a": a, "b": b, "intercept": intercept if parameters == "abm" else (a - b) * moved}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
         inside = clipped(prediction)
         return expit(parameters["a"] * np.log(inside) - parameters["b"] * np.log1p(-inside) + parameters["intercept"])
@@ -176,7 +179,7 @@ class Beta:
         return "log_odds"
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds."""
         event, other = _logarithms(log_odds)
         return np.asarray(parameters["a"] * event - parameters["b"] * other + parameters["intercept"])
@@ -187,12 +190,12 @@ class Beta:
         return typing.cast("float", parameters["a"] + parameters["b"])
 
     @staticmethod
-    def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
+    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
         """Count the rows at 0 or 1."""
         return rows_clipped(prediction)
 
 
-def _on_line(parameters: Parameters, at: Array) -> Array:
+def _on_line(parameters: Parameters, at: Floats) -> Floats:
     return np.asarray(parameters["intercept"] + parameters["slope"] * at)
 
 
@@ -204,7 +207,7 @@ def _line(table: Events) -> Parameters:
     return {"intercept": intercept, "slope": slope}
 
 
-def _logarithms(log_odds: Array) -> tuple[Array, Array]:
+def _logarithms(log_odds: Floats) -> tuple[Floats, Floats]:
     """Return the logarithms of the probabilities of the event and of its opposite."""
     return -np.logaddexp(0.0, -log_odds), -np.logaddexp(0.0, log_odds)
 
@@ -214,7 +217,7 @@ def _backwards(table: Events) -> bool:
     return bool(table.at[table.events > 0][-1] <= table.at[table.others > 0][0])
 
 
-def _without_negative(columns: Array, table: Events, *, intercept: bool) -> tuple[float, float, float]:
+def _without_negative(columns: Floats, table: Events, *, intercept: bool) -> tuple[float, float, float]:
     """Return the intercept and two coefficients that fit best among those not below 0.
 
     The best is that of one column alone if taking in the other with a coefficient above 0 would not help there; then

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalpipe.calibration.declare import Array, Unfit
+from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.pooled import expit
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 SETTLED = 1e-16
 """The squared length of a last step, in units of log likelihood for each unit of weight."""
@@ -20,11 +23,13 @@ HALVINGS = 40
 class Slope(NamedTuple):
     """What a step needs: the gradient [k] and the information (minus the Hessian) [k, k] of a log likelihood."""
 
-    gradient: Array
-    information: Array
+    gradient: Floats
+    information: Floats
 
 
-def maximise(value: Callable[[Array], float], slope: Callable[[Array], Slope], start: Array, weight: float) -> Array:
+def maximise(
+    value: Callable[[Floats], float], slope: Callable[[Floats], Slope], start: Floats, weight: float
+) -> Floats:
     """Return the coefficients [k] at which a concave log likelihood is largest, to about the last bits.
 
     Steps are halved until the value does not fall; ``weight`` is the total of the rows, for the scale of the value.
@@ -44,7 +49,7 @@ def maximise(value: Callable[[Array], float], slope: Callable[[Array], Slope], s
     return place
 
 
-def _climbed(value: Callable[[Array], float], place: Array, step: Array, best: float) -> tuple[Array, float]:
+def _climbed(value: Callable[[Floats], float], place: Floats, step: Floats, best: float) -> tuple[Floats, float]:
     """Return the first of ever shorter steps at which the value has not fallen, beyond the last bits of its sums."""
     for _ in range(HALVINGS):
         found = value(place + step)
@@ -54,7 +59,7 @@ def _climbed(value: Callable[[Array], float], place: Array, step: Array, best: f
     return place, best
 
 
-def solve(matrix: Array, right: Array) -> Array:
+def solve(matrix: Floats, right: Floats) -> Floats:
     """Solve ``matrix`` x = ``right``, [k, k] symmetric and positive definite, [k] or [k, r], by elimination.
 
     Raises `Unfit` where the matrix is singular to working precision.
@@ -75,12 +80,12 @@ def solve(matrix: Array, right: Array) -> Array:
     return np.asarray((found.T / scale).T)
 
 
-def log_likelihood(log_odds: Array, events: Array, others: Array) -> float:
+def log_likelihood(log_odds: Floats, events: Floats, others: Floats) -> float:
     """Return the binomial log likelihood of weights of events and others [m] under log odds [m]."""
     return -float(np.sum(events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)))
 
 
-def logistic_fit(columns: Any, events: Array, others: Array, *, intercept: bool = True) -> Array:
+def logistic_fit(columns: Any, events: Floats, others: Floats, *, intercept: bool = True) -> Floats:
     """Return the weighted maximum-likelihood coefficients of a logistic regression, the intercept (if any) first.
 
     ``columns`` [k, m] are covariates at m values, ``events`` and ``others`` [m] the weights there. Raises `Unfit` where
@@ -94,10 +99,10 @@ def logistic_fit(columns: Any, events: Array, others: Array, *, intercept: bool 
     scaled = moved / np.where(spread > 0, spread, 1.0)[:, None]
     design = np.vstack([np.ones_like(total), scaled]) if intercept else scaled
 
-    def log_odds(place: Array) -> Array:
+    def log_odds(place: Floats) -> Floats:
         return np.asarray(np.sum(place[:, None] * design, axis=0))
 
-    def slope(place: Array) -> Slope:
+    def slope(place: Floats) -> Slope:
         chance = expit(log_odds(place))
         bent = total * chance * (1 - chance)
         information = [[np.sum(bent * one * two) for two in design] for one in design]

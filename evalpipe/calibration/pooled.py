@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalpipe.calibration.declare import Array, Training, Unfit
+from evalpipe.calibration.declare import Training, Unfit
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 CLIP = 1e-12
 """How near to 0 or 1 a probability may come before it is moved that far away, where its logarithm is taken."""
-
-Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
 class Events(NamedTuple):
     """Distinct predictions ascending and the weight of events and of others at each, all [m]."""
 
-    at: Array
-    events: Array
-    others: Array
+    at: Floats
+    events: Floats
+    others: Floats
 
     @property
-    def total(self) -> Array:
+    def total(self) -> Floats:
         """The weight at each distinct prediction."""
         return self.events + self.others
 
@@ -30,26 +31,26 @@ class Events(NamedTuple):
 class Numbers(NamedTuple):
     """Distinct predictions ascending, the total of weight times truth and the weight at each, all [m]."""
 
-    at: Array
-    sums: Array
-    total: Array
+    at: Floats
+    sums: Floats
+    total: Floats
 
 
 class Runs(NamedTuple):
     """The order [n] that sorts rows by prediction and where each distinct prediction, in ``at`` [m], starts in it."""
 
-    order: Places
-    starts: Places
-    at: Array
+    order: Wholes
+    starts: Wholes
+    at: Floats
 
-    def totals(self, values: Any) -> Array:
+    def totals(self, values: Any) -> Floats:
         """Total values of rows [..., n] at each distinct prediction, [..., m]."""
         ordered = np.asarray(values)[..., self.order]
         tied = len(self.starts) < len(self.order)
         return np.asarray(np.add.reduceat(ordered, self.starts, axis=-1) if tied else ordered, float)
 
 
-def clipped(probability: Any) -> Array:
+def clipped(probability: Any) -> Floats:
     """Move probabilities within `CLIP` of 0 or 1 that far away; the others stay as they are."""
     return np.asarray(np.clip(np.asarray(probability, float), CLIP, 1 - CLIP))
 
@@ -60,13 +61,13 @@ def rows_clipped(probability: Any) -> int:
     return int(np.count_nonzero(moved if moved.ndim == 1 else moved.any(axis=tuple(range(1, moved.ndim)))))
 
 
-def logit(probability: Any) -> Array:
+def logit(probability: Any) -> Floats:
     """Return the log odds of probabilities, clipped first."""
     inside = clipped(probability)
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
 
-def expit(log_odds: Array) -> Array:
+def expit(log_odds: Floats) -> Floats:
     """Return the probabilities that have these log odds; never overflows."""
     small = np.exp(-np.abs(log_odds))
     return np.asarray(np.where(log_odds >= 0, 1.0, small) / (1 + small))
@@ -119,7 +120,7 @@ def numbers_of(training: Training) -> Numbers:
     return Numbers(found.at, found.totals(weight * truth), found.totals(weight))
 
 
-def demand_distinct(at: Array, least: int, purpose: str) -> None:
+def demand_distinct(at: Floats, least: int, purpose: str) -> None:
     """Raise `Unfit` where there are fewer than ``least`` distinct predictions for the purpose, such as "a line"."""
     if len(at) == 1 and least > 1:
         raise Unfit("all predictions are equal")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
-from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import demand_levels
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 Shares = Share | list[Share]
@@ -40,7 +43,7 @@ class PriorShift:
                 "to": _given(to, "to", levels)}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities of the event [n], or of all levels [n, K]; 0 and 1 stay."""
         times = np.asarray(parameters["to"], float) / np.asarray(parameters["from"], float)
         demand_levels(len(times), prediction if prediction.ndim > 1 else np.empty((1, 2)))
@@ -56,7 +59,7 @@ class PriorShift:
         return "log_odds"
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
         moved = np.log(np.asarray(parameters["to"], float)) - np.log(np.asarray(parameters["from"], float))
         demand_levels(len(moved), log_odds if log_odds.ndim > 1 else np.empty((1, 2)))
@@ -80,7 +83,7 @@ SLACK = 1e-6
 """How far from 1 the sum of shares may be."""
 
 
-def _given(shares: Any, name: str, levels: int) -> Array:
+def _given(shares: Any, name: str, levels: int) -> Floats:
     """Return the share of each level, of two the event first."""
     found = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
     if len(found) != levels:
@@ -90,7 +93,7 @@ def _given(shares: Any, name: str, levels: int) -> Array:
     return np.asarray(found / found.sum())
 
 
-def _observed(training: Training, levels: int) -> Array:
+def _observed(training: Training, levels: int) -> Floats:
     """Return the weighted share of each level among the rows; the order of the rows changes nothing."""
     truth = np.asarray(training.truth)
     codes = np.where(truth, 0, 1) if np.ndim(training.prediction) == 1 else truth

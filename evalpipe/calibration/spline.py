@@ -5,24 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SCALES, SEPARATED
 from evalpipe.calibration.newton import Slope, log_likelihood, maximise, solve
-from evalpipe.calibration.pooled import (
-    Events,
-    Places,
-    events_by_log_odds,
-    events_of,
-    expit,
-    logit,
-    rows_clipped,
-    separated,
-)
+from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, expit, logit, rows_clipped, separated
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 On = Annotated[Literal["probability", "logit"], Field(description="What the curve is a function of.")]
 Knots = Annotated[int, Field(ge=4, le=50, description="Knots, of which ties may leave fewer.")]
@@ -56,7 +50,7 @@ class LogisticSpline:
         return {"on": on, "at": found.smoother.at, "log_odds": value, "lambda": found.power, "edf": found.edf}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
         on = logit(prediction) if parameters["on"] == "logit" else prediction
         return expit(_curve_at(parameters, on))
@@ -67,12 +61,12 @@ class LogisticSpline:
         return "log_odds" if parameters["on"] == "logit" else "probability"
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds."""
         return _curve_at(parameters, log_odds)
 
     @staticmethod
-    def clips(parameters: Parameters, prediction: Array) -> int:
+    def clips(parameters: Parameters, prediction: Floats) -> int:
         """Count the rows at 0 or 1, on the logit."""
         return rows_clipped(prediction) if parameters["on"] == "logit" else 0
 
@@ -83,7 +77,7 @@ class LogisticSpline:
         return None if len(at) > 2 and bool(np.all(np.diff(at) > 0)) else "at does not ascend over three knots or more"
 
 
-def _curve_at(parameters: Parameters, places: Array) -> Array:
+def _curve_at(parameters: Parameters, places: Floats) -> Floats:
     """Return the curve's log odds at places on the scale that it is a function of."""
     at, value = (np.asarray(parameters[name], float) for name in ("at", "log_odds"))
     reach = at[-1] - at[0]
@@ -109,7 +103,7 @@ class Smooth:
 
     smoother: _Smoother
     penalty: float
-    curve: Array
+    curve: Floats
     edf: float
 
     @property
@@ -118,11 +112,11 @@ class Smooth:
         return math.exp(self.penalty) * self.smoother.weight * self.smoother.reach**3
 
     @property
-    def size(self) -> Array:
+    def size(self) -> Floats:
         """The penalty of each coordinate, [k]."""
         return self.smoother.size(self.penalty)
 
-    def design(self, at: Array) -> Array:
+    def design(self, at: Floats) -> Floats:
         """Return the values [g, k] of each coordinate at predictions ``at`` [g] within the range of the knots."""
         knots, pieces = self.smoother.at, self.smoother.basis[1]
         place = np.clip(np.searchsorted(knots, at, side="right") - 1, 0, len(knots) - 2)
@@ -148,7 +142,7 @@ def smooth(table: Events, knots: int = 10) -> Smooth:
     return Smooth(smoother, penalty, *smoother.curve(penalty))
 
 
-def _knots(table: Events, knots: int) -> Array:
+def _knots(table: Events, knots: int) -> Floats:
     """Return up to so many of the predictions: the first, the last, and between them parts of equal weight.
 
     Where a knot would lie too near the one before, the next prediction far enough away is taken, and what weight lies
@@ -168,7 +162,7 @@ def _knots(table: Events, knots: int) -> Array:
     return np.asarray(at[[*kept, len(at) - 1]])
 
 
-def _bends(knots: Array) -> tuple[Array, Array]:
+def _bends(knots: Floats) -> tuple[Floats, Floats]:
     """Return what maps values at knots to second derivatives there, [k, k], and to a root of the penalty, [k - 2, k].
 
     A natural cubic spline's second derivatives are inv(B) D at the inner knots and 0 at the ends; its integrated square
@@ -185,7 +179,7 @@ def _bends(knots: Array) -> tuple[Array, Array]:
     return bends, np.linalg.solve(np.linalg.cholesky(band), steps)
 
 
-def _pieces(knots: Array) -> Array:
+def _pieces(knots: Floats) -> Floats:
     """Return what maps values at knots to the coefficients of each piece's cubic, [pieces, 4, k].
 
     A piece is a cubic of the share of the way from its left to its right knot.
@@ -206,7 +200,7 @@ class _Smoother:
     """
 
     table: Events
-    at: Array
+    at: Floats
 
     @property
     def reach(self) -> float:
@@ -217,7 +211,7 @@ class _Smoother:
         return float(np.sum(self.table.total))
 
     @cached_property
-    def basis(self) -> tuple[Array, Array, Array]:
+    def basis(self) -> tuple[Floats, Floats, Floats]:
         """Values at knots of the coordinates [k, k], their pieces [pieces, 4, k] and their roughness [k]."""
         knots = (self.at - self.at[0]) / self.reach
         pieces = _pieces(knots)
@@ -228,27 +222,27 @@ class _Smoother:
         return values, np.sum(pieces[..., None] * values, axis=2), np.r_[size**2, 0.0, 0.0]
 
     @cached_property
-    def starts(self) -> Places:
+    def starts(self) -> Wholes:
         """Where the predictions of each piece start; every piece has one, for knots are predictions."""
         return np.searchsorted(self.table.at, self.at[:-1])
 
     @cached_property
-    def place(self) -> Places:
+    def place(self) -> Wholes:
         """The piece of each prediction, [m]."""
         return np.repeat(np.arange(len(self.starts)), np.diff(np.r_[self.starts, len(self.table.at)]))
 
     @cached_property
-    def share(self) -> Array:
+    def share(self) -> Floats:
         """How much of the way along its piece each prediction lies, [m]."""
         return np.asarray((self.table.at - self.at[self.place]) / np.diff(self.at)[self.place])
 
-    def log_odds(self, curve: Array) -> Array:
+    def log_odds(self, curve: Floats) -> Floats:
         """Return the curve at each prediction, [m]."""
         one, two, three, four = np.sum(self.basis[1] * curve, axis=-1).T
         place, share = self.place, self.share
         return np.asarray(one[place] + share * (two[place] + share * (three[place] + share * four[place])))
 
-    def moments(self, values: Array, most: int) -> Array:
+    def moments(self, values: Floats, most: int) -> Floats:
         """Total values [m] times powers up to ``most`` of the share, within each piece: [most + 1, pieces]."""
         found, product = [], values
         for _ in range(most + 1):
@@ -256,30 +250,30 @@ class _Smoother:
             product = product * self.share
         return np.array(found)
 
-    def information(self, bent: Array, pieces: Array) -> Array:
+    def information(self, bent: Floats, pieces: Floats) -> Floats:
         """Return the total over predictions of ``bent`` [m] times the products of coordinates there, [k, k]."""
         moments = self.moments(bent, 6)
         products = np.array([[moments[a + b] for b in range(4)] for a in range(4)])
         inner = np.sum(products.transpose(2, 0, 1)[..., None] * pieces[:, None], axis=2)
         return np.asarray(np.sum(pieces[..., None] * inner[:, :, None, :], axis=(0, 1)))
 
-    def size(self, penalty: float) -> Array:
+    def size(self, penalty: float) -> Floats:
         """Return the penalty of each coordinate, [k]."""
         return np.asarray(math.exp(penalty) * self.weight * self.basis[2])
 
-    def curve(self, penalty: float, start: Array | None = None) -> tuple[Array, float]:
+    def curve(self, penalty: float, start: Floats | None = None) -> tuple[Floats, float]:
         """Return the coordinates of the fit under a penalty, and its effective degrees of freedom."""
         table, pieces, size = self.table, self.basis[1], self.size(penalty)
 
-        def value(curve: Array) -> float:
+        def value(curve: Floats) -> float:
             fit = log_likelihood(self.log_odds(curve), table.events, table.others)
             return fit - 0.5 * float(np.sum(size * curve**2))
 
-        def information(curve: Array) -> Array:
+        def information(curve: Floats) -> Floats:
             chance = expit(self.log_odds(curve))
             return self.information(table.total * chance * (1 - chance), pieces)
 
-        def slope(curve: Array) -> Slope:
+        def slope(curve: Floats) -> Slope:
             missed = self.moments(table.events - table.total * expit(self.log_odds(curve)), 3).T
             gradient = np.sum(pieces * missed[..., None], axis=(0, 1)) - size * curve
             return Slope(gradient, information(curve) + np.diag(size))
@@ -308,7 +302,7 @@ class _Smoother:
                                  method="bounded", options={"xatol": 1e-4})
         return round(float(search.x) if search.fun <= risk else middle, 3)
 
-    def risk(self, penalty: float, start: Array | None = None) -> tuple[float, Array | None]:
+    def risk(self, penalty: float, start: Floats | None = None) -> tuple[float, Floats | None]:
         """Return deviance + 2 x degrees of freedom under a penalty, and the curve; infinity and None without a fit."""
         try:
             curve, edf = self.curve(penalty, start)

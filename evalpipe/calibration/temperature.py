@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import typing
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.calibration.declare import Array, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import check_levels, logs_in_order, softmax
 from evalpipe.calibration.logistic import BACKWARDS
 from evalpipe.calibration.newton import Slope, logistic_fit, maximise
 from evalpipe.calibration.pooled import clipped, events_by_log_odds, expit, logit, rows_clipped, separated
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 
 @recalibrator(title="Temperature scaling", tasks=("binary", "multiclass", "ordinal"), ref="Guo et al. (2017)",
@@ -32,7 +36,7 @@ class Temperature:
         return {"temperature": 1 / inverse}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities of the event [n], or of all levels [n, K]."""
         if prediction.ndim < 2:
             return expit(logit(prediction) / parameters["temperature"])
@@ -44,7 +48,7 @@ class Temperature:
         return "log_odds"
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Array) -> Array:
+    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
         return np.asarray(log_odds / parameters["temperature"])
 
@@ -54,7 +58,7 @@ class Temperature:
         return typing.cast("float", parameters["temperature"])
 
     @staticmethod
-    def clips(parameters: Parameters, prediction: Array) -> int:  # noqa: ARG004 - one signature for all
+    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
         """Count the rows at 0 or 1."""
         return rows_clipped(prediction)
 
@@ -82,12 +86,12 @@ def _inverse_of_levels(training: Training) -> float:
     if np.all(odds <= 0):
         raise Unfit("every row's outcome has the highest probability, so the likelihood has no maximum")
 
-    def value(place: Array) -> float:
+    def value(place: Floats) -> float:
         scaled = place[0] * odds
         top = scaled.max(axis=1)
         return -float(np.sum(weight * (top + np.log(np.sum(np.exp(scaled - top[:, None]), axis=1)))))
 
-    def slope(place: Array) -> Slope:
+    def slope(place: Floats) -> Slope:
         chance = softmax(place[0] * odds)
         mean = np.sum(chance * odds, axis=1)
         bend = np.sum(chance * (odds - mean[:, None]) ** 2, axis=1)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from evalpipe.calibration.declare import Array, Parameters, Training, recalibrator
+from evalpipe.calibration.declare import Parameters, Training, recalibrator
 from evalpipe.calibration.isotonic import ascending
 from evalpipe.calibration.pooled import events_of
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 Point = tuple[float, float]
 
@@ -34,7 +39,7 @@ class VennAbers:
         }
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Array) -> Array:
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Look both levels up and bring them together."""
         below = np.searchsorted(np.asarray(parameters["at_0"], float), prediction, side="right")
         above = np.searchsorted(np.asarray(parameters["at_1"], float), prediction, side="left")
@@ -56,7 +61,7 @@ class VennAbers:
         return None
 
 
-def levels(events: Array, total: Array) -> Array:
+def levels(events: Floats, total: Floats) -> Floats:
     """Return the isotonic level at each of m predictions once an event of weight 1 is added there, [m].
 
     That level is the slope, at the added row, of the greatest convex minorant of the cumulative sums. Points left of it

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.data.columns import Columns
-    from evalpipe.data.sample import Floats
     from evalpipe.plan import Zone
     from evalpipe.results import Warned
     from evalpipe.spec.models import Model, Spec

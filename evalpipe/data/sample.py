@@ -14,14 +14,9 @@ from evalpipe.results import DatasetSummary, InputFile, Warned
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.plan import Zone
     from evalpipe.tasks import Task
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
-Values = np.ndarray[Any, Any]
-"""Flags, places of levels, or numbers, as the task has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +48,7 @@ class Predictions:
     left_out: Floats | None = None
     source: str | None = None
     variant: str = "original"
-    folds: Whole | None = None
+    folds: Wholes | None = None
     reportable: Flags | None = None
     zone: Zone | None = None
     cuts: Floats | None = None
@@ -107,7 +102,7 @@ class Slicing:
 
     title: str
     labels: tuple[Mapping[str, str], ...]
-    codes: Whole
+    codes: Wholes
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +150,7 @@ class Sample:
         return np.ones(self.n) if self.weight is None else self.weight
 
     @property
-    def observations(self) -> Whole:
+    def observations(self) -> Wholes:
         """The observations that each row stands for, shape [n]: its frequency weight, or 1."""
         if self.weight is None or self.weight_kind != "frequency":
             return np.ones(self.n, np.intp)

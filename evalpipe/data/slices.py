@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.arraytypes import Wholes
     from evalpipe.data.columns import Columns
-    from evalpipe.data.sample import Whole
     from evalpipe.spec.origin import Loc
 
 MISSING = "(missing)"
@@ -217,7 +217,7 @@ def _combined(columns: Columns, frame: pl.DataFrame, parts: Sequence[str | Cut])
     return Slicing(title, combined, _whole(codes))
 
 
-def _whole(codes: np.ndarray) -> Whole:
+def _whole(codes: np.ndarray) -> Wholes:
     held = np.ascontiguousarray(codes, dtype=np.intp)
     held.flags.writeable = False
     return held

@@ -14,9 +14,9 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.arraytypes import Floats, Values
     from evalpipe.data.columns import Columns
     from evalpipe.data.rows import Rows
-    from evalpipe.data.sample import Floats, Values
 
 
 def _effective(weights: Floats) -> float:

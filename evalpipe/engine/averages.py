@@ -9,10 +9,9 @@ import numpy as np
 from evalpipe.metrics.declare import ratio
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.plan import MetricPlan
     from evalpipe.statistics import Summary
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def values(summary: Summary, entry: MetricPlan, drawn: Floats | None = None) -> Floats:

@@ -10,9 +10,8 @@ from evalpipe.intervals import pointwise_band, simultaneous_band
 from evalpipe.metrics.declare import ratio
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.statistics import Summary
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 PLACES = np.arange(101) / 100
 """The places on the horizontal axis at which a band is given."""

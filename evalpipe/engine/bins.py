@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from evalpipe.metrics.declare import ratio
 from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.statistics import Rows, Summary
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 BINS = 10
 STRATEGIES = ("uniform", "quantile")

@@ -22,11 +22,10 @@ from evalpipe.statistics.groups import totals_of_runs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.plan import Plan
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 WIDTH, STEP = 10, 5
 """The width of a window of probability and the distance of their centres, in hundredths (Kuhn & Johnson)."""
@@ -195,7 +194,7 @@ def _by_probability(summary: Summary) -> tuple[Floats, Any, Any]:
     return at[starts], *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
 
 
-def isotonic_ends(starts: Whole, m: int, vertices: int) -> Whole:
+def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:
     """Return where blocks of ``m`` places begin and end, ascending; about ``vertices`` of them where there are more."""
     ends = np.unique(np.r_[starts, starts[1:] - 1, m - 1])
     if len(ends) > vertices:

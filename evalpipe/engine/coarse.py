@@ -18,11 +18,9 @@ from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan import Plan
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 ROWS = 16_384
 """The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of units costs less."""
@@ -77,7 +75,7 @@ def _originals(sample: Sample) -> dict[str, Predictions]:
     return {name: model for name, model in sample.models.items() if model.source is None}
 
 
-def _folds(sample: Sample) -> Whole | None:
+def _folds(sample: Sample) -> Wholes | None:
     return next((model.folds for model in sample.models.values() if model.folds is not None), None)
 
 
@@ -90,11 +88,11 @@ def _ends(sample: Sample, several: int) -> list[list[tuple[Floats, Floats]]]:
     return [[(present(model.probability, "probabilities"), edges)] for model in scored]
 
 
-def _codes(values: Any) -> Whole:
+def _codes(values: Any) -> Wholes:
     return np.asarray(values).astype(np.intp)
 
 
-def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
+def _joined(sample: Sample, units: Wholes, grid: list[Wholes]) -> Sample:
     each = sample.weights
     sizes = np.bincount(units, each).astype(float)
     first = first_rows(units, len(sizes))
@@ -129,7 +127,7 @@ def _joined(sample: Sample, units: Whole, grid: list[Whole]) -> Sample:
     )
 
 
-def _cells(sample: Sample, grid: list[Whole]) -> dict[str, Whole]:
+def _cells(sample: Sample, grid: list[Wholes]) -> dict[str, Wholes]:
     """Return the cell of each row's score, by model: a variant's are those of its original, in each fold apart."""
     scored = (name for name, model in _originals(sample).items() if model.score is not None)
     found = dict(zip(scored, grid, strict=True))

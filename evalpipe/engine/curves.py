@@ -29,11 +29,10 @@ from evalpipe.tasks import MANY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan import Plan
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 CLASS_VERTICES = 120
 """The same, of each class's curves where there are several."""
@@ -176,7 +175,7 @@ def sweep_curve(plan: Plan, summary: Summary) -> Iterator[tuple[str, Points, Not
     yield "sweep", listed(threshold=threshold, **measures), {} if len(keep) == m else {"points_of": m}
 
 
-def shown(m: int, vertices: int = VERTICES) -> np.ndarray[Any, np.dtype[np.intp]]:
+def shown(m: int, vertices: int = VERTICES) -> Wholes:
     """Choose the thresholds to store, out of ``m`` from the highest down; dense where few rows are retrieved."""
     if m <= vertices:
         return np.arange(m)

@@ -19,11 +19,9 @@ from evalpipe.statistics import Draws, Stack, Summary, cut_values, sweep, view
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan import Plan, RulePlan
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 NOWHERE = -1
 """The place of the best cut where no cut has a value and keeps to the bounds."""
@@ -33,10 +31,10 @@ NOWHERE = -1
 class Best:
     """The best cuts of a sweep: their ``place`` [...] among all, and the ``values`` [..., cuts] of goal and bounds."""
 
-    place: Whole
+    place: Wholes
     values: tuple[Floats, ...]
 
-    def at(self, place: Whole) -> Floats:
+    def at(self, place: Wholes) -> Floats:
         """Return goal and bounded measures at some cuts [...], shape [..., measures]; NaN where there is none."""
         index = np.maximum(place, 0)[..., None]
         found = [np.take_along_axis(np.broadcast_to(one, (*place.shape, one.shape[-1])), index, -1)[..., 0]

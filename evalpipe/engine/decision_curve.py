@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from evalpipe.intervals import pointwise_band
 from evalpipe.metrics.declare import ratio
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.statistics import Summary
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 THRESHOLDS = np.arange(1, 100) / 100
 """The threshold probabilities of the curve; cells of a grid end at them where one model is alone."""

@@ -19,11 +19,10 @@ from evalpipe.results.desirability import Goal, Individual, Overall, WeightChang
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan import Aim, Plan
     from evalpipe.results import Scalar, Status
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 FACTORS = (0.5, 2.0)
 """By what the weight of each goal is multiplied, to see whether the ranking holds."""

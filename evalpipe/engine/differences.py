@@ -15,12 +15,11 @@ from evalpipe.intervals.contrasts import ROUNDING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.intervals import Contrast
     from evalpipe.results import Status
 
-    LimitsOf = Callable[[float, "Floats", float], tuple[float, float] | None]
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+    LimitsOf = Callable[[float, Floats, float], tuple[float, float] | None]
 
 CONSTANT = "it is the same in every resample, which tells nothing of other rows"
 

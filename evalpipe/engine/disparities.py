@@ -18,10 +18,9 @@ from evalpipe.results import Disparity
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan import MetricPlan, Plan
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def disparities(plan: Plan, one: Evaluated) -> Iterator[Disparity]:

@@ -36,8 +36,8 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.averages import Floats
     from evalpipe.engine.parts import Part
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan import MetricPlan, Plan

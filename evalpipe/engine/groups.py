@@ -6,16 +6,15 @@ that straddle a cut are shared in expectation, never by the order of the file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.metrics.declare import ratio
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.statistics import Summary
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 GROUPS = 10
 

@@ -16,7 +16,7 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from evalpipe.engine.averages import Floats
+    from evalpipe.arraytypes import Floats
     from evalpipe.metrics import Metric
     from evalpipe.plan import MetricPlan
 

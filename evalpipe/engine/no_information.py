@@ -15,8 +15,8 @@ from evalpipe.plan.priors import SAMPLE
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.averages import Floats
     from evalpipe.plan import MetricPlan, Plan
 
 PERMUTATIONS = 200

@@ -24,6 +24,7 @@ from evalpipe.intervals import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.metrics import Metric
     from evalpipe.metrics.declare import Gaps
     from evalpipe.plan import MetricPlan
@@ -33,7 +34,6 @@ UNITS = {"gaps": 5, "squared_gaps": 20, "scatter": 20}
 """Independent units for each bin from which on its noise is seen: replicates show (m - 1) / m of that of a bin of m
 units. Of squares, which are noise before all else, more are needed: see the simulations of docs/methods.md."""
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Limits = tuple[float, float]
 
 SQUARES = ("squared_gaps", "squared_distance", "searched_square")

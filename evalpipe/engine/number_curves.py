@@ -7,7 +7,7 @@ two rows. What is stored is bounded, however many rows there are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +17,10 @@ from evalpipe.statistics.groups import Groups
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.statistics import Summary
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 POINTS, VERTICES = 400, 500
 """The most points of a scatter, and of the distribution of absolute residuals."""
@@ -167,7 +166,7 @@ def _ecdf(sizes: Floats, weights: Floats) -> tuple[Points, Notes]:
     return listed(absolute_residual=sizes[kept], share_above=share[kept]), notes
 
 
-def _spread(weights: Floats) -> Whole:
+def _spread(weights: Floats) -> Wholes:
     """Choose cells for a scatter, evenly by weight from the lowest prediction to the highest; all where few."""
     if len(weights) <= POINTS:
         return np.arange(len(weights))

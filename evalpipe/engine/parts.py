@@ -13,10 +13,9 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalpipe.arraytypes import Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan import Plan
-
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Part:
 
     slice: Mapping[str, str] | None
     slicing: int | None
-    rows: Whole | None
+    rows: Wholes | None
     n: int
     events: int | None
     beside: int | None = None
@@ -79,7 +78,7 @@ def _slice(sample: Sample, slicing: int, number: int) -> Part:
     return part_of(sample, np.flatnonzero(held.codes == number), held.labels[number], slicing)
 
 
-def part_of(sample: Sample, rows: Whole, labels: Mapping[str, str] | None, slicing: int | None) -> Part:
+def part_of(sample: Sample, rows: Wholes, labels: Mapping[str, str] | None, slicing: int | None) -> Part:
     """Return the part of a dataset that these rows are."""
     events = _count(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
     return Part(labels, slicing, rows, _count(sample, rows), events)
@@ -93,6 +92,6 @@ def reported(sample: Sample, model: Predictions, part: Part) -> Part:
     return replace(part_of(sample, rows, part.slice, part.slicing), beside=part.beside)
 
 
-def _count(sample: Sample, rows: Whole) -> int:
+def _count(sample: Sample, rows: Wholes) -> int:
     """Count observations."""
     return int(sample.observations[rows].sum())

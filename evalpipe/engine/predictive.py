@@ -15,8 +15,8 @@ from evalpipe.results import PredictiveLine
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.averages import Floats
     from evalpipe.plan import Plan
     from evalpipe.statistics import Summary
 

@@ -13,13 +13,11 @@ from evalpipe.metrics.declare import ratio
 from evalpipe.results import BestProfit, Profit
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan import Plan
     from evalpipe.statistics import Summary
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 EVEN = 1e-12
 """Profits that differ by less than this share of the largest sum that goes into them are equal but for rounding."""
@@ -59,7 +57,7 @@ class Campaign:
         scale = ratio(self.total, contacted[..., -1:])
         return self.earned(contacted * scale, found * scale)
 
-    def best(self, heights: Floats) -> Whole:
+    def best(self, heights: Floats) -> Wholes:
         """Return where the profit is largest, [...]; of profits that are equal but for rounding, the first."""
         reach = EVEN * self.total * (self.benefit + self.cost)
         return np.asarray(np.argmax(heights >= heights.max(axis=-1, keepdims=True) - reach, axis=-1))

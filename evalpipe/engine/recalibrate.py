@@ -21,10 +21,9 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from evalpipe.arraytypes import Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan import MethodChoice, Plan
-
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 
 @dataclass(slots=True)
@@ -144,7 +143,7 @@ def _crossed(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodCho
 FOLDED = ("recalibrate", "fit_on", "folds")
 
 
-def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED) -> Whole:
+def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED) -> Wholes:
     """Return the fold of each row, shape [n]: as many units to each as can be, at random; clusters stay whole.
 
     Raises DataError where there are fewer units than folds; ``at`` is where the spec asks for them.
@@ -160,7 +159,7 @@ def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED
 
 
 def _fit(
-    plan: Plan, sample: Sample, name: str, choice: MethodChoice, folds: Whole | None, fold: int | None = None
+    plan: Plan, sample: Sample, name: str, choice: MethodChoice, folds: Wholes | None, fold: int | None = None
 ) -> Fitted:
     """Fit a recalibrator on a sample, but for the rows of one fold."""
     kept = np.arange(sample.n) if folds is None else np.flatnonzero(folds != fold)
@@ -181,7 +180,7 @@ def _fit(
         raise _UnfitError(name, sample.dataset, str(fault), fold) from None
 
 
-def recalibrated(model: Predictions, parts: Sequence[Fitted], folds: Whole | None = None) -> Predictions:
+def recalibrated(model: Predictions, parts: Sequence[Fitted], folds: Wholes | None = None) -> Predictions:
     """Return what recalibrators make of a model's probabilities or scores: one of all rows, or one of each fold's.
 
     Ranks are taken from the log odds where the model gives scores that a method maps to such, as probabilities round to
@@ -200,13 +199,13 @@ def recalibrated(model: Predictions, parts: Sequence[Fitted], folds: Whole | Non
     return replace(model, probability=values, score=ranking, log_odds=odds is not None)
 
 
-def _mapped(parts: Sequence[Fitted], score: Any, folds: Whole | None) -> Any:
+def _mapped(parts: Sequence[Fitted], score: Any, folds: Wholes | None) -> Any:
     """Return the log odds that scores are mapped to; None where a method maps to none."""
     found = [part.log_odds(score) for part in parts]
     return None if any(one is None for one in found) else chosen(found, folds)
 
 
-def chosen(values: Sequence[Any], folds: Whole | None) -> Any:
+def chosen(values: Sequence[Any], folds: Wholes | None) -> Any:
     """Put together the values of each fold's own rows out of those that each part gives all rows; of one part, its."""
     if folds is None:
         return values[0]
@@ -216,7 +215,7 @@ def chosen(values: Sequence[Any], folds: Whole | None) -> Any:
     return found
 
 
-def _applied(sample: Sample, name: str, parts: Sequence[Fitted], folds: Whole | None = None) -> Predictions:
+def _applied(sample: Sample, name: str, parts: Sequence[Fitted], folds: Wholes | None = None) -> Predictions:
     """Return a model's recalibrated predictions, and its leave-one-out predictions where it has them."""
     model = sample.models[name]
     if sample.task not in NUMBERS:
@@ -227,7 +226,7 @@ def _applied(sample: Sample, name: str, parts: Sequence[Fitted], folds: Whole | 
 
 
 def _variant(
-    plan: Plan, sample: Sample, name: str, choice: MethodChoice, made: Predictions, folds: Whole | None = None
+    plan: Plan, sample: Sample, name: str, choice: MethodChoice, made: Predictions, folds: Wholes | None = None
 ) -> Predictions:
     """Return a variant's predictions; its classes are those of its own probabilities."""
     zone = zone_of_probabilities(plan.spec, plan.spec.models[name])

@@ -32,10 +32,10 @@ from evalpipe.statistics import Draws, Stack, Summary, View, view
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
     from evalpipe.plan import MetricPlan, Plan
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Key = tuple[str, int, int]
 """A model, the number of a part, and the number of a metric in the plan."""
 

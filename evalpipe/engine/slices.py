@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +16,11 @@ from evalpipe.results import SliceDifference, SliceSummary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.engine.differences import Test
     from evalpipe.engine.estimates import Place
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan import MetricPlan, Plan
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 CONSTANT_PART = "one of the two is the same in every resample, which tells nothing of other rows"
 

@@ -20,11 +20,10 @@ from evalpipe.results import Constraint, Threshold
 from evalpipe.statistics import Rows, Summary, cut_values, sweep
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.engine.recalibrate import Variants
     from evalpipe.plan import Plan
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(slots=True)
@@ -171,7 +170,7 @@ def _constraints(asked: RulePlan, values: Floats, optimism: Floats) -> list[Cons
 
 def _crossed(
     plan: Plan, made: Variants, sample: Sample, name: str, asked: RulePlan
-) -> tuple[np.ndarray[Any, np.dtype[np.intp]], Floats]:
+) -> tuple[Wholes, Floats]:
     """Return the fold of each row, and the threshold of each fold, chosen by the rows of the others.
 
     Of a variant that is cross-fitted itself, a fold's threshold is chosen on what that fold's own recalibrator makes of

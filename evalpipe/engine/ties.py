@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.int64]]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 MIDDLE = 0.5
 """Values from here on are moved down and others up, so that probabilities stay between 0 and 1."""
@@ -35,12 +35,12 @@ def apart(values: Floats, ranking: Floats) -> Floats:
     return found
 
 
-def _steps(values: Floats) -> Whole:
+def _steps(values: Floats) -> Wholes:
     """Number floats so that neighbours differ by one."""
     bits = values.view(np.int64)
     return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
 
 
-def _values(steps: Whole) -> Floats:
+def _values(steps: Wholes) -> Floats:
     """Return the floats of these numbers."""
     return np.where(steps < 0, np.iinfo(np.int64).min - steps, steps).view(np.float64)

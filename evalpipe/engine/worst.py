@@ -26,12 +26,10 @@ from evalpipe.statistics.grid import first_rows, joint
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan import MetricPlan, Plan
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 CAUTION = 1.96
 
@@ -126,7 +124,7 @@ def _ranked(
 
 
 def _with_error(
-    rows: Any, weights: Floats, sizes: Whole, entry: MetricPlan, generator: np.random.Generator
+    rows: Any, weights: Floats, sizes: Wholes, entry: MetricPlan, generator: np.random.Generator
 ) -> tuple[float, float]:
     """Return a value and its standard error, leaving out groups of observations in turn; ``sizes`` [n] of each row.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Limits = tuple[Floats, Floats]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
+    Limits = tuple[Floats, Floats]
 
 
 def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:

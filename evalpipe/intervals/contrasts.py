@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+    from evalpipe.arraytypes import Floats
+
 Limits = tuple[float, float]
 Verdict = Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
 

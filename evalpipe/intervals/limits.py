@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
 Limits = tuple[float, float]
 
 ROUNDING = 1e-12

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 
 def holm(p: Any) -> Floats:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.intervals.binomial import clopper_pearson
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
 Limits = tuple[float, float]
 
 UNSEEN = 2.5

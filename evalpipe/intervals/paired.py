@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.intervals.contrasts import ROUNDING
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Flags, Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
+    from evalpipe.arraytypes import Floats, Wholes
 
 BLOCK = 64
 """Replicates that share one random stream; fixed, so that batches and threads cannot change a draw."""
@@ -59,17 +58,17 @@ class Design:
     n: int
     weight: Floats | None = None
     kind: str | None = None
-    cluster: Whole | None = None
-    strata: Whole | None = None
+    cluster: Wholes | None = None
+    strata: Wholes | None = None
     poisson: bool = False
 
     @property
-    def unit(self) -> Whole | None:
+    def unit(self) -> Wholes | None:
         """The number of each row's unit, shape [n]; None where every row is one."""
         return self.cluster
 
     @cached_property
-    def sizes(self) -> Whole:
+    def sizes(self) -> Wholes:
         """The observations that each unit stands for, shape [units]; a cluster is one."""
         if self.cluster is not None:
             return np.ones(int(self.cluster.max()) + 1, np.intp)
@@ -83,19 +82,19 @@ class Design:
         return None if self.weight is None or (self.kind == "frequency" and self.cluster is None) else self.weight
 
     @cached_property
-    def parts(self) -> tuple[Whole, ...]:
+    def parts(self) -> tuple[Wholes, ...]:
         """The units of each stratum that occurs; none where all are drawn together."""
         if self.strata is None:
             return ()
         return tuple(np.flatnonzero(self.strata == stratum) for stratum in np.unique(self.strata))
 
     @cached_property
-    def lookup(self) -> Whole | None:
+    def lookup(self) -> Wholes | None:
         """The unit of each observation, where there are few enough."""
         total = int(self.sizes.sum())
         return np.repeat(np.arange(len(self.sizes)), self.sizes) if total <= LOOKUP else None
 
-    def weights(self, counts: Whole) -> Any:
+    def weights(self, counts: Wholes) -> Any:
         """Return the weight of each row [b, n] when its unit is drawn ``counts`` [b, units] times."""
         rows = counts if self.unit is None else np.take(counts, self.unit, axis=-1)
         return rows if self.factor is None else rows * self.factor
@@ -116,7 +115,7 @@ class Design:
         return counts
 
 
-def _multinomial(generator: np.random.Generator, sizes: Whole, lookup: Whole | None, times: int | None = None) -> Any:
+def _multinomial(generator: np.random.Generator, sizes: Wholes, lookup: Wholes | None, times: int | None = None) -> Any:
     """Draw ``times`` observations, or as many as there are, from units of these sizes: how often each was drawn.
 
     Where units stand for many observations each, most of the draw is made by independent Poisson counts whose total is
@@ -140,7 +139,7 @@ def _multinomial(generator: np.random.Generator, sizes: Whole, lookup: Whole | N
     return counts + np.bincount(_of(generator.integers(0, total, short), sizes, lookup), minlength=units)
 
 
-def _of(observations: Whole, sizes: Whole, lookup: Whole | None) -> Any:
+def _of(observations: Wholes, sizes: Wholes, lookup: Wholes | None) -> Any:
     """Return the unit of each observation."""
     if lookup is not None:
         return lookup[observations]
@@ -152,7 +151,7 @@ def blocks(replicates: int) -> list[int]:
     return [min(BLOCK, replicates - first) for first in range(0, replicates, BLOCK)]
 
 
-def block_counts(design: Design, number: int, size: int, seed: int, dataset: str) -> Iterator[Whole]:
+def block_counts(design: Design, number: int, size: int, seed: int, dataset: str) -> Iterator[Wholes]:
     """Yield the counts of one block of replicates in batches [b, units]; they depend on nothing but the arguments."""
     generator = stream(seed, "bootstrap", dataset, number)
     batch = max(1, HELD // len(design.sizes))
@@ -171,7 +170,7 @@ def replicate_weights(design: Design, replicates: int, seed: int, dataset: str) 
             yield design.weights(counts)
 
 
-def split(generator: np.random.Generator, counts: Whole, folds: int) -> Iterator[Whole]:
+def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Wholes]:
     """Share the observations of one draw [units] at random among ``folds`` as equal as can be.
 
     Yields the counts of the folds in turn, in batches [b, units]. Observations of one unit are shared one by one, for
@@ -193,7 +192,7 @@ def split(generator: np.random.Generator, counts: Whole, folds: int) -> Iterator
         yield np.stack(rows)
 
 
-def _shares(generator: np.random.Generator, counts: Whole, folds: int) -> Iterator[Any]:
+def _shares(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Any]:
     """Yield the counts [units] of each fold, without a look at single observations."""
     total, left = int(counts.sum()), counts
     for k in range(folds - 1):
@@ -206,7 +205,7 @@ def _shares(generator: np.random.Generator, counts: Whole, folds: int) -> Iterat
     yield left
 
 
-def jackknife_counts(design: Design, generator: np.random.Generator) -> Iterator[Whole]:
+def jackknife_counts(design: Design, generator: np.random.Generator) -> Iterator[Wholes]:
     """Yield batches of counts [b, units], each with one group of observations left out. Tukey (1958).
 
     A group is an observation, up to `GROUPS` of them; more observations are grouped at random, for the rows are sorted.

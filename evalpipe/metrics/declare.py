@@ -14,7 +14,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
@@ -24,7 +24,9 @@ from evalpipe.metrics.written import AVERAGE, PREVALENCE
 from evalpipe.spelling import closest
 from evalpipe.tasks import CLASSES, NUMBERS, Task
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
 Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_values"]
 Sees = Literal["event", "classes", "numbers"]
 Direction = Literal["maximize", "minimize", "none"]
@@ -44,8 +46,8 @@ SEEN: dict[Sees, tuple[Task, ...]] = {"event": CLASSES, "classes": CLASSES, "num
 class Proportion(NamedTuple):
     """Successes among trials: a value with a binomial interval. Shapes [...]."""
 
-    successes: Array
-    trials: Array
+    successes: Floats
+    trials: Floats
 
 
 class Gaps(NamedTuple):
@@ -57,13 +59,13 @@ class Gaps(NamedTuple):
     "within" the mean variance of an event within a bin. NaN where there are no rows.
     """
 
-    events: Array
-    others: Array
-    gap: Array
+    events: Floats
+    others: Floats
+    gap: Floats
     norm: Literal["l1", "l2", "debiased", "square", "max", "within"]
 
     @property
-    def value(self) -> Array:
+    def value(self) -> Floats:
         """The distance, shape [...]."""
         rows = self.events + self.others
         if self.norm == "max":
@@ -89,7 +91,7 @@ class FromSpec(NamedTuple):
     alone: bool = False
 
 
-def ratio(numerator: Any, denominator: Any, empty: float = math.nan) -> Array:
+def ratio(numerator: Any, denominator: Any, empty: float = math.nan) -> Floats:
     """Divide, giving ``empty``, by default NaN (undefined), wherever the denominator is zero."""
     numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
     if denominator.all():
@@ -132,7 +134,7 @@ class Metric:
         names = tuple(p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY)
         object.__setattr__(self, "statistics", names)
 
-    def __call__(self, *statistics: Any, **options: Any) -> Array:
+    def __call__(self, *statistics: Any, **options: Any) -> Floats:
         """Return the metric's value, NaN where it is undefined; shapes broadcast over leading axes."""
         outcome = self.function(*statistics, **options)
         value = ratio(*outcome) if isinstance(outcome, Proportion) else outcome

@@ -7,11 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from evalpipe.arraytypes import Flags
     from evalpipe.spec.models import Model, Spec
-
-    Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)

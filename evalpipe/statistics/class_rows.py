@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import Flags, Floats, Rows, Whole, present, taken
+from evalpipe.statistics.rows import Rows, present, taken
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Flags, Floats, Wholes
 
 
 @dataclass(frozen=True)
@@ -21,25 +25,25 @@ class ClassRows:
     is as in `Rows`.
     """
 
-    truth: Whole
+    truth: Wholes
     levels: int
-    predicted: Whole | None
+    predicted: Wholes | None
     probabilities: Floats | None = None
     scores: Floats | None = None
     reportable: Flags | None = None
 
     @property
-    def codes(self) -> Whole:
+    def codes(self) -> Wholes:
         """The place of each row's class, shape [n]."""
         return self.truth
 
     @property
-    def classes(self) -> Whole:
+    def classes(self) -> Wholes:
         """The place of each row's predicted class; raises TypeError where the model gives no classes."""
         return present(self.predicted, "predicted classes")
 
     @property
-    def picked(self) -> Whole:
+    def picked(self) -> Wholes:
         """The place of each row's predicted class, shape [n]."""
         return self.classes
 
@@ -70,7 +74,7 @@ class ClassRows:
         return self.chances[np.arange(len(self.truth)), self.truth]
 
     @cached_property
-    def true_rank(self) -> Whole:
+    def true_rank(self) -> Wholes:
         """How many levels are ranked above the true one, shape [n]; of equals the first level leads."""
         held = self.chances if self.scores is None else self.scores
         true = held[np.arange(len(self.truth)), self.truth][:, None]
@@ -91,7 +95,7 @@ class ClassRows:
         return np.asarray(np.logaddexp.reduce(chosen, axis=1) - np.logaddexp.reduce(others, axis=1))
 
     @cached_property
-    def rank_distance(self) -> Whole:
+    def rank_distance(self) -> Wholes:
         """By how many levels the predicted class misses the true one, shape [n]."""
         return np.asarray(np.abs(self.truth - self.classes))
 
@@ -112,7 +116,7 @@ class ClassRows:
         """Return the rows as if all of them were of one level."""
         return replace(self, truth=np.full(len(self.truth), place))
 
-    def taken(self, index: Whole) -> ClassRows:
+    def taken(self, index: Wholes) -> ClassRows:
         """Return the rows at these positions."""
         return ClassRows(
             self.truth[index], self.levels, taken(self.predicted, index), taken(self.probabilities, index),
@@ -120,12 +124,12 @@ class ClassRows:
         )
 
     @cached_property
-    def classed(self) -> tuple[Whole, ClassRows]:
+    def classed(self) -> tuple[Wholes, ClassRows]:
         """The positions of the rows that have a class, and these rows; kept for every batch of weights."""
         kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
         return kept, replace(self.taken(kept), reportable=None)
 
-    def paired(self, index: Whole) -> ClassRows:
+    def paired(self, index: Wholes) -> ClassRows:
         """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
         return replace(self, truth=self.truth[index])
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 HUNDREDTHS = np.arange(1, 100) / 100
 TAILS = 1 / (1 + np.exp(-np.arange(4.5, 36.5, 0.5)))
@@ -23,7 +23,7 @@ SPARSE = 8
 """Possible codes for each row up to which they are counted; where there are more, those that occur are sorted."""
 
 
-def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Whole:
+def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Wholes:
     """Return the cell of each value, shape [n], numbered upwards from 0 by value.
 
     About ``cells`` cells of equally many values, ended besides as ``ends`` say: each has numbers [n] that never fall as
@@ -40,7 +40,7 @@ def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Whole:
     return (np.cumsum(used) - 1)[place]
 
 
-def means(values: Floats, cells: Whole, weight: Floats | None = None) -> Floats:
+def means(values: Floats, cells: Wholes, weight: Floats | None = None) -> Floats:
     """Return the mean of the values in each cell, kept within what the cell holds: equal values have themselves."""
     count = int(cells.max()) + 1
     each = np.ones(len(values)) if weight is None else weight
@@ -51,14 +51,14 @@ def means(values: Floats, cells: Whole, weight: Floats | None = None) -> Floats:
     return np.clip(mean, low, high)
 
 
-def first_rows(cells: Whole, count: int) -> Whole:
+def first_rows(cells: Wholes, count: int) -> Wholes:
     """Return the position of the first row in each of ``count`` cells, all of which have one."""
     first = np.zeros(count, np.intp)
     first[cells[::-1]] = np.arange(len(cells))[::-1]
     return first
 
 
-def joint(*codes: Whole) -> tuple[Whole, int]:
+def joint(*codes: Wholes) -> tuple[Wholes, int]:
     """Number the combinations of codes that occur, in order of the first code, then the next: [n] and their count."""
     combined = np.zeros(len(codes[0]), np.intp)
     count = 1
@@ -68,7 +68,7 @@ def joint(*codes: Whole) -> tuple[Whole, int]:
     return combined, count
 
 
-def _numbered(codes: Whole, most: int) -> tuple[Whole, int]:
+def _numbered(codes: Wholes, most: int) -> tuple[Wholes, int]:
     """Number the codes that occur upwards from 0; they lie below ``most``."""
     if most > SPARSE * len(codes):
         values, numbers = np.unique(codes, return_inverse=True)

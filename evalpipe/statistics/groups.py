@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
-
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Wholes
 
 FEW = 16
 """Runs that are summed one by one; of more, all at once."""
 
 
-def totals_of_runs(values: Any, starts: Whole) -> Any:
+def totals_of_runs(values: Any, starts: Wholes) -> Any:
     """Total ``values`` [..., n] of each run of neighbours; the runs begin at ``starts`` [m]: [..., m].
 
     Counts are totalled as differences of running sums, which is exact and several times faster than adding up each
@@ -40,8 +39,8 @@ def totals_of_runs(values: Any, starts: Whole) -> Any:
 class Groups:
     """Rows gathered by equal keys: ``order`` [n] are their positions, sorted; ``starts`` [m] where the groups begin."""
 
-    order: Whole
-    starts: Whole
+    order: Wholes
+    starts: Wholes
 
     @classmethod
     def by(cls, *keys: Any) -> Groups:
@@ -58,6 +57,6 @@ class Groups:
         return totals_of_runs(np.take(values, self.order, axis=-1), self.starts)
 
     @property
-    def first(self) -> Whole:
+    def first(self) -> Wholes:
         """A row of each group, shape [m]."""
         return self.order[self.starts]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import Floats, Whole, present, taken
+from evalpipe.statistics.rows import present, taken
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 SAME = 1e-13
 """The part of a count up to which it and an expected count are the same but for rounding."""
@@ -24,12 +28,12 @@ class Merge:
     """
 
     half: int
-    left: Whole
-    less: Whole
-    at_most: Whole
+    left: Wholes
+    less: Wholes
+    at_most: Wholes
 
     @classmethod
-    def of(cls, codes: Whole, half: int) -> Merge:
+    def of(cls, codes: Wholes, half: int) -> Merge:
         """Prepare the merge of blocks of ``half`` neighbours; ``codes`` [power of two] are the predictions' ranks."""
         blocks = codes.reshape(-1, 2, half)
         number = np.arange(len(blocks))[:, None]
@@ -142,7 +146,7 @@ class NumberRows:
         codes[: len(first)] = np.unique(self.predicted[first], return_inverse=True)[1]
         return tuple(Merge.of(codes, 2**level) for level in range(levels))
 
-    def taken(self, index: Whole) -> NumberRows:
+    def taken(self, index: Wholes) -> NumberRows:
         """Return the rows at these positions."""
         left_out, exposure = taken(self.left_out, index), taken(self.exposure, index)
         return NumberRows(self.truth[index], self.predicted[index], left_out, self.baseline, exposure=exposure)
@@ -151,7 +155,7 @@ class NumberRows:
         """Return the rows as if the truth of all were one number; moments stay about the same."""
         return replace(self, truth=np.full(len(self.truth), truth), about=self.pilot)
 
-    def paired(self, index: Whole) -> NumberRows:
+    def paired(self, index: Wholes) -> NumberRows:
         """Return the rows with the truth of row ``index[i]`` beside the predictions of row i.
 
         A count keeps its exposure, and what it is paired with are the predicted rates, times that exposure.

@@ -13,10 +13,9 @@ import numpy as np
 from evalpipe.statistics.summary import pairs, table
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.statistics.number_rows import Merge
-    from evalpipe.statistics.rows import Floats
     from evalpipe.statistics.summary import Summary
-
 
 IN_CACHE = 2**15
 """Numbers worked on at once where places are looked up at random: more would not stay in the processor's cache."""

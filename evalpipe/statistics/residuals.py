@@ -14,8 +14,8 @@ import numpy as np
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Flags, Floats
     from evalpipe.statistics.number_rows import NumberRows
-    from evalpipe.statistics.rows import Flags, Floats
     from evalpipe.statistics.summary import Summary
 
 

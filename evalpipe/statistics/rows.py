@@ -13,10 +13,9 @@ from evalpipe.statistics.groups import Groups, totals_of_runs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.arraytypes import Flags, Floats, Wholes
+
 Array = TypeVar("Array", bound=np.ndarray[Any, Any])
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
-Whole = np.ndarray[Any, np.dtype[np.intp]]
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,11 @@ class Rows:
         """Return the rows as if all of them were events (place 0) or none (place 1)."""
         return replace(self, truth=np.full(len(self.truth), place == 0))
 
-    def paired(self, index: Whole) -> Rows:
+    def paired(self, index: Wholes) -> Rows:
         """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
         return replace(self, truth=self.truth[index])
 
-    def taken(self, index: Whole) -> Rows:
+    def taken(self, index: Wholes) -> Rows:
         """Return the rows at these positions."""
         return Rows(
             self.truth[index], taken(self.predicted, index), taken(self.probability, index), taken(self.score, index),
@@ -53,7 +52,7 @@ class Rows:
         )
 
     @cached_property
-    def classed(self) -> tuple[Whole, Rows]:
+    def classed(self) -> tuple[Wholes, Rows]:
         """The positions of the rows that have a class, and these rows; kept for every batch of weights."""
         kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
         return kept, replace(self.taken(kept), reportable=None)
@@ -89,12 +88,12 @@ class Rows:
         return present(self.probability if self.score is None else self.score, "scores")
 
     @cached_property
-    def codes(self) -> Whole:
+    def codes(self) -> Wholes:
         """The place of each row's class among the levels, event first: shape [n]."""
         return np.where(self.truth, 0, 1)
 
     @cached_property
-    def picked(self) -> Whole:
+    def picked(self) -> Wholes:
         """The place of each row's predicted class, shape [n]."""
         return np.where(self.classes, 0, 1)
 
@@ -144,12 +143,12 @@ class Rows:
         return self.probability is not None or self.score is not None
 
     @cached_property
-    def order(self) -> Whole:
+    def order(self) -> Wholes:
         """The positions of the rows in ascending order of score, shape [n]."""
         return np.argsort(self.scored, kind="stable")
 
     @cached_property
-    def starts(self) -> Whole:
+    def starts(self) -> Wholes:
         """The first position, in that order, of each distinct score, shape [m]."""
         ordered = self.scored[self.order]
         return np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
@@ -171,19 +170,19 @@ class Rows:
         return self.distinct if self.probability is None else self.chance_at
 
     @cached_property
-    def places(self) -> dict[bool, tuple[Whole, Whole]]:
+    def places(self) -> dict[bool, tuple[Wholes, Wholes]]:
         """The events (True) and the non-events by score: their positions, and the place of each among the scores."""
         steps = np.zeros(len(self.order), np.intp)
         steps[self.starts[1:]] = 1
         place, truth = np.cumsum(steps), self.truth[self.order]
         return {event: (self.order[truth == event], place[truth == event]) for event in (True, False)}
 
-    def by_score(self, ordered: Floats | Whole) -> Any:
+    def by_score(self, ordered: Floats | Wholes) -> Any:
         """Total ``ordered`` values [..., n], already in the order of score, at each distinct score: [..., m]."""
         return totals_of_runs(ordered, self.starts)
 
 
-def taken(values: Array | None, index: Whole) -> Array | None:
+def taken(values: Array | None, index: Wholes) -> Array | None:
     """Return the values at these positions, where there are any."""
     return None if values is None else values[index]  # type: ignore[return-value]
 

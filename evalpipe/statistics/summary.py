@@ -19,8 +19,8 @@ import numpy as np
 from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.metrics.declare import Gaps, Metric
-    from evalpipe.statistics.rows import Floats
 
 
 @dataclass(frozen=True)

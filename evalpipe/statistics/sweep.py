@@ -14,13 +14,13 @@ from evalpipe.statistics.rows import Rows
 from evalpipe.statistics.summary import Summary
 
 if TYPE_CHECKING:
-    from evalpipe.statistics.rows import Floats, Whole
+    from evalpipe.arraytypes import Floats, Wholes
 
 CELLS = Rows(truth=np.array([True, True, False, False]), predicted=np.array([True, False, True, False]))
 """A true positive, a false negative, a false positive and a true negative."""
 
 
-def sweep(summary: Summary, cuts: Whole | None = None) -> Summary:
+def sweep(summary: Summary, cuts: Wholes | None = None) -> Summary:
     """Return statistics with the cuts as last leading axis, [..., cuts], from those of `Rows` that are scored.
 
     The cuts are the m distinct scores in ascending order, at or above which a row is predicted as the event, and last
@@ -35,7 +35,7 @@ def sweep(summary: Summary, cuts: Whole | None = None) -> Summary:
     return Summary(CELLS, weights, known)
 
 
-def _parted(values: Any, cuts: Whole | None) -> tuple[Any, Any]:
+def _parted(values: Any, cuts: Wholes | None) -> tuple[Any, Any]:
     """Return the totals at or above each cut, and below it, [..., cuts]: sums both, so that none is below zero."""
     below = np.zeros((*values.shape[:-1], values.shape[-1] + 1), values.dtype)
     np.cumsum(values, axis=-1, out=below[..., 1:])

@@ -10,8 +10,9 @@ from evalpipe.statistics.groups import Groups
 from evalpipe.statistics.summary import column, pairs, table
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.statistics.class_rows import ClassRows
-    from evalpipe.statistics.rows import Floats, Rows, Whole
+    from evalpipe.statistics.rows import Rows
     from evalpipe.statistics.summary import Summary
 
 Costs = tuple[tuple[float, ...], ...]
@@ -102,7 +103,7 @@ def ranked_pairs(summary: Summary) -> Any:
     return found
 
 
-def _wins(score: Floats, mine: Whole, others: Whole, weights: Floats) -> Floats:
+def _wins(score: Floats, mine: Wholes, others: Wholes, weights: Floats) -> Floats:
     """Total the weight of pairs in which a row of ``mine`` is scored above one of ``others``; ties count half."""
     order = others[np.argsort(score[others], kind="stable")]
     # np.take lays the rows of a batch out one after another, so that a batch sums in the order of a single row

@@ -16,7 +16,7 @@ from evalpipe.statistics.rows import Rows, present, taken
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.statistics.rows import Floats, Whole
+    from evalpipe.arraytypes import Floats, Wholes
 
 EXACT = 4096
 """The most scores that are kept apart in replicates; of more, about `CELLS` groups of neighbours are ties."""
@@ -35,7 +35,7 @@ SINGLE = 2**24
 class Draws:
     """How often each unit is drawn in each of some replicates: ``counts`` [b, units]."""
 
-    counts: Whole
+    counts: Wholes
 
     @cached_property
     def columns(self) -> Any:
@@ -53,11 +53,11 @@ class View:
     """
 
     rows: Any
-    unit: Whole
-    starts: Whole
+    unit: Wholes
+    starts: Wholes
     factor: Floats | None
 
-    def weights(self, counts: Whole) -> Any:
+    def weights(self, counts: Wholes) -> Any:
         """Return the weight of each cell [b, cells] when the units are drawn ``counts`` [b, units] times."""
         rows = np.take(counts, self.unit, axis=-1)
         return totals_of_runs(rows if self.factor is None else rows * self.factor, self.starts)
@@ -110,7 +110,7 @@ class Stack:
 
 
 def view(
-    rows: Any, unit: Whole, factor: Floats | None = None, sizes: Floats | None = None, edges: Floats | None = None,
+    rows: Any, unit: Wholes, factor: Floats | None = None, sizes: Floats | None = None, edges: Floats | None = None,
     *, exact: bool = False,
 ) -> View:
     """Gather rows that are alike.
@@ -138,7 +138,7 @@ def _of_event(rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: 
         return groups, rows.taken(groups.first)
     stated = rows.probability if rows.stated is None else rows.stated
     if exact or len(rows.starts) <= EXACT:
-        scores: Floats | Whole = rows.scored
+        scores: Floats | Wholes = rows.scored
         score = rows.scored
     else:
         ends = [] if rows.probability is None else [(present(stated, "probabilities"), EDGES)]

@@ -1,0 +1,22 @@
+"""The kinds of arrays, by name; imported for types only, for to import it is to import numpy.
+
+A type says what the numbers are; the shape stands in the docstring of the function or field, as in "values [n, K]".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+"""Numbers; NaN where there is none."""
+
+Wholes = np.ndarray[Any, np.dtype[np.intp]]
+"""Whole numbers: places in another array, codes of levels, or counts."""
+
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+"""True or false, one for each row unless it is said otherwise."""
+
+Values = np.ndarray[Any, np.dtype[Any]]
+"""The outcome of each row as its task has it: `Flags` of an event, `Wholes` that number levels, or `Floats`."""
