@@ -23,10 +23,10 @@ def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
 
     made = plan(path, overrides)
     if form == "json":
-        problems = [problem.as_dict() for problem in made.spec.warnings]
+        problems = [problem.as_dict() for problem in made.warnings]
         click.echo(json.dumps({"ok": True, "exit_code": 0, "problems": problems}, indent=1, ensure_ascii=False))
         return
-    for problem in made.spec.warnings if form == "github" else ():
+    for problem in made.warnings if form == "github" else ():
         click.echo(annotation(problem))
     print_warnings(made.spec)
     evaluated = sum(dataset.role == "evaluate" for dataset in made.datasets)

@@ -82,9 +82,9 @@ def _windows(plan: Plan, summary: Summary, drawn: Floats | None) -> tuple[str, P
     hits, weight, stated, count = (values[used] for values in totals)
     lower = upper = np.full(len(weight), np.nan)
     if plan.bins in LIMITS:
-        lower, upper = LIMITS[plan.bins](hits, weight, plan.spec.intervals.level)
+        lower, upper = LIMITS[plan.bins](hits, weight, plan.level)
     elif drawn is not None:
-        lower, upper = pointwise_band(drawn[:, used], plan.spec.intervals.level)
+        lower, upper = pointwise_band(drawn[:, used], plan.level)
     points = listed(
         centre=CENTRES[used] / 100, mean_probability=stated / weight, event_rate=hits / weight, lower=lower,
         upper=upper, weight=weight, rows=count,
@@ -108,7 +108,7 @@ def _smooth_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tup
     if robust:
         spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster)
     moved = float(np.sum(summary.weights[chances != summary.rows.chances]))
-    shared: Notes = {"level": plan.spec.intervals.level, "clipped": moved}
+    shared: Notes = {"level": plan.level, "clipped": moved}
     table, spread = _joined(table, spread)
     with suppress(Unfit):
         line = logistic_line(table, places, spread)
@@ -153,8 +153,8 @@ def _banded(plan: Plan, places: Floats, found: Line | Curved, how: str, notes: N
     """Return a curve with two-sided limits, normal on the log odds, and its notes."""
     from scipy.special import ndtri
 
-    reach = found.error * ndtri((1 + plan.spec.intervals.level) / 2)
-    if plan.spec.intervals.method == "none":
+    reach = found.error * ndtri((1 + plan.level) / 2)
+    if plan.interval_method == "none":
         reach, how = np.full(len(places), np.nan), "none"
     lower, upper = (expit(found.log_odds + side * reach) for side in (-1, 1))
     points = listed(probability=places, event_rate=expit(found.log_odds), lower=lower, upper=upper)
@@ -171,7 +171,7 @@ def _isotonic(plan: Plan, summary: Summary, drawn: Floats | None, vertices: int)
     starts, level = pava(events, events + others)
     fit = np.repeat(level, np.diff(np.r_[starts, len(at)]))
     ends = isotonic_ends(starts, len(at), vertices)
-    limits = (np.full(len(ends), np.nan),) * 2 if drawn is None else pointwise_band(drawn, plan.spec.intervals.level)
+    limits = (np.full(len(ends), np.nan),) * 2 if drawn is None else pointwise_band(drawn, plan.level)
     total = np.sum(events + others)
     given, found, plain = (
         float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))

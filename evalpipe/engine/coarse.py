@@ -35,7 +35,7 @@ over g cells, 1 / g^2 of the variance lies within cells: at most a thousandth.""
 
 def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     """Return the units as a sample whose frequency weights are their observations; None where rows are to be drawn."""
-    mode = plan.spec.engine.mode
+    mode = plan.mode
     if mode == "exact" or (mode == "auto" and sample.n <= ROWS):
         return None
     if sample.cluster is not None or sample.weight_kind == "importance" or sample.exposure is not None:

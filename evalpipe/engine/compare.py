@@ -56,7 +56,7 @@ def comparisons(plan: Plan, evaluated: Sequence[Evaluated]) -> list[Comparison]:
     rows = [one.row for one in found]
     for members in families.values():
         for i, p in zip(members, holm([found[i].p for i in members]), strict=True):
-            rows[i] = found[i].judged(float(p), plan.spec.intervals.level)
+            rows[i] = found[i].judged(float(p), plan.level)
     return rows
 
 
@@ -115,7 +115,7 @@ def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compared]
         both = (float(now), float(then)) if k is None else (float(now[k]), float(then[k]))
         test = None if each is None else (of_models if pair.same_rows else of_parts)(
             plan, pair.first, pair.second, entry, k)
-        found = tested_gap(both, each, plan.spec.intervals.level, undefined, test, units)
+        found = tested_gap(both, each, plan.level, undefined, test, units)
         margin = plan.margins.get(entry.metric.name) or 0.0
         p = math.nan if found.test is None else p_of_verdict(found.test.contrast, margin)
         yield _Compared(_row(plan, pair, entry, found, name), found, p, entry.metric.direction)
@@ -131,7 +131,7 @@ def _row(plan: Plan, pair: _Pair, entry: MetricPlan, found: TestedGap, level: st
         baseline=baseline["model"], baseline_variant=baseline["variant"],
         baseline_dataset=None if pair.same_rows else pair.second.sample.dataset,
         difference=found.value, lower=found.lower, upper=found.upper,
-        level=plan.spec.intervals.level if found.limits else None,
+        level=plan.level if found.limits else None,
         method=found.method, p_value=found.p_value, test=None if found.test is None else found.test.name,
         margin=plan.margins.get(entry.metric.name), verdict="untested", n=place.seen_by(entry).part.n,
         status=found.status, reason=found.reason, undefined_replicates=found.undefined,

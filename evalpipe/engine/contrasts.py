@@ -77,7 +77,7 @@ def of_parts(plan: Plan, first: Place, second: Place, entry: MetricPlan, k: int 
 
 def _alike(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
     """Tell whether every row counts as one observation of one value: no clusters, importance, prior or average."""
-    plain = plan.spec.cluster is None and not plan.spec.importance and entry.prior.shares is None
+    plain = plan.cluster is None and not plan.importance and entry.prior.shares is None
     return plain and (entry.average is None or k is not None)
 
 
@@ -107,7 +107,7 @@ def _shared(first: Place, second: Place) -> int:
 def _areas(plan: Plan, first: Summary, second: Summary, scale: float) -> Test | None:
     """Return DeLong's paired test; None where its error is nothing or unknown."""
     found = paired_auc(
-        first.rows.truth, first.rows.scored, second.rows.scored, plan.spec.intervals.level, first.floats)
+        first.rows.truth, first.rows.scored, second.rows.scored, plan.level, first.floats)
     contrast = Wald(scale * found.value, scale * found.error)
     return None if math.isnan(contrast.p(0.0)) else Test(contrast, "delong", "delong")
 

@@ -80,7 +80,7 @@ def _event_curves(
         *(reliability(plan, sample, summary, how, drawn.get(f"calibration_{how}")) for how in strategies),
         *(calibration_curves(plan, sample, summary, drawn) if strategies else ()),
         *([_refinement(summary)] if strategies else []),
-        *([decision_curve(summary, drawn.get("net_benefit"), plan.spec.intervals.level)] if strategies else []),
+        *([decision_curve(summary, drawn.get("net_benefit"), plan.level)] if strategies else []),
         ("histogram", _histogram(summary), {}),
         *_ranked_groups(sample, summary),
         *_bands(plan, model, summary, replicates),
@@ -94,7 +94,7 @@ def _bands(
     """Yield the bands about the curves that were drawn."""
     if not any((model, name) in replicates.curves for name in AXES):
         return
-    level = plan.spec.intervals.level
+    level = plan.level
     for name, height in curve_heights(summary).items():
         if np.isnan(height).all():
             continue
@@ -211,7 +211,7 @@ def _rate_limits(
 
     All at once, binomial limits take the level whose power of the number of bins is the one asked: bins share no rows.
     """
-    level, nowhere = plan.spec.intervals.level, np.full(len(weight), np.nan)
+    level, nowhere = plan.level, np.full(len(weight), np.nan)
     if plan.bins in LIMITS:
         alone = LIMITS[plan.bins](events, weight, level)
         return (*alone, *LIMITS[plan.bins](events, weight, level ** (1 / len(weight))))

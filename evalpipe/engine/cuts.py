@@ -88,14 +88,14 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
     drawn = coarsened(plan, alone) or alone
     how = design(plan, drawn)
     unit = np.arange(drawn.n) if how.unit is None else how.unit
-    exact = plan.spec.engine.mode == "exact"
+    exact = plan.mode == "exact"
     stack = Stack((view(rows_of(drawn, drawn.models["m"]), unit, how.factor, drawn.weight, exact=exact),))
     cuts = cut_values(stack.views[0].rows.distinct)
     whole = best(rule, sweep(Summary(stack.views[0].rows, stack.views[0].weights(how.sizes[None]))))
     places, gains = [], []
     step = f"{sample.dataset}/threshold"
-    for number, size in enumerate(blocks(plan.spec.intervals.replicates)):
-        for counts in block_counts(how, number, size, plan.spec.seed, step):
+    for number, size in enumerate(blocks(plan.replicates)):
+        for counts in block_counts(how, number, size, plan.seed, step):
             total = how.weights(how.sizes[None]).sum()
             for swept in _swept(stack, counts, float(total), alike=not _extensive(rule)):
                 found = best(rule, swept)

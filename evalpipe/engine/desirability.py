@@ -124,7 +124,7 @@ def _value(plan: Plan, one: Evaluated, name: str, aim: Aim) -> Scalar | None:
     if aim.entry is not None:
         found = float(values(one.summaries[name, 0], aim.entry))
         return None if np.isnan(found) else found
-    model = plan.spec.models[one.sample.named(name)["model"]]
+    model = plan.models[one.sample.named(name)["model"]]
     return model.characteristics.get(aim.goal.characteristic or "")
 
 
@@ -147,9 +147,9 @@ def _judged(one: Evaluated, name: str, aim: Aim, x: Scalar | None) -> float:
 
 def _drawn(plan: Plan, one: Evaluated, names: tuple[str, ...], d: Floats) -> Floats | None:
     """Return the desirabilities in every replicate [m, k, B]; those of characteristics stay as they are."""
-    if plan.spec.intervals.method == "none" or all(aim.entry is None for aim in plan.aims):
+    if plan.interval_method == "none" or all(aim.entry is None for aim in plan.aims):
         return None
-    found = np.repeat(d[:, :, None], plan.spec.intervals.replicates, axis=2)
+    found = np.repeat(d[:, :, None], plan.replicates, axis=2)
     for k, aim in enumerate(plan.aims):
         if aim.entry is not None:
             place = plan.entries.index(aim.entry)
@@ -168,7 +168,7 @@ def _gaps(drawn: Floats, status: Status = "ok") -> tuple[Status, str | None, int
 
 def _uncertain(field: _Field, value: float, drawn: Floats | None) -> dict[str, Any]:
     """Return limits, level and status of a defined desirability, from its replicates [B]."""
-    level = field.plan.spec.intervals.level
+    level = field.plan.level
     if drawn is None or np.isnan(value):
         return {}
     if not field.known:
@@ -216,7 +216,7 @@ def _overall(field: _Field) -> Iterator[Overall]:
             probability_best=None if first is None or np.isnan(value) else float(first[m]),
             weights_best=None if np.isnan(value) else float(shares[m]), **found,
             monte_carlo_error=None if "lower" not in found else monte_carlo_error(
-                drawn[m], field.plan.spec.intervals.level),  # type: ignore[index]
+                drawn[m], field.plan.level),  # type: ignore[index]
         )
 
 
@@ -244,7 +244,7 @@ def _weightings(field: _Field) -> Floats:
 
     The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever was declared.
     """
-    generator = stream(field.plan.spec.seed, "weightings", len(field.aims))
+    generator = stream(field.plan.seed, "weightings", len(field.aims))
     weights = generator.standard_exponential((WEIGHTINGS, len(field.aims)))
     return np.asarray(scale.best(scale.overall(field.d[:, None, :], weights)).mean(axis=1))
 
@@ -271,7 +271,7 @@ def _spread(field: _Field, k: int) -> list[float]:
     found = [float(row[k]) for row in field.held if row[k] is not None]  # type: ignore[arg-type]
     for name in field.names if field.drawn is not None and aim.entry is not None else ():
         drawn = field.one.replicates.metrics[name, 0, field.plan.entries.index(aim.entry)]
-        found += percentile_limits(drawn, field.plan.spec.intervals.level) or ()
+        found += percentile_limits(drawn, field.plan.level) or ()
     return [x for x in found if np.isfinite(x)]
 
 

@@ -55,7 +55,7 @@ def _disparity(
     one: Evaluated, model: str, number: int, name: str, entries: Sequence[MetricPlan], measured: Sequence[Measured],
     members: Sequence[int],
 ) -> Disparity:
-    level, slicing = one.plan.spec.intervals.level, one.sample.slicings[number]
+    level, slicing = one.plan.level, one.sample.slicings[number]
     used = [k for k in members if all(np.isfinite(m.value.get(k, np.nan)) for m in measured)]
     undefined = f"undefined in a slice: {measured[0].undefined}"
     spread = share = Gap(None, status="insufficient", reason="fewer than two slices have a value")

@@ -144,7 +144,7 @@ def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterat
     place = place.seen_by(entry)
     plan, sample, summary = place.plan, place.sample, place.summary
     key = place.model, place.number, plan.entries.index(entry)
-    asked = plan.spec.no_information and place.part.slice is None
+    asked = plan.no_information and place.part.slice is None
     blind = no_information(plan, sample, summary, entry) if asked else None
     if entry.average != "none":
         value = float(values(summary, entry))
@@ -207,7 +207,7 @@ def _found(
 def _interval(
     place: Place, summary: Summary, entry: MetricPlan, value: float, replicates: Drawn | None, k: int
 ) -> _Found:
-    level, params = place.plan.spec.intervals.level, entry.of_class[k] if entry.of_class else entry.params
+    level, params = place.plan.level, entry.of_class[k] if entry.of_class else entry.params
     if math.isnan(value):
         return _Found(value, status="undefined", reason=entry.undefined if place.part.n else NO_ROW)
     if entry.method == "none":
@@ -225,19 +225,19 @@ def _interval(
 
 def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, params: Mapping[str, Any]) -> _Found:
     """Find the limits of a value that are known in closed form."""
-    plan, level = place.plan, place.plan.spec.intervals.level
+    plan, level = place.plan, place.plan.level
     if entry.method == "delong":
         return _delong(summary, value, level)
     if entry.method == "logit":
         return _predictive(summary, entry, value, level)
     if entry.metric.interval in GAPS:
-        squared = _squared(summary) if plan.spec.importance else summary
+        squared = _squared(summary) if plan.importance else summary
         limits = gap_limits(summary, squared, entry.metric, params, value, level)
-        weak = plan.spec.importance and entry.metric.interval == "gaps"
+        weak = plan.importance and entry.metric.interval == "gaps"
         reason = thin(summary, entry, _units(place, summary)) if weak else None
         return _Found(value, entry.method, limits, "ok" if reason is None else "degenerate", reason)
     successes, trials = summary.proportion(entry.metric, params)
-    if plan.spec.importance:
+    if plan.importance:
         successes, trials = _effective(summary, entry, params, successes, trials)
     lower, upper = LIMITS[entry.method](successes, trials, level)
     return _Found(value, entry.method, (float(lower), float(upper)))
@@ -245,7 +245,7 @@ def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, par
 
 def _units(place: Place, summary: Summary) -> float:
     """Return the observations, or under importance weights the rows of equal weight that tell as much."""
-    return float(kish(summary.weights)) if place.plan.spec.importance else place.part.n
+    return float(kish(summary.weights)) if place.plan.importance else place.part.n
 
 
 def _squared(summary: Summary) -> Summary:
@@ -359,7 +359,7 @@ def _estimate(
         metric=entry.metric.name, params=shown, average=entry.average,
         class_=level, value=None if math.isnan(found.value) else found.value,
         lower=found.limits[0] if found.limits else None, upper=found.limits[1] if found.limits else None,
-        level=place.plan.spec.intervals.level if found.limits else None, method=found.method, n=n,
+        level=place.plan.level if found.limits else None, method=found.method, n=n,
         events=events, status=found.status, reason=found.reason, classes_used=used,
         no_information=None if found.blind is None or math.isnan(found.blind) else found.blind,
         skill=None if found.blind is None else skill(entry, found.value, found.blind),

@@ -26,25 +26,24 @@ def gather(
     plan: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, Any], sha256: str
 ) -> Results:
     """Return the results; ``written`` is the resolved spec and ``sha256`` its hash."""
-    spec = plan.spec
     settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
-    event, other = settled if spec.task == "binary" else (None, None)
+    event, other = settled if plan.task == "binary" else (None, None)
     return Results(
         evalpipe_version=VERSION,
-        name=spec.name,
-        title=spec.title or spec.name,
-        task=spec.task,
+        name=plan.name,
+        title=plan.title,
+        task=plan.task,
         event=event,
         other=other,
         levels=list(settled),
-        unit=spec.outcome.unit,
+        unit=plan.spec.outcome.unit,
         spec=dict(written),
         spec_sha256=sha256,
         prevalence=declared_prior(plan, settled),
         observed=evaluation.observed,
         slices=evaluation.slices,
-        weight=spec.weight.model_dump() if spec.weight else None,
-        exposure=spec.exposure.model_dump() if spec.exposure else None,
+        weight=plan.spec.weight.model_dump() if plan.spec.weight else None,
+        exposure=plan.spec.exposure.model_dump() if plan.spec.exposure else None,
         inputs=[file for sample in samples for file in sample.files],
         datasets=[sample.summary for sample in samples],
         models=_models(plan),
@@ -64,7 +63,7 @@ def gather(
         cost_references=evaluation.cost_references,
         profit=evaluation.profit,
         best_profit=evaluation.best_profit,
-        warnings=[*(_of_spec(problem) for problem in plan.spec.warnings), *evaluation.warnings],
+        warnings=[*(_of_spec(problem) for problem in plan.warnings), *evaluation.warnings],
     )
 
 
@@ -87,7 +86,7 @@ def _models(plan: Plan) -> list[ModelSummary]:
             threshold_rule=in_words(plan.spec, name),
             characteristics=dict(model.characteristics),
         )
-        for name, model in plan.spec.models.items()
+        for name, model in plan.models.items()
     ]
 
 
@@ -125,9 +124,8 @@ def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
 
 
 def _method(plan: Plan, evaluation: Evaluation) -> Method:
-    intervals = plan.spec.intervals
     return Method(
-        level=intervals.level, replicates=intervals.replicates,
-        pairings=PERMUTATIONS if plan.spec.no_information else 0, seed=plan.spec.seed,
-        methods=_methods(plan), resampling=intervals.resampling, units=evaluation.units,
+        level=plan.level, replicates=plan.replicates,
+        pairings=PERMUTATIONS if plan.no_information else 0, seed=plan.seed,
+        methods=_methods(plan), resampling=plan.resampling, units=evaluation.units,
     )

@@ -56,7 +56,7 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPl
 
 def _pairing(plan: Plan, sample: Sample, summary: Summary, number: int, *, weighted: bool) -> Any:
     """Draw which row's truth meets each prediction: a permutation; with weights, rows in proportion to them."""
-    generator, n = stream(plan.spec.seed, "pairing", sample.dataset, number), len(summary.rows.truth)
+    generator, n = stream(plan.seed, "pairing", sample.dataset, number), len(summary.rows.truth)
     if not weighted:
         return generator.permutation(n)
     return generator.choice(n, n, p=summary.weights / summary.weights.sum())

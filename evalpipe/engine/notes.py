@@ -42,7 +42,7 @@ def notes(
     """Yield the warnings about one model on one dataset."""
     where = f"{sample.dataset}, {model}"
     yield from _left_out(plan, where, summary)
-    original = plan.spec.models.get(model)
+    original = plan.models.get(model)
     if original is not None and original.scale == "margin":
         yield Warned(
             code="margin-as-probability",
@@ -70,7 +70,7 @@ def notes(
             whole = "it as a mean over all classes" if row.classes_used is not None else "its interval"
             yield Warned(code="degenerate", message=f"{where}: {what}{whole}")
     if binary and summary.rows.probability is not None:
-        yield from _squeezed(where, summary, importance=plan.spec.importance)
+        yield from _squeezed(where, summary, importance=plan.importance)
     yield from _slices(where, estimates)
 
 

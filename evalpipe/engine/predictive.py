@@ -40,8 +40,8 @@ def predictive_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[
     events, others = tp + fn, fp + tn
     if not (events and others):
         return
-    limited = plan.spec.intervals.method != "none" and sample.cluster is None and not plan.spec.importance
-    level = plan.spec.intervals.level if limited else None
+    limited = plan.interval_method != "none" and sample.cluster is None and not plan.importance
+    level = plan.level if limited else None
     ppv = _values(tp / events, fp / others, GRID, _reach(tp / events, tn / others, events, others, level))
     npv = _values(tn / others, fn / events, 1 - GRID, _reach(fn / events, fp / others, events, others, level))
     points = listed(
@@ -77,7 +77,7 @@ def _values(right: float, wrong: float, share: Floats, reach: float) -> list[Flo
 def predictive_lines(plan: Plan) -> list[PredictiveLine]:
     """Return ppv and npv at the declared prevalence along one rate, for some values of the other."""
     given = plan.spec.prevalence
-    if given is None or plan.spec.task != "binary":
+    if given is None or plan.task != "binary":
         return []
     prior, rates = given.mean, np.arange(51) / 50
     found = []

@@ -24,9 +24,9 @@ def declared_prior(plan: Plan, levels: Sequence[str]) -> Prior | None:
     given = plan.spec.prevalence
     if given is None:
         return None
-    shape, level = concentration(plan.spec), plan.spec.intervals.level
+    shape, level = concentration(plan.spec), plan.level
     limits = {} if shape is None else {name: _spread(shape, k, level) for k, name in enumerate(levels)}
-    binary = plan.spec.task == "binary"
+    binary = plan.task == "binary"
     return Prior(
         value=given.mean if binary else None, source=given.source,
         levels=None if binary else {name: given.of_level(name) for name in levels},
@@ -49,18 +49,17 @@ def observed_shares(plan: Plan, sample: Sample) -> Iterator[ObservedShare]:
     """Yield the share of the event, or of each level, in an evaluated dataset."""
     if sample.task in NUMBERS:
         return
-    spec = plan.spec.intervals
-    method = spec.method if spec.method in LIMITS else "exact"
+    method = plan.interval_method if plan.interval_method in LIMITS else "exact"
     for k, name in enumerate(sample.levels[:1] if sample.task == "binary" else sample.levels):
         hit = sample.truth if sample.task == "binary" else sample.truth == k
         share = float((sample.weights * hit).sum() / sample.weights.sum())
         limits = None
-        if spec.method != "none" and sample.summary.clusters != 1:
+        if plan.interval_method != "none" and sample.summary.clusters != 1:
             trials = _trials(sample, hit, share)
-            limits = tuple(float(limit) for limit in LIMITS[method](share * trials, trials, spec.level))
+            limits = tuple(float(limit) for limit in LIMITS[method](share * trials, trials, plan.level))
         yield ObservedShare(
             dataset=sample.dataset, level=name, value=share, lower=limits[0] if limits else None,
-            upper=limits[1] if limits else None, confidence=spec.level if limits else None,
+            upper=limits[1] if limits else None, confidence=plan.level if limits else None,
             method=method if limits else "none",
         )
 

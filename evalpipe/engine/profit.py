@@ -70,7 +70,7 @@ def profits(
 
     Nothing where the spec declares no profit, or the model gives no scores.
     """
-    campaign, level = Campaign.of(plan, sample), plan.spec.intervals.level
+    campaign, level = Campaign.of(plan, sample), plan.level
     if campaign is None or not summary.rows.ranked:
         return [], []
     drawn = replicates.curves.get((model, "profit"))

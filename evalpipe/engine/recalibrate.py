@@ -50,7 +50,7 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
     added: dict[str, dict[str, Predictions]] = {sample.dataset: {} for sample in samples}
     fitted: list[Recalibration] = []
     parts: dict[tuple[str, str], tuple[Fitted, ...]] = {}
-    for name in plan.spec.models:
+    for name in plan.models:
         for choice in plan.recalibrators:
             try:
                 made = fit(plan, samples, name, choice)
@@ -99,7 +99,7 @@ class _UnfitError(Exception):
         done = "used" if self.dataset is None else rows
         message = f"'{choice.name}' of model '{self.model}' cannot be {done}: {self}"
         hint = "remove the method, or fit it on other rows"
-        return Problem("cannot-recalibrate", message, plan.spec.origin.place("recalibrate", "methods", index), hint)
+        return Problem("cannot-recalibrate", message, plan.places.place("recalibrate", "methods", index), hint)
 
 
 def _held_out(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodChoice) -> _Made:
@@ -153,8 +153,8 @@ def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED
     if total < count:
         what = "rows" if sample.cluster is None else "clusters"
         message = f"dataset '{sample.dataset}' has {total:,} {what}, which cannot be shared among {count:,} folds"
-        raise DataError(Problem("too-many-folds", message, plan.spec.origin.place(*at), "ask for fewer folds"))
-    order = stream(plan.spec.seed, "recalibration folds", sample.dataset).permutation(total)
+        raise DataError(Problem("too-many-folds", message, plan.places.place(*at), "ask for fewer folds"))
+    order = stream(plan.seed, "recalibration folds", sample.dataset).permutation(total)
     return np.asarray((order % count)[units])
 
 
@@ -169,7 +169,7 @@ def _fit(
 
     def resampled(times: int) -> Iterable[Any]:
         steps = f"{sample.dataset}/{name}+{choice.name}/{'all' if fold is None else fold}"
-        for weights in replicate_weights(drawn, times, plan.spec.seed, steps):
+        for weights in replicate_weights(drawn, times, plan.seed, steps):
             yield weights[:, kept]
 
     training = Training(
@@ -229,14 +229,14 @@ def _variant(
     plan: Plan, sample: Sample, name: str, choice: MethodChoice, made: Predictions, folds: Wholes | None = None
 ) -> Predictions:
     """Return a variant's predictions; its classes are those of its own probabilities."""
-    zone = zone_of_probabilities(plan.spec, plan.spec.models[name])
+    zone = zone_of_probabilities(plan.spec, plan.models[name])
     model = replace(made, source=name, variant=choice.name, folds=folds, zone=zone)
     if sample.task in NUMBERS:
         _above_zero(sample, name, model.predicted, model.left_out)
         return model
     if present(model.probability, "probabilities").ndim > 1:
         return _of_levels(model)
-    cut = number(plan.spec, plan.spec.models[name])
+    cut = number(plan.spec, plan.models[name])
     model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.cut_at(cut))
     return model if cut is None else model.classified(model.cut, cut)
 

@@ -94,11 +94,11 @@ class _Task:
 
     def block(self, number: int, size: int) -> dict[Any, Floats]:
         """Return the replicates of one block, by what they are of."""
-        spec = self.plan.spec
         found: dict[Any, list[Floats]] = defaultdict(list)
-        grouped = stream(spec.seed, "folds", self.sample.dataset, number)
+        seed = self.plan.seed
+        grouped = stream(seed, "folds", self.sample.dataset, number)
         priors, first = self._priors(number, size), 0
-        for counts in block_counts(self.design, number, size, spec.seed, self.sample.dataset):
+        for counts in block_counts(self.design, number, size, seed, self.sample.dataset):
             draws, scale, prior = Draws(counts), self._scale(counts), priors[first : first + len(counts)]
             first += len(counts)
             for (model, part), chosen, summary in self._summaries(draws):
@@ -128,7 +128,7 @@ class _Task:
         shape = self.plan.concentration
         if shape is None or not any(self.plan.entries[i].prior.uncertain for i in self.wanted):
             return np.empty(0)
-        return stream(self.plan.spec.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
+        return stream(self.plan.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
 
     def _add(
         self, found: dict[Any, list[Floats]], model: str, part: int, summary: Summary, scale: Floats | None,
@@ -175,7 +175,7 @@ class _Task:
         """Return the values of the metrics that ask for `bca` with each group of units left out in turn."""
         wanted = [i for i in self.wanted if self.plan.entries[i].method == "bca"]
         found: dict[Key, list[Floats]] = defaultdict(list)
-        generator = stream(self.plan.spec.seed, "jackknife", self.sample.dataset)
+        generator = stream(self.plan.seed, "jackknife", self.sample.dataset)
         for counts in jackknife_counts(self.design, generator) if wanted else ():
             for (model, part), _, summary in self._summaries(Draws(counts)):
                 for i in wanted:
@@ -202,7 +202,7 @@ class _Task:
 
     def own_errors(self) -> dict[Key, Floats]:
         """Return the standard errors of the values that ask for `studentised`."""
-        generator = stream(self.plan.spec.seed, "folds", self.sample.dataset)
+        generator = stream(self.plan.seed, "folds", self.sample.dataset)
         found: dict[Key, list[Floats]] = defaultdict(list)
         for _ in range(TIMES if self.studentised else 0):
             for key, square in self._squares(self.base[0], generator):
@@ -225,7 +225,7 @@ def draw(
     if task is None:
         return Replicates()
     found: dict[Any, list[Floats]] = defaultdict(list)
-    sizes = blocks(plan.spec.intervals.replicates)
+    sizes = blocks(plan.replicates)
     for size, block in zip(sizes, _blocks(task, sizes), strict=True):
         for key, some in block.items():
             found[key].append(some)
@@ -256,7 +256,7 @@ def _blocks(task: _Task, sizes: Sequence[int]) -> Iterator[dict[Any, Floats]]:
 
 
 def _workers(plan: Plan) -> int:
-    asked = plan.spec.engine.workers
+    asked = plan.workers
     if asked != "auto":
         return asked
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -293,16 +293,16 @@ def _view(plan: Plan, sample: Sample, design: Design, name: str, part: Part, edg
     unit = np.arange(sample.n) if design.unit is None else design.unit
     return view(
         rows if part.rows is None else rows.taken(part.rows), part.of(unit), part.of(design.factor),
-        part.of(sample.weight), np.concatenate(edges) if edges else None, exact=plan.spec.engine.mode == "exact",
+        part.of(sample.weight), np.concatenate(edges) if edges else None, exact=plan.mode == "exact",
     )
 
 
 def design(plan: Plan, sample: Sample) -> Design:
     """Return how the rows of a sample are resampled."""
     strata = None
-    if plan.spec.intervals.stratify:
-        strata = np.where(sample.truth, 0, 1) if plan.spec.task == "binary" else sample.truth
-    poisson = plan.spec.intervals.resampling == "poisson"
+    if plan.stratify:
+        strata = np.where(sample.truth, 0, 1) if plan.task == "binary" else sample.truth
+    poisson = plan.resampling == "poisson"
     return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)
 
 

@@ -89,7 +89,7 @@ def _differences(
     one: Evaluated, places: Mapping[int, Place], entry: MetricPlan, k: int | None, class_: str | None
 ) -> Iterator[SliceDifference]:
     plan, model, measured = one.plan, places[0].model, Measured.of(one, places, entry, k)
-    level = plan.spec.intervals.level
+    level = plan.level
     for number, part in enumerate(one.parts):
         if part.slice is None or part.beside is not None:
             continue

@@ -74,7 +74,7 @@ def with_thresholds(plan: Plan, made: Variants) -> Thresholds:
 def _problem(plan: Plan, name: str, asked: RulePlan | None, reason: str) -> Problem:
     place = () if asked is None else asked.place
     message = f"no threshold of model '{name}' can be chosen {reason}"
-    return Problem("no-threshold", message, plan.spec.origin.place(*place), "relax a bound, or choose by other rows")
+    return Problem("no-threshold", message, plan.places.place(*place), "relax a bound, or choose by other rows")
 
 
 def _ruled(
@@ -85,7 +85,7 @@ def _ruled(
     if asked is None:
         if model.threshold is None:
             return model, None
-        kind = "bayes" if by_bayes(plan.spec, plan.spec.models[model.source or name]) else "fixed"
+        kind = "bayes" if by_bayes(plan.spec, plan.models[model.source or name]) else "fixed"
         return model, Threshold(
             dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind,
             **_on_score(model, model.cut),
@@ -128,7 +128,7 @@ def _on_all(plan: Plan, on: Sample, name: str, asked: RulePlan) -> _Chosen:
         "apparent": float(values[0]), "n": on.summary.n, "events": on.summary.events,
         "constraints": _constraints(asked, values, np.full(len(values), np.nan)),
     }
-    if plan.spec.intervals.method == "none":
+    if plan.interval_method == "none":
         return _Chosen(cut, known)
     if on.summary.clusters == 1:
         return _Chosen(cut, known | {"status": "degenerate", "reason": ONE_CLUSTER})
@@ -138,7 +138,7 @@ def _on_all(plan: Plan, on: Sample, name: str, asked: RulePlan) -> _Chosen:
 def _limits(plan: Plan, on: Sample, model: Predictions, asked: RulePlan, values: Floats) -> dict[str, Any]:
     """Return the percentile limits of a chosen threshold, and how much too good the measures at it are."""
     drawn = resampled(plan, on, model, asked)
-    level, gaps = plan.spec.intervals.level, int(np.isnan(drawn.cuts).sum())
+    level, gaps = plan.level, int(np.isnan(drawn.cuts).sum())
     limits, optimism = percentile_limits(drawn.cuts, level), drawn.optimism
     known: dict[str, Any] = {"undefined_replicates": gaps, "constraints": _constraints(asked, values, optimism)}
     if gaps > TOLERATED * len(drawn.cuts):

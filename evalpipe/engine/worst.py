@@ -66,7 +66,7 @@ def worst_slices(plan: Plan, one: Evaluated) -> list[WorstSlice]:
         if model.source is not None:
             continue
         alone = replace(sample, models=MappingProxyType({name: model}), slicings=())
-        ranked = _ranked(alone, name, entry, candidates, plan.spec.seed)[: asked.top]
+        ranked = _ranked(alone, name, entry, candidates, plan.seed)[: asked.top]
         found += _drawn(plan, alone, name, entry, ranked, len(candidates))
     return found
 
@@ -153,13 +153,13 @@ def _drawn(
     for k, part in enumerate(parts[1:], 1):
         value, drawn = float(values(summaries[name, k], entry)), replicates.get((name, k, 0))
         seen = reported(sample, sample.models[name], part) if entry.metric.of_reportable else part
-        limits = None if drawn is None else percentile_limits(drawn, plan.spec.intervals.level)
+        limits = None if drawn is None else percentile_limits(drawn, plan.level)
         p = None if drawn is None else _p_value(value - overall, drawn - replicates[name, 0, 0])
         found.append(WorstSlice(
             dataset=sample.dataset, **sample.named(name), rank=k, slice=dict(part.slice or {}),
             metric=entry.metric.name, params=entry.shown, average=entry.average, n=seen.n, events=seen.events,
             value=value, overall=overall, difference=value - overall, lower=limits[0] if limits else None,
-            upper=limits[1] if limits else None, level=plan.spec.intervals.level if limits else None, p_value=p,
+            upper=limits[1] if limits else None, level=plan.level if limits else None, p_value=p,
             p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,
         ))
     return found

@@ -40,7 +40,7 @@ def look_back(
         if gate.against is None or gate.against == "baseline":
             continue
         read = _named(plan.spec, number, gate, gate.against.results) if isinstance(gate.against, Named) else (
-            read_reference(folder, shown, plan.spec.origin.place("gates", number, "against")))
+            read_reference(folder, shown, plan.places.place("gates", number, "against")))
         problems += [read] if isinstance(read, Problem) else []
         found |= {} if isinstance(read, Problem) else {number: read}
     if problems:

@@ -56,7 +56,7 @@ def _rows(court: _Court, number: int, gate: Gate) -> Iterator[Row]:
     for subject in found:
         seen = _seen(court, number, gate, subject)
         if isinstance(seen, Nothing) and isinstance(gate.against, Named) and not gate.optional:
-            place = court.plan.spec.origin.place("gates", number, "against")
+            place = court.plan.places.place("gates", number, "against")
             problems.append(Problem("not-in-results", seen.why, place, FIRST))
         yield _row(court, number, gate, subject, seen)
     if problems:
@@ -81,7 +81,7 @@ def _seen(court: _Court, number: int, gate: Gate, subject: Subject) -> Seen | No
 
 def _nothing(court: _Court, number: int) -> Problem:
     message = f"gate {number + 1} is on no number of this run, so nothing can be said of it"
-    place = court.plan.spec.origin.place("gates", number)
+    place = court.plan.places.place("gates", number)
     return Problem("nothing-to-judge", message, place, "check what it is on, or remove it")
 
 

@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.data.table import Catalog, Table
-    from evalpipe.spec.models import Spec
-    from evalpipe.spec.origin import Loc
+    from evalpipe.spec.models import Model, Spec
+    from evalpipe.spec.origin import Loc, Origin
     from evalpipe.spec.recalibration import MethodChoice as MethodChoice
+    from evalpipe.tasks import Task
 
 __all__ = [
     "BOOTSTRAP", "DISPARITIES", "LACKING", "Aim", "DatasetPlan", "MetricPlan", "Plan", "RulePlan", "Zone", "by_bayes",
@@ -86,6 +87,91 @@ class Plan:
     banded: bool = False
     profit: bool = False
     aims: tuple[Aim, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the evaluation."""
+        return self.spec.name
+
+    @property
+    def title(self) -> str:
+        """The title of the card."""
+        return self.spec.title or self.spec.name
+
+    @property
+    def task(self) -> Task:
+        """The kind of outcome."""
+        return self.spec.task
+
+    @property
+    def seed(self) -> int:
+        """The root of all random numbers."""
+        return self.spec.seed
+
+    @property
+    def level(self) -> float:
+        """The confidence level of every interval."""
+        return self.spec.intervals.level
+
+    @property
+    def interval_method(self) -> str:
+        """The method of intervals that is asked for: "auto", "none" or the name of one."""
+        return self.spec.intervals.method
+
+    @property
+    def replicates(self) -> int:
+        """The number of bootstrap replicates."""
+        return self.spec.intervals.replicates
+
+    @property
+    def stratify(self) -> bool:
+        """Whether the rows of each level are resampled apart."""
+        return self.spec.intervals.stratify
+
+    @property
+    def resampling(self) -> Literal["multinomial", "poisson"]:
+        """How replicates draw rows."""
+        return self.spec.intervals.resampling
+
+    @property
+    def mode(self) -> Literal["auto", "exact", "grid"]:
+        """Whether replicates draw rows or cells of a grid."""
+        return self.spec.engine.mode
+
+    @property
+    def workers(self) -> int | Literal["auto"]:
+        """The number of threads."""
+        return self.spec.engine.workers
+
+    @property
+    def no_information(self) -> bool:
+        """Whether the value without information is asked for beside each value."""
+        return self.spec.no_information
+
+    @property
+    def importance(self) -> bool:
+        """Whether rows have importance weights, under which they are not observations of one kind."""
+        return self.spec.importance
+
+    @property
+    def cluster(self) -> str | None:
+        """The column of clusters."""
+        return self.spec.cluster
+
+    @property
+    def models(self) -> Mapping[str, Model]:
+        """The models by name."""
+        return self.spec.models
+
+    @property
+    def places(self) -> Origin:
+        """Where each key was written, for the errors of data."""
+        return self.spec.origin
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The warnings of the spec."""
+        return self.spec.warnings
 
     @property
     def entries(self) -> tuple[MetricPlan, ...]:

@@ -95,7 +95,7 @@ def drawn(sample: Sample, results: Results, replicates: int = 100) -> np.ndarray
     how = design(made, sample)
     found = []
     for number, size in enumerate(blocks(replicates)):
-        for counts in block_counts(how, number, size, made.spec.seed, "d"):
+        for counts in block_counts(how, number, size, made.seed, "d"):
             for one in counts:
                 take = np.repeat(np.arange(sample.n), one)
                 model = sample.models["p"]
