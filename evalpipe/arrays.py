@@ -13,42 +13,24 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
+Keys = Mapping[str, Any]
+"""Keys of a spec, or arrays by name."""
+
 _TABLE = 2
 """The dimensions of a table."""
 
 
 def evaluate(
-    truth: Any,
-    probability: Any = None,
-    *,
-    task: str = "binary",
-    event: str | bool | float | None = None,
-    levels: Sequence[str | bool | float] | None = None,
-    probabilities: Any = None,
-    score: Any = None,
-    scale: str | None = None,
-    prediction: Any = None,
-    rate: Any = None,
-    exposure: Any = None,
-    loo_prediction: Any = None,
-    metrics: Sequence[str | Mapping[str, Any]] | None = None,
-    weight: Any = None,
-    weight_kind: str = "importance",
-    cluster: Any = None,
-    slices: Mapping[str, Any] | None = None,
-    threshold: float | Mapping[str, Any] | None = None,
-    equivocal: float | Mapping[str, float] | None = None,
-    prevalence: float | Mapping[str, Any] | None = None,
-    costs: Sequence[Mapping[str, Any]] | None = None,
-    profit: Mapping[str, float] | None = None,
-    intervals: Mapping[str, Any] | None = None,
-    no_information: bool = False,
-    compare: Mapping[str, Any] | None = None,
-    desirability: Sequence[Mapping[str, Any]] | None = None,
-    gates: Sequence[Mapping[str, Any]] | None = None,
-    engine: Mapping[str, Any] | None = None,
-    complete_case: str | None = None,
-    seed: int = 0,
+    truth: Any, probability: Any = None, *, task: str = "binary", event: str | bool | float | None = None,
+    levels: Sequence[str | bool | float] | None = None, probabilities: Any = None, score: Any = None,
+    scale: str | None = None, prediction: Any = None, rate: Any = None, exposure: Any = None,
+    loo_prediction: Any = None, metrics: Sequence[str | Keys] | None = None, weight: Any = None,
+    weight_kind: str | None = None, cluster: Any = None, slices: Keys | None = None,
+    threshold: float | Keys | None = None, equivocal: float | Keys | None = None,
+    prevalence: float | Keys | None = None, costs: Sequence[Keys] | None = None, profit: Keys | None = None,
+    intervals: Keys | None = None, no_information: bool = False, compare: Keys | None = None,
+    desirability: Sequence[Keys] | None = None, gates: Sequence[Keys] | None = None, engine: Keys | None = None,
+    complete_case: str | None = None, seed: int = 0,
 ) -> Results:
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
 
@@ -59,35 +41,57 @@ def evaluate(
     ``slices`` maps names to arrays [n] of levels, each a way to slice.
     The other arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
     """
-    columns = {"truth": truth} | _without_none({"weight": weight, "exposure": exposure, "cluster": cluster})
-    columns |= _slices(slices, columns)
+    rows = {"truth": truth, "weight": weight, "exposure": exposure, "cluster": cluster}
     given = {"probability": probability, "score": score, "prediction": prediction, "rate": rate,
-             "loo_prediction": loo_prediction}
+             "loo_prediction": loo_prediction, "probabilities": probabilities}
+    keys = {"task": task, "seed": seed, "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit,
+            "intervals": intervals, "equivocal": equivocal, "threshold": threshold, "compare": compare, "gates": gates,
+            "no_information": None if no_information is False else no_information, "desirability": desirability,
+            "engine": engine, "complete_case": complete_case}
+    return _evaluated(rows, given, keys, event, levels, slices, scale, weight_kind)
+
+
+def _evaluated(
+    rows: Keys, given: Keys, keys: Keys, event: Any, levels: Any, slices: Any, scale: Any, weight_kind: Any
+) -> Results:
+    """Evaluate the columns of ``rows`` and the predictions ``given`` by kind, under ``keys`` of the spec."""
+    columns = _without_none(rows)
+    columns |= _slices(slices, columns)
     levels = None if levels is None else _listed(levels)
-    models, predicted = _models(given, probabilities, levels, scale)
-    threshold = _of_ranks(threshold, models)
-    optional = {
-        "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit, "intervals": intervals,
-        "threshold": threshold, "equivocal": equivocal,
-        "no_information": None if no_information is False else no_information,
-        "cluster": None if cluster is None else "cluster", "exposure": None if exposure is None else "exposure",
-        "slices": [*(slices or ())] or None,
-        "compare": compare, "desirability": desirability, "gates": gates, "engine": engine,
-        "complete_case": complete_case,
-        "weight": None if weight is None else {"column": "weight", "kind": weight_kind},
-    }
-    spec = {
-        "evalpipe": 1, "name": "evaluation", "task": task, "seed": seed,
-        "outcome": _without_none({"column": "truth", "event": event, "levels": levels}),
-        "datasets": {"data": {"path": "memory"}}, "models": models, "report": {"formats": []},
-        **_without_none(optional),
-    }
+    models, predicted = _models(given, levels, scale)
     if not models:
-        raise UsageError(_no_predictions(task))
+        raise UsageError(_no_predictions(str(keys["task"])))
     if isinstance(levels, str):
         raise UsageError(Problem("not-a-list", "'levels' is a text, not a list of levels", hint="give levels=[…, …]"))
+    _refuse_idle(models, {**keys, "scale": scale, "weight_kind": weight_kind}, columns)
+    optional: dict[str, Any] = {
+        **keys, "threshold": _of_ranks(keys["threshold"], models), "slices": [*(slices or ())] or None,
+        "weight": _without_none({"column": "weight", "kind": weight_kind}) if "weight" in columns else None,
+        **{name: name for name in ("cluster", "exposure") if name in columns},
+    }
+    spec = {
+        "evalpipe": 1, "name": "evaluation", "datasets": {"data": {"path": "memory"}}, "models": models,
+        "outcome": _without_none({"column": "truth", "event": event, "levels": levels}), "report": {"formats": []},
+        **_without_none(optional),
+    }
     arguments = _arguments(models, levels)
     return _run(_plain(spec), _frame(columns | predicted, arguments), arguments)
+
+
+def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
+    """Raise UsageError where an argument would change nothing."""
+    kinds = {kind for model in models.values() for kind in model}
+    decided = str(keys["task"]) == "binary" and all("prediction" in model for model in models.values())
+    without = {
+        "scale": ("there is no 'score'", "give the scores as score=…, or remove it", "score" not in kinds),
+        "weight_kind": ("there is no 'weight'", "give weight=…, or remove it", "weight" not in columns),
+        "threshold": ("'prediction' gives the predicted classes", "remove one of the two",
+                      decided and not isinstance(keys["threshold"], Mapping)),
+    }
+    idle = [Problem(f"unused-{key.replace('_', '-')}", f"'{key}' would change nothing: {why}", hint=hint)
+            for key, (why, hint, unused) in without.items() if unused and keys[key] is not None]
+    if idle:
+        raise UsageError(*idle)
 
 
 def _run(spec: Mapping[str, Any], frame: pl.DataFrame, arguments: Mapping[str, str]) -> Results:
@@ -143,22 +147,21 @@ def _slices(slices: Any, taken: Mapping[str, Any]) -> dict[str, Any]:
     return dict(slices)
 
 
-def _models(
-    given: Mapping[str, Any], probabilities: Any, levels: Any, scale: str | None
-) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """Return the models as a spec has them, and the columns of their predictions."""
+def _models(given: Keys, levels: Any, scale: str | None) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Return the models as a spec has them, and the columns of their predictions, from the arrays by kind."""
     models: dict[str, dict[str, Any]] = {}
     columns: dict[str, Any] = {}
     for kind, arrays in given.items():
         for name, values in _by_model(arrays).items():
             column = _column(name, kind)
-            columns[column] = values
+            if kind == "probabilities":
+                columns |= _by_level(name, values, levels)
+                column = _column(name, "probability") + ".{level}"
+            else:
+                columns[column] = values
             models.setdefault(name, {})[kind] = column
             if kind == "score" and scale is not None:
                 models[name]["scale"] = scale
-    for name, table in _by_model(probabilities).items():
-        columns |= _by_level(name, table, levels)
-        models.setdefault(name, {})["probabilities"] = _column(name, "probability") + ".{level}"
     return models, columns
 
 

@@ -77,6 +77,9 @@ CASES: dict[str, dict[str, Any]] = {
     "no levels of a table": several(levels=None), "other levels": several(levels=[0, 1]),
     "rate alone": number(task="count", truth=K, prediction=None, rate=P),
     "a table of a model": {"probability": {"forest": TABLE[:, :2]}},
+    "scale alone": {"scale": "logit"}, "kind alone": {"weight_kind": "frequency"},
+    "threshold of classes": {"probability": None, "prediction": {"a": Y, "b": 1 - Y}, "threshold": 0.3},
+    "three alone": {"probability": None, "prediction": Y, "threshold": 0, "scale": "logit", "weight_kind": "frequency"},
 }  # fmt: skip
 
 
@@ -150,12 +153,39 @@ error[missing-probability]: 2 rows have no probability in probability['b']
   | row 2: NaN
   = argument probability['b']
   = help: fill them, or leave such rows out for every model with complete_case='all'"""),
+    ("scale alone", """\
+error[unused-scale]: 'scale' would change nothing: there is no 'score'
+  = help: give the scores as score=…, or remove it"""),
+    ("kind alone", """\
+error[unused-weight-kind]: 'weight_kind' would change nothing: there is no 'weight'
+  = help: give weight=…, or remove it"""),
+    ("threshold of classes", """\
+error[unused-threshold]: 'threshold' would change nothing: 'prediction' gives the predicted classes
+  = help: remove one of the two"""),
+    ("three alone", """\
+error[unused-scale]: 'scale' would change nothing: there is no 'score'
+  = help: give the scores as score=…, or remove it
+
+error[unused-weight-kind]: 'weight_kind' would change nothing: there is no 'weight'
+  = help: give weight=…, or remove it
+
+error[unused-threshold]: 'threshold' would change nothing: 'prediction' gives the predicted classes
+  = help: remove one of the two"""),
     ("number", """\
 error[not-a-column]: 'weight' is not an array of values: it is of type int
   = help: give one value a row, in an array of shape [n]"""),
 ])
 def test_messages_are_these(case: str, said: str) -> None:
     assert str(problem(case)) == said
+
+
+@pytest.mark.parametrize("given", [
+    {"prediction": {"b": Y}, "threshold": 0.3}, {"score": {"b": X}, "scale": "logit"},
+    {"weight": K + 1, "weight_kind": "frequency"},
+])
+def test_what_serves_one_model_is_no_fault(given: dict[str, Any]) -> None:
+    results = evalpipe.evaluate(Y, {"a": P}, event=1, intervals={"method": "none"}, **given)
+    assert results.models[0].name == "a"
 
 
 def test_missing_values_of_pandas_are_missing() -> None:

@@ -25,6 +25,8 @@ def call(rng: random.Random) -> Arguments:
     for name, make in OPTIONAL.items():
         if rng.random() < (0.2 if name in ARRAYS or name in {"weight_kind", "no_information", "seed"} else 0.06):
             made[name] = make(rng, n)
+    if "weight" not in made and rng.random() < 0.9:
+        made.pop("weight_kind", None)
     if "compare" in made and not isinstance(made.get("probability"), dict):
         made["compare"] = rng.choice([{"baseline": "model"}, {}, "model"])
     for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
