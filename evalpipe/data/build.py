@@ -14,7 +14,7 @@ from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
 from evalpipe.plan import level_columns, threshold, zone
-from evalpipe.spec.models import gives
+from evalpipe.spec.parts import gives
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from evalpipe.data.columns import Columns
     from evalpipe.plan import Zone
     from evalpipe.results import Warned
-    from evalpipe.spec.models import Model, Spec
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.parts import Model
 
 
 def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) -> Sample:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from evalpipe.data.rows import Rows
     from evalpipe.errors import Problem
-    from evalpipe.spec.models import Model
     from evalpipe.spec.origin import Loc
+    from evalpipe.spec.parts import Model
 
 
 def check(rows: Rows) -> Columns:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
-    from evalpipe.spec.models import Model
     from evalpipe.spec.origin import Loc
+    from evalpipe.spec.parts import Model
 
 
 _MEANT = {"prediction": "the expected count", "rate": "a rate", "loo_prediction": "the expected count"}

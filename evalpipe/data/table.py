@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.models import Dataset, Model, Spec
+    from evalpipe.spec.models import Spec
     from evalpipe.spec.origin import Loc
+    from evalpipe.spec.parts import Dataset, Model
     from evalpipe.spec.separated import Csv
 
 Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.data.sample import Sample
     from evalpipe.errors import Place
     from evalpipe.plan import Plan
-    from evalpipe.spec.gates import Gate
+    from evalpipe.spec.gates import GateRule
     from evalpipe.spec.models import Spec
     from evalpipe.spec.origin import Loc
 
@@ -48,7 +48,7 @@ def look_back(
     return found
 
 
-def _named(spec: Spec, number: int, gate: Gate, written: str) -> Earlier | Nothing | Problem:
+def _named(spec: Spec, number: int, gate: GateRule, written: str) -> Earlier | Nothing | Problem:
     """Read the results at a path of the spec."""
     loc: Loc = ("gates", number, "against", "results")
     path, place = spec.origin.folder_of(*loc) / written, spec.origin.place(*loc)
@@ -69,7 +69,7 @@ def _relative(spec: Spec, place: Place | None, written: str) -> str:
     return " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})"
 
 
-def _slices(spec: Spec, number: int, gate: Gate, samples: Sequence[Sample]) -> Iterator[Problem]:
+def _slices(spec: Spec, number: int, gate: GateRule, samples: Sequence[Sample]) -> Iterator[Problem]:
     """Report a slice that a dataset does not have."""
     if gate.slice is None:
         return

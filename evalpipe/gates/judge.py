@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.plan import Plan
     from evalpipe.report.names import Names
     from evalpipe.results import Results
-    from evalpipe.spec.gates import Gate
+    from evalpipe.spec.gates import GateRule
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def judged(plan: Plan, results: Results, earlier: Mapping[int, Earlier | Nothing
     return results.model_copy(update={"gates": rows}) if gates else results
 
 
-def _rows(court: _Court, number: int, gate: Gate) -> Iterator[Row]:
+def _rows(court: _Court, number: int, gate: GateRule) -> Iterator[Row]:
     problems: list[Problem] = []
     found = list(subjects(court.plan, gate, court.tables))
     if not found:
@@ -63,7 +63,7 @@ def _rows(court: _Court, number: int, gate: Gate) -> Iterator[Row]:
         raise DataError(*problems)
 
 
-def _seen(court: _Court, number: int, gate: Gate, subject: Subject) -> Seen | Nothing:
+def _seen(court: _Court, number: int, gate: GateRule, subject: Subject) -> Seen | Nothing:
     """Return the number that is judged; nothing where there is no earlier one to compare it with."""
     if gate.against is None:
         return subject.seen
@@ -97,7 +97,7 @@ def _where(names: Names, subject: Subject) -> str:
     return f"of {names.model(subject.model, subject.variant)} on {subject.dataset}{inside}"
 
 
-def _row(court: _Court, number: int, gate: Gate, subject: Subject, seen: Seen | Nothing) -> Row:
+def _row(court: _Court, number: int, gate: GateRule, subject: Subject, seen: Seen | Nothing) -> Row:
     source = court.sources.get(number)
     said, reason = _judged(court, gate, subject, seen)
     observed = Seen(None) if isinstance(seen, Nothing) else seen
@@ -111,7 +111,7 @@ def _row(court: _Court, number: int, gate: Gate, subject: Subject, seen: Seen | 
     )
 
 
-def _against(court: _Court, gate: Gate) -> str | None:
+def _against(court: _Court, gate: GateRule) -> str | None:
     """Name what a change is from: the baseline's model, `last`, or the path of an earlier run."""
     if isinstance(gate.against, Named):
         return gate.against.results
@@ -119,7 +119,7 @@ def _against(court: _Court, gate: Gate) -> str | None:
     return compare.baseline if gate.against == "baseline" and compare is not None else gate.against
 
 
-def _judged(court: _Court, gate: Gate, subject: Subject, seen: Seen | Nothing) -> tuple[Any, str]:
+def _judged(court: _Court, gate: GateRule, subject: Subject, seen: Seen | Nothing) -> tuple[Any, str]:
     """Return the verdict and the sentences of why."""
     name = _measure(court.names, subject)
     name = name[:1].upper() + name[1:]
@@ -129,7 +129,7 @@ def _judged(court: _Court, gate: Gate, subject: Subject, seen: Seen | Nothing) -
     return said, f"{name}{_less(court, gate) if seen.signed else ''}{predicate}"
 
 
-def _less(court: _Court, gate: Gate) -> str:
+def _less(court: _Court, gate: GateRule) -> str:
     """Say what the judged change is from."""
     if gate.against == "baseline":
         return f" minus that of {court.names.model(_against(court, gate) or '')}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.gates.tables import Tables
     from evalpipe.plan import MetricPlan, Plan
     from evalpipe.results import Estimate, Scalar, Slice
-    from evalpipe.spec.gates import Gate
+    from evalpipe.spec.gates import GateRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Subject:
     seen: Seen
 
 
-def subjects(plan: Plan, gate: Gate, tables: Tables) -> Iterator[Subject]:
+def subjects(plan: Plan, gate: GateRule, tables: Tables) -> Iterator[Subject]:
     """Yield the numbers that a gate is on, in the order of the results."""
     found = tables.desired(gate.desirability) if gate.desirability is not None else _measured(plan, gate, tables)
     return (one for one in found if _in_scope(plan, gate, one))
 
 
-def _measured(plan: Plan, gate: Gate, tables: Tables) -> Iterator[Subject]:
+def _measured(plan: Plan, gate: GateRule, tables: Tables) -> Iterator[Subject]:
     assert gate.metric is not None  # noqa: S101 - the spec's checks see to it
     asked = tuple(entries(plan.spec, gate.metric))
     wanted = None if gate.class_ is None else level_text(gate.class_)
@@ -61,7 +61,7 @@ def _is(entry: MetricPlan, plan: Plan, row: Estimate) -> bool:
     return row.params == {name: value for name, value in own.items() if not isinstance(value, tuple)}
 
 
-def _in_slice(gate: Gate, labels: Mapping[str, Any] | None) -> bool:
+def _in_slice(gate: GateRule, labels: Mapping[str, Any] | None) -> bool:
     """Tell whether all rows (None), or a slice, is what a gate is on."""
     if gate.slice is not None:
         return labels == {column: level_text(level) for column, level in gate.slice.items()}
@@ -71,7 +71,7 @@ def _in_slice(gate: Gate, labels: Mapping[str, Any] | None) -> bool:
     return names == ("all",) or set(labels) == set(names)
 
 
-def _in_scope(plan: Plan, gate: Gate, one: Subject) -> bool:
+def _in_scope(plan: Plan, gate: GateRule, one: Subject) -> bool:
     compare = plan.spec.compare
     if gate.against == "baseline" and compare is not None and one.model == compare.baseline:
         return False

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.data.table import Catalog, Table
-    from evalpipe.spec.models import Model, Spec
+    from evalpipe.spec.models import Spec
     from evalpipe.spec.origin import Loc, Origin
+    from evalpipe.spec.parts import Model
     from evalpipe.spec.recalibration import MethodChoice as MethodChoice
     from evalpipe.tasks import Task
 

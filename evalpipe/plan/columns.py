@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.data.table import Table
-    from evalpipe.spec.models import Model, Spec
+    from evalpipe.spec.models import Spec
     from evalpipe.spec.origin import Loc
+    from evalpipe.spec.parts import Model
     from evalpipe.spec.slicing import Cut
 
 _NESTED = ("List", "Array", "Struct", "Binary", "Object")
@@ -60,7 +61,7 @@ def shared(spec: Spec, model: str, dataset: Table, predictions: Table) -> tuple[
 
 def _model_named(spec: Spec, name: str) -> dict[str, Loc]:
     """Return the columns that a model names, each with the place that names it first."""
-    from evalpipe.spec.models import Model
+    from evalpipe.spec.parts import Model
 
     model = spec.models[name]
     named: dict[str, Loc] = {}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.spec.desirability import Goal
+    from evalpipe.spec.desirability import GoalRule
     from evalpipe.spec.models import Spec
 
 
@@ -21,7 +21,7 @@ class Aim:
     """A goal with its name in results and the measure it is of, None for a characteristic."""
 
     name: str
-    goal: Goal
+    goal: GoalRule
     entry: MetricPlan | None
 
     @property

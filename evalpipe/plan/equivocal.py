@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags
-    from evalpipe.spec.models import Model, Spec
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.parts import Model
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     """Return the task's standard set: those that any model of the spec can serve; see `lacking`."""
     from evalpipe.metrics import registry
     from evalpipe.spec.choices import MetricChoice
-    from evalpipe.spec.models import gives
+    from evalpipe.spec.parts import gives
 
     served = frozenset.union(*(gives(dict(model), spec.threshold) for model in spec.models.values()))
     return tuple(
@@ -104,7 +104,7 @@ LACKING = {
 
 def lacking(spec: Spec, name: str, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
     """Return the measures that a model cannot serve, for which it has no value; those of the standard set alone."""
-    from evalpipe.spec.models import gives
+    from evalpipe.spec.parts import gives
 
     served = gives(dict(spec.models[name]), spec.threshold)
     return tuple(entry for entry in metrics if entry.metric.needs not in served)
@@ -134,7 +134,7 @@ def goals(spec: Spec) -> tuple[MetricPlan | None, ...]:
 def _of_zone(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[MetricChoice, ...]:
     """Return the reportable rate where an equivocal zone is declared, all models give classes and it is not listed."""
     from evalpipe.spec.choices import MetricChoice
-    from evalpipe.spec.models import gives
+    from evalpipe.spec.parts import gives
 
     models = spec.models.values()
     declared = spec.equivocal is not None or any(model.equivocal is not None for model in models)

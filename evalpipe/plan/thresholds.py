@@ -10,7 +10,8 @@ from evalpipe.plan.measures import MetricPlan, cost_matrix, entries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.spec.models import Model, Spec
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.parts import Model
     from evalpipe.spec.thresholds import ThresholdRule
 
 NO_BOUND = (float("-inf"), float("inf"))

@@ -21,12 +21,13 @@ from evalpipe.spec.check_task import check_task
 from evalpipe.spec.check_thresholds import check_thresholds
 from evalpipe.spec.describe import listed
 from evalpipe.spec.levels import LEVEL, level_text, meant_level
-from evalpipe.spec.models import Intervals, gives
+from evalpipe.spec.parts import Intervals, gives
 from evalpipe.spelling import closest
 from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
     from evalpipe.errors import Problem
+    from evalpipe.spec.draft import Draft
     from evalpipe.spec.origin import Loc
     from evalpipe.spec.tree import Tree
 
@@ -38,12 +39,13 @@ _BINARY = 2
 _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate", "loo_prediction")
 
 
-def check(tree: Tree) -> list[Problem]:
+def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
+    tree = draft.tree
     return list(chain(
         check_task(tree), _resampling(tree), _draws(tree), _levels(tree), _event(tree), _datasets(tree), _models(tree),
         _columns(tree), check_prior(tree), check_metrics(tree), check_slices(tree), check_predictions(tree),
-        check_compare(tree), check_recalibrate(tree), check_equivocal(tree), check_profit(tree),
+        check_compare(draft), check_recalibrate(tree), check_equivocal(tree), check_profit(tree),
         check_exposure(tree), check_desirability(tree), check_gates(tree), check_thresholds(tree),
     ))
 

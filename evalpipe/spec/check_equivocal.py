@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.models import gives
+from evalpipe.spec.parts import gives
 from evalpipe.tasks import CLASSES, MANY
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from evalpipe.spec.check_gate_scope import check_scope
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
 from evalpipe.spec.describe import listed
-from evalpipe.spec.desirability import Goal, goal_names
+from evalpipe.spec.desirability import GoalRule, goal_names
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.gates import CHANGES, KEYS, LIMITS
 from evalpipe.spec.levels import LEVEL, level_text, meant_level
@@ -96,7 +96,7 @@ def _desired(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
 def _goals(written: list[Any]) -> list[str]:
     """Return the names of the goals, none where one of them is wrong, which is told elsewhere."""
     try:
-        return list(goal_names(tuple(Goal.model_validate(goal) for goal in written)))
+        return list(goal_names(tuple(GoalRule.model_validate(goal) for goal in written)))
     except (ValidationError, KeyError, StopIteration):
         return []
 

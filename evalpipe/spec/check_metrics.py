@@ -15,7 +15,7 @@ from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.choices import common_keys
 from evalpipe.spec.describe import Shapes, listed
 from evalpipe.spec.explain import explain, missing_key, unknown_key
-from evalpipe.spec.models import gives
+from evalpipe.spec.parts import gives
 from evalpipe.spelling import closest
 from evalpipe.tasks import NUMBERS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.spec.models import gives
+from evalpipe.spec.parts import gives
 
 if TYPE_CHECKING:
     from evalpipe.errors import Problem

@@ -12,8 +12,8 @@ from evalpipe.spec.check_prevalence import check_shift
 from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.describe import Shapes, listed
 from evalpipe.spec.explain import bad_name, explain, missing_key, unknown_key
-from evalpipe.spec.models import gives
 from evalpipe.spec.named import is_key
+from evalpipe.spec.parts import gives
 from evalpipe.spec.recalibration import OWN
 from evalpipe.spec.thresholds import tuned_on
 from evalpipe.spelling import closest

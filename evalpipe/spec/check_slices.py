@@ -9,7 +9,7 @@ from evalpipe.metrics import registry
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
 from evalpipe.spec.describe import listed
-from evalpipe.spec.models import gives
+from evalpipe.spec.parts import gives
 from evalpipe.spec.slicing import DISPARITIES
 from evalpipe.spelling import closest
 

@@ -11,7 +11,7 @@ from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
 from evalpipe.spec.describe import listed
 from evalpipe.spec.levels import LEVEL, level_text
-from evalpipe.spec.models import gives
+from evalpipe.spec.parts import gives
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:

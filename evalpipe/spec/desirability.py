@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictFloat, StrictStr, model_serializer, model_validator
+from pydantic import ConfigDict, Field, StrictFloat, StrictStr, model_serializer, model_validator
 
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import Number, Part, Probability
+from evalpipe.spec.kinds import Number, Probability, SpecPart
 
 KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
 """The forms of a goal, of which it has one."""
@@ -21,7 +21,7 @@ Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
 
 
-class Ramp(Part):
+class Ramp(SpecPart):
     """Two limits, and how the desirability goes from one to the other."""
 
     low: Number
@@ -32,7 +32,7 @@ class Ramp(Part):
     """The power between the limits: 1 is a straight line, above 1 the goal is harder to satisfy, below 1 easier."""
 
 
-class Target(Part):
+class Target(SpecPart):
     """A value to be met, and the limits beyond which nothing is acceptable."""
 
     low: Number
@@ -47,7 +47,7 @@ class Target(Part):
     """The power from `target` to `high`; above 1 is harder."""
 
 
-class Box(Part):
+class Box(SpecPart):
     """What is acceptable, all of it alike."""
 
     low: Number
@@ -56,7 +56,7 @@ class Box(Part):
     """The highest acceptable value."""
 
 
-class Custom(Part):
+class Custom(SpecPart):
     """Points joined by straight lines."""
 
     values: Annotated[tuple[Number, ...], Field(min_length=2)]
@@ -68,8 +68,10 @@ class Custom(Part):
     where a model's value lies there."""
 
 
-class Goal(Part):
+class GoalRule(SpecPart):
     """One goal: of a measure or a characteristic, in one of six forms."""
+
+    model_config = ConfigDict(title="Goal")
 
     metric: MetricChoice | None = None
     """The measure, with its options and `average` beside it as in `metrics`; or else a characteristic."""
@@ -95,7 +97,7 @@ class Goal(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _gathered(cls, value: Any) -> Any:
+    def gathered(cls, value: Any) -> Any:
         """Gather what is the measure's, which stands beside the goal's own keys."""
         if not isinstance(value, Mapping) or "metric" not in value or isinstance(value["metric"], MetricChoice | None):
             return value
@@ -139,7 +141,7 @@ class Goal(Part):
         return f"{self.kind} {entry.name}{f' ({said})' if said else ''}"
 
 
-def goal_names(goals: tuple[Goal, ...]) -> tuple[str, ...]:
+def goal_names(goals: tuple[GoalRule, ...]) -> tuple[str, ...]:
     """Return the names of goals, each once: a characteristic that is called as a measure says what it is."""
     measured = {goal.name for goal in goals if goal.metric is not None}
     return tuple(

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, StrictFloat, Tag
 
-from evalpipe.spec.kinds import AnyOf, Part, Probability
+from evalpipe.spec.kinds import AnyOf, Probability, SpecPart
 
 Distance = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 """How far from the threshold: a number of 0 or more."""
 
 
-class Equivocal(Part):
+class Equivocal(SpecPart):
     """Where a prediction is too uncertain for a class."""
 
     below: Distance | None = None

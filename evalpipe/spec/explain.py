@@ -47,7 +47,7 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
     problems: dict[tuple[Loc, str], Problem] = {}
     for detail in error.errors(include_url=False, include_context=False, include_input=False):
         raw: Loc = (*prefix, *detail["loc"])
-        loc = _existing(raw, tree)
+        loc = existing(raw, tree)
         if tree.hidden(loc) or (_of_metric(loc) and not prefix):
             continue
         if detail["type"] == "options_disagree":
@@ -104,7 +104,7 @@ class _Explainer:
         return any(key not in known and closest(key, free) == name for key in written)
 
 
-def _existing(raw: Loc, tree: Tree) -> Loc:
+def existing(raw: Loc, tree: Tree) -> Loc:
     """Keep of pydantic's location what was written: it also names branches of unions and wrapped keys."""
     loc: Loc = ()
     for part in raw:

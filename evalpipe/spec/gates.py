@@ -22,7 +22,7 @@ from pydantic import (
 
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import AnyOf, FilePath, Key, Level, Number, Part
+from evalpipe.spec.kinds import AnyOf, FilePath, Key, Level, Number, SpecPart
 
 CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
 """The limits of a change against something."""
@@ -34,7 +34,7 @@ Change = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 """How much a number may or must have changed, never below zero."""
 
 
-class Earlier(Part):
+class Earlier(SpecPart):
     """The results of an earlier run."""
 
     results: FilePath
@@ -69,10 +69,10 @@ def _options(schema: dict[str, Any]) -> None:
     schema["patternProperties"] = {f"^({'|'.join(map(re.escape, names))})$": about}
 
 
-class Gate(Part):
+class GateRule(SpecPart):
     """A limit that a measure, a change of it, or the desirability of a model must keep. One that is reached is kept."""
 
-    model_config = ConfigDict(json_schema_extra=_options)
+    model_config = ConfigDict(title="Gate", json_schema_extra=_options)
 
     name: Annotated[StrictStr, Field(min_length=1)] | None = None
     """What the gate is called on the card and in junit.xml; the measure and its limit where absent."""
@@ -126,7 +126,7 @@ class Gate(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _gathered(cls, value: Any) -> Any:
+    def gathered(cls, value: Any) -> Any:
         """Take the options of a measure that stand beside its name for its own."""
         if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
             return value
@@ -159,5 +159,5 @@ def bounds_of(limit: Mapping[str, float]) -> tuple[float, float]:
     return max(lowest, default=-float("inf")), min(highest, default=float("inf"))
 
 
-KEYS = frozenset(field.alias or name for name, field in Gate.model_fields.items())
+KEYS = frozenset(field.alias or name for name, field in GateRule.model_fields.items())
 """The keys of a gate that are no options of its measure."""

@@ -116,7 +116,7 @@ class AnyOf:
         return {"anyOf" if key == "oneOf" else key: value for key, value in handler(schema).items()}
 
 
-class Part(BaseModel):
+class SpecPart(BaseModel):
     """A frozen mapping that refuses keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)

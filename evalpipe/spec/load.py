@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from evalpipe.errors import SpecError, UsageError
 from evalpipe.spec.check import check
+from evalpipe.spec.draft import Draft
 from evalpipe.spec.explain import explain
 from evalpipe.spec.layers import Layers
 from evalpipe.spec.models import Spec
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.tree import Tree
 
 EMPTY = (("gates",), ("slices",), ("costs",), ("desirability",), ("slice_rules", "disparities"))
 """The lists that may be empty, which is as if they were not there."""
@@ -52,17 +50,16 @@ def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str
     problems += refused
     folders = {**layers.folders, **(source.origin.folders if isinstance(source, Spec) else {})}
     tree = flatten(root, path, folders, FILE if overrides else newest)
-    spec = None
-    try:
-        spec = Spec.model_validate(tree.data)
-    except ValidationError as error:
-        problems += _explained(error, tree, complete=layers.complete)
-    told = [problem for problem in check(tree) if layers.complete or problem.code != "missing-key"]
-    problems += [problem for problem in told if problem.severity == "error"]
-    if problems or spec is None:
+    draft = Draft(tree)
+    found = [*(explain(draft.error, tree, model_schema()) if draft.error else ()), *check(draft)]
+    if not layers.complete:  # absent keys may well be in a file that could not be read
+        found = [problem for problem in found if problem.code != "missing-key"]
+    problems += [problem for problem in found if problem.severity == "error"]
+    if problems:
         raise SpecError(*_ordered(problems, layers))
+    spec = draft.spec
     spec._origin = tree.origin  # noqa: SLF001 - pydantic's private attributes are set so
-    spec._warnings = tuple(_ordered([problem for problem in told if problem.severity != "error"], layers))  # noqa: SLF001
+    spec._warnings = tuple(_ordered([problem for problem in found if problem.severity != "error"], layers))  # noqa: SLF001
     return spec
 
 
@@ -90,12 +87,6 @@ def _without_empty(root: Node) -> Node:
         if holder.content[loc[-1]].content == ():
             root = without(root, loc)
     return root
-
-
-def _explained(error: ValidationError, tree: Tree, *, complete: bool) -> list[Problem]:
-    """Translate pydantic's errors; where a file could not be read, absent keys may well be in it."""
-    found = explain(error, tree, model_schema())
-    return found if complete else [problem for problem in found if problem.code != "missing-key"]
 
 
 def _ordered(problems: list[Problem], layers: Layers) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""The spec as pydantic models: every accepted key, with its meaning where it is declared.
+"""The spec as a pydantic model: every accepted key; what stands under it is declared where it belongs.
 
 The models hold what was written, checked one key at a time. What concerns several keys is checked in
 `evalpipe.spec.check`; what concerns the columns of the data, in `evalpipe.plan`.
@@ -6,237 +6,28 @@ The models hold what was written, checked one key at a time. What concerns sever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, PrivateAttr, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, PrivateAttr, StrictBool, StrictInt, StrictStr
 
 from evalpipe.errors import Problem
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.desirability import Goal
+from evalpipe.spec.compare import Compare
+from evalpipe.spec.costs import Cost, ProfitRule
+from evalpipe.spec.desirability import GoalRule
 from evalpipe.spec.equivocal import EquivocalZone
-from evalpipe.spec.gates import Gate
-from evalpipe.spec.kinds import (
-    ColumnName,
-    FilePath,
-    FilePaths,
-    Key,
-    Level,
-    Name,
-    Number,
-    Part,
-    ProbabilityColumns,
-    Short,
-    Version,
-)
+from evalpipe.spec.gates import GateRule
+from evalpipe.spec.kinds import ColumnName, Key, Name, Short, SpecPart, Version
 from evalpipe.spec.origin import Origin
+from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.spec.prevalence import Prevalence
 from evalpipe.spec.recalibration import Recalibrate
-from evalpipe.spec.separated import Csv
-from evalpipe.spec.slicing import SliceRules, Slicing, WorstSlices
-from evalpipe.spec.thresholds import OfModel, OfSpec, tunes
+from evalpipe.spec.slicing import SliceRules, SlicingRule, WorstSlices
+from evalpipe.spec.thresholds import OfSpec
 from evalpipe.tasks import Task
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-
-class Outcome(Part):
-    """What is predicted."""
-
-    column: ColumnName
-    """The column that holds the true outcome."""
-    event: Level | None = None
-    """The level that counts as the event. Required of a binary outcome, never guessed. Values of the data that are the
-    same number are the same level however they are stored (1, 1.0, "1.0"; true and false, in any capitals, are 1 and
-    0); texts are the same when every character is. A column that holds one value in two ways, '1' and '1.0', is an
-    error. This holds for `levels` and predicted levels too."""
-    levels: tuple[Level, ...] | None = None
-    """All levels of the outcome, in order; required of a multiclass and of an ordinal outcome. A value in the data that
-    is not listed is an error."""
-    unit: StrictStr | None = None
-    """The unit of a regression or count outcome, shown with its values."""
-
-
-class Weight(Part):
-    """Case weights."""
-
-    column: ColumnName
-    """The column that holds the weights: not negative, not all zero."""
-    kind: Literal["frequency", "importance"] = "importance"
-    """`frequency`: a row stands for that many identical rows (whole numbers; binomial limits stay valid).
-    `importance`: a row counts that much more than another (limits come from the bootstrap)."""
-
-
-class Exposure(Part):
-    """What each row's count was counted in."""
-
-    column: ColumnName
-    """The column that holds the exposure: a number above zero, such as the years that a policy was in force."""
-    unit: StrictStr | None = None
-    """The unit of the exposure, such as `years`, shown with its total."""
-
-
-class Cost(Part):
-    """What one kind of prediction costs."""
-
-    truth: Level
-    """The true level."""
-    predicted: Level
-    """The predicted level."""
-    cost: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
-    """The cost of a row of that true level predicted as that level; 0 for pairs that are not named."""
-
-
-class Profit(Part):
-    """What contacting rows brings, from the highest score down."""
-
-    benefit: Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
-    """What an event that is contacted brings."""
-    cost: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
-    """What contacting a row costs, whether it is an event or not."""
-    fixed: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] = 0.0
-    """What it costs to contact any row at all."""
-    groups: Annotated[StrictInt, Field(ge=2, le=100)] = 10
-    """The number of groups of equal size that the ranked rows are cut into: 10 for tenths."""
-
-
-class Dataset(Part):
-    """A set of rows with truth and predictions."""
-
-    path: FilePath
-    """A file, a folder or a glob, relative to the file it is written in: csv, csv.gz, tsv, parquet, ipc/feather,
-    ndjson."""
-    role: Literal["evaluate", "calibrate", "reference"] = "evaluate"
-    """`evaluate`: measures are computed on these rows. `calibrate`: recalibrators are fitted and thresholds chosen on
-    these rows, which no evaluated dataset may contain. `reference`: rows that neither may contain, such as the training
-    data."""
-    where: Annotated[StrictStr, Field(min_length=1)] | None = None
-    """A condition in SQL on the columns; only rows that meet it are used. A missing value, null or NaN, meets none: see
-    [Conditions](#conditions)."""
-    csv: Csv | None = None
-    """How csv and tsv files of this dataset are written. A column whose type is not declared here is of the type that
-    all its values have; numbers that begin with 0, as in `01234`, are text."""
-
-
-class Model(Part):
-    """The columns that hold one model's predictions."""
-
-    probability: ColumnName | None = None
-    """The column with the predicted probability of the event of a binary outcome."""
-    probabilities: ProbabilityColumns | None = None
-    """The columns with the predicted probabilities of all levels of a multiclass or ordinal outcome: a pattern in which
-    {level} stands for the level, or a mapping of level to column."""
-    scores: ProbabilityColumns | None = None
-    """The columns with raw scores of all levels instead, as a pattern or a mapping: log odds up to a constant, which
-    the softmax function turns into probabilities."""
-    renormalise: StrictBool = False
-    """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error, unless
-    rounding explains them: K probabilities of d decimals may sum to K × 0.5 × 10⁻ᵈ more or less, at most 0.05. They are
-    then divided by their sum, and a warning says so."""
-    score: ColumnName | None = None
-    """The column with a raw score instead: any number, higher for the event."""
-    scale: Literal["logit", "margin"] | None = None
-    """How the score becomes a probability, by the logistic function either way: `logit` says that it is log odds,
-    `margin` that it is a distance from a boundary, which is rarely calibrated. Ranks, curves and chosen thresholds are
-    of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
-    refused."""
-    prediction: ColumnName | None = None
-    """The column with the predicted level; the predicted number of a regression outcome; of a count, the expected count
-    of the row, in its whole exposure. Without it, rows with probability >= threshold are predicted as events; of
-    several levels, the most probable is predicted."""
-    rate: ColumnName | None = None
-    """The column with the predicted rate of a count instead, per unit of `exposure`: the expected count of a row is its
-    rate times its exposure."""
-    loo_prediction: ColumnName | None = None
-    """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
-    predictions: FilePaths | None = None
-    """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
-    relative to the file it is written in. Its rows are matched to the dataset's by `id`. Without one they are matched
-    by position: there must be as many, and columns that both have must agree in every row, but for the model's own."""
-    csv: Csv | None = None
-    """How the csv and tsv files under `predictions` are written."""
-    threshold: OfModel | None = None
-    """The model's own threshold; overrides the spec's. A probability, which of a score with a `scale` is compared as
-    log odds (0.5 is a score of 0), or a score where the score is a rank alone; or a rule that chooses it."""
-    equivocal: EquivocalZone | None = None
-    """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
-    label: StrictStr | None = None
-    """The name shown on the card."""
-    characteristics: dict[StrictStr, StrictStr | StrictBool | Number] = Field(default_factory=dict)
-    """Facts about the model that are not measured here, such as its number of features; shown on the card."""
-
-
-def gives(model: Mapping[str, object], threshold: object = None) -> frozenset[str]:
-    """Return which needs of metrics a model can serve, from the keys that it has and the spec's ``threshold``."""
-    has = {key for key, value in model.items() if value is not None}
-    served: set[str] = {"truth"} | ({"labels", "values"} if has & {"prediction", "rate"} else set())
-    if "loo_prediction" in has:
-        served |= {"loo_values"}
-    if has & {"probability", "probabilities", "scores"} or {"score", "scale"} <= has:
-        served |= {"labels", "probabilities", "scores"}
-    elif "score" in has:
-        served |= {"scores"} | ({"labels"} if "threshold" in has or tunes(threshold) else set())
-    return frozenset(served)
-
-
-class Intervals(Part):
-    """How the uncertainty of each estimate is expressed."""
-
-    level: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.95
-    """The confidence level of every interval."""
-    method: Literal[
-        "auto", "exact", "wilson", "jeffreys", "delong", "percentile", "basic", "bca", "studentised", "none"
-    ] = "auto"
-    """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the logit
-    scale for ppv and npv, the bootstrap's error on the logit scale for average precision, an inversion of their noise
-    for measures that noise makes larger (calibration errors, the parts of the Brier score, K-S), whatever is asked for
-    but `none`, the percentile bootstrap for everything else. `exact` and `delong` name
-    the same; `wilson` and `jeffreys` take their limits for proportions. `exact`, `wilson` and `jeffreys`, asked for by
-    name, count effective observations under importance weights. `percentile`, `basic`, `bca` (bias-corrected and
-    accelerated) and `studentised` take the bootstrap for every measure; `none` gives values alone."""
-    replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
-    """The number of bootstrap replicates."""
-    stratify: StrictBool = False
-    """Resample the rows of each level apart, so that every replicate has as many of each as the data."""
-    resampling: Literal["multinomial", "poisson"] = "multinomial"
-    """`multinomial`: every replicate draws as many observations as there are. `poisson`: each row is drawn a Poisson
-    number of times, whatever the others are, as one resamples data that arrive in a stream."""
-    bands: StrictBool = True
-    """Draw bands about the curves of a binary outcome: for each point alone, and for all points at once."""
-
-
-class Compare(Part):
-    """What is compared with what, as differences with intervals."""
-
-    baseline: Key | None = None
-    """The model that every other model is compared with, on the same rows."""
-    baseline_dataset: Key | None = None
-    """The dataset that every other evaluated dataset is compared with, such as that of an earlier time; each model with
-    itself, as independent samples."""
-    margins: dict[StrictStr, Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]] = Field(default_factory=dict)
-    """By measure, the difference below which two values are equivalent in practice. A difference is then called better
-    or worse only where its whole interval lies beyond the margin, and equivalent where it lies within."""
-
-
-class Engine(Part):
-    """How the numbers are computed."""
-
-    mode: Literal["auto", "exact", "grid"] = "auto"
-    """Of replicates; values are always exact. `exact`: every row is drawn and every score is kept. `grid`: rows that
-    are alike, with neighbouring scores, are drawn and ranked together, at a cost that does not grow with the rows.
-    `auto`: rows are drawn up to 16,384 of them, and scores kept apart up to 4,096 of them; beyond, on a grid."""
-    workers: Literal["auto"] | Annotated[StrictInt, Field(ge=1, le=256)] = "auto"
-    """Threads; `auto` takes as many as there are processors. They change no byte of the results."""
-
-
-class Report(Part):
-    """What is rendered beside `results.json`, `estimates.csv` and `run.json`, which are always written."""
-
-    formats: tuple[Literal["html", "pdf", "junit"], ...] = ("html", "pdf", "junit")
-    """The formats of the card, and `junit` for junit.xml, which is written where gates are declared; may be empty."""
-
-
-class Spec(Part):
+class Spec(SpecPart):
     """One evaluation: what was promised, on which predictions."""
 
     evalpipe: Version
@@ -293,10 +84,10 @@ class Spec(Part):
     it: the share of the way from there to the best value."""
     costs: tuple[Cost, ...] | None = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
-    profit: Profit | None = None
+    profit: ProfitRule | None = None
     """What contacting rows costs and an event that is contacted brings: the profit of contacting the rows of a binary
     outcome from the highest score down, for each model that gives scores."""
-    slices: tuple[Slicing, ...] | None = None
+    slices: tuple[SlicingRule, ...] | None = None
     """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
     their combinations, and conditions. Rows whose value is missing (null or NaN) are the slice `(missing)`, rows with
     the empty text `(empty)`; a level that is called so is shown in double quotes."""
@@ -308,10 +99,10 @@ class Spec(Part):
     """Recalibrators; each makes a variant of every model, which is evaluated beside the original."""
     compare: Compare | None = None
     """Differences between models, and between datasets."""
-    desirability: tuple[Goal, ...] | None = None
+    desirability: tuple[GoalRule, ...] | None = None
     """Goals, each a measure or a characteristic on a scale from 0, unacceptable, to 1; their weighted geometric mean
     ranks the models. The measures are listed among the metrics."""
-    gates: tuple[Gate, ...] | None = None
+    gates: tuple[GateRule, ...] | None = None
     """Limits that results must keep; `evalpipe run` ends with 1 where one is missed."""
     report: Report = Report()
     """The rendered formats."""

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import Field, StrictFloat, StrictStr
 
-from evalpipe.spec.kinds import Part, Probability
+from evalpipe.spec.kinds import Probability, SpecPart
 
 Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
 
 
-class Prevalence(Part):
+class Prevalence(SpecPart):
     """The prior probability of the event, or of each level, where the model will be used: known, or itself uncertain.
 
     Exactly one of `value` and `beta` for a binary outcome, of `levels` and `dirichlet` for more levels.

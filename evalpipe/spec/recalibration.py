@@ -11,7 +11,7 @@ from pydantic import Discriminator, Field, StrictInt, Tag
 from pydantic_core import core_schema
 
 from evalpipe import calibration
-from evalpipe.spec.kinds import KEY, AnyOf, Key, Part
+from evalpipe.spec.kinds import KEY, AnyOf, Key, SpecPart
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -85,7 +85,7 @@ def methods_schema() -> dict[str, Any]:
     return {"anyOf": [{"enum": bare}, *forms]}
 
 
-class Folds(Part):
+class Folds(SpecPart):
     """Cross-fitting on the evaluated rows."""
 
     folds: Annotated[StrictInt, Field(ge=2, le=1000)]
@@ -101,7 +101,7 @@ FitOn = Annotated[
 """A dataset with the role `calibrate`, or `{folds: k}`."""
 
 
-class Recalibrate(Part):
+class Recalibrate(SpecPart):
     """Recalibrators, each of which makes a variant of every model."""
 
     fit_on: FitOn

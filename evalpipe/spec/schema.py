@@ -13,7 +13,8 @@ from evalpipe.metrics.written import PREVALENCE
 from evalpipe.spec.check_task import applies
 from evalpipe.spec.choices import MEASURE
 from evalpipe.spec.desirability import OWN, file_schema
-from evalpipe.spec.models import Spec, gives
+from evalpipe.spec.models import Spec
+from evalpipe.spec.parts import gives
 from evalpipe.spec.thresholds import ThresholdRule
 from evalpipe.tasks import MANY
 
@@ -64,7 +65,7 @@ def json_schema() -> Schema:
         "description": schema["description"],
     }
     schema = _with_measures(schema, [{"$ref": "#/$defs/metric"}])
-    schema["$defs"]["Goal"] = _for_files(file_schema(written["$defs"]["Goal"]))
+    schema["$defs"]["GoalRule"] = _for_files(file_schema(written["$defs"]["GoalRule"]))
     entry = _for_files(registry.json_schema())
     at = _for_files(PREVALENCE)
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}

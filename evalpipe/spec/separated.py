@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import Field, StrictStr
 
-from evalpipe.spec.kinds import ColumnName, Part
+from evalpipe.spec.kinds import ColumnName, SpecPart
 
 CellType = Literal["text", "number", "integer", "boolean", "date", "datetime"]
 """What the cells of a column may be declared to be."""
 
 
-class Csv(Part):
+class Csv(SpecPart):
     """How csv and tsv files are written."""
 
     null: tuple[StrictStr, ...] = ()

@@ -11,13 +11,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StrictInt, StrictStr, Tag
 
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import AnyOf, ColumnName, Level, Name, Number, Part
+from evalpipe.spec.kinds import AnyOf, ColumnName, Level, Name, Number, SpecPart
 
 DISPARITIES = ("demographic_parity", "equal_opportunity", "equalized_odds")
 """The disparities between slices that are no measure of one slice: all are of the predicted classes of two levels."""
 
 
-class Cut(Part):
+class Cut(SpecPart):
     """A column of numbers, cut into intervals."""
 
     column: ColumnName
@@ -26,7 +26,7 @@ class Cut(Part):
     """Where an interval begins, in ascending order: `[5, 10]` makes "< 5", "5 to < 10" and ">= 10"."""
 
 
-class Expression(Part):
+class Expression(SpecPart):
     """The rows that meet a condition, as one slice."""
 
     where: Annotated[StrictStr, Field(min_length=1)]
@@ -60,7 +60,7 @@ SliceColumn = Annotated[
 """A column by its levels, or by intervals of its numbers."""
 
 
-class Slicing(
+class SlicingRule(
     RootModel[
         Annotated[
             Annotated[ColumnName, Tag("a column")]
@@ -74,7 +74,7 @@ class Slicing(
 ):
     """One way to slice: a column, a column with `cuts`, a list of these, or a condition with a `name`."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(title="Slicing", frozen=True)
 
     @property
     def expression(self) -> Expression | None:
@@ -104,7 +104,7 @@ def part_column(part: str | Cut) -> str:
     return part.column if isinstance(part, Cut) else part
 
 
-class SliceRules(Part):
+class SliceRules(SpecPart):
     """What holds for all slices."""
 
     min_rows: Annotated[StrictInt, Field(ge=1)] = 30
@@ -124,7 +124,7 @@ class SliceRules(Part):
     outcomes), or names of measures of this evaluation."""
 
 
-class WorstSlices(Part):
+class WorstSlices(SpecPart):
     """A bounded search for the slices in which a measure is worst."""
 
     metric: MetricChoice

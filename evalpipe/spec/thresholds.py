@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Discriminator, Field, StrictInt, StrictStr, Tag
 
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import AnyOf, Key, Number, Part, Probability
+from evalpipe.spec.kinds import AnyOf, Key, Number, Probability, SpecPart
 
 if TYPE_CHECKING:
     from evalpipe.spec.tree import Tree
 
 
-class Bounds(Part):
+class Bounds(SpecPart):
     """What a measure must keep to."""
 
     min: Number | None = None
@@ -23,7 +23,7 @@ class Bounds(Part):
     """The most that it may be."""
 
 
-class CutFolds(Part):
+class CutFolds(SpecPart):
     """Cross-fitting on the evaluated rows."""
 
     folds: Annotated[StrictInt, Field(ge=2, le=1000)]
@@ -39,7 +39,7 @@ ChosenOn = Annotated[
 """A dataset with the role `calibrate`, or `{folds: k}`."""
 
 
-class ThresholdRule(Part):
+class ThresholdRule(SpecPart):
     """A rule that chooses the threshold: `maximize` or `minimize` with `on`, or `bayes`."""
 
     maximize: MetricChoice | None = None

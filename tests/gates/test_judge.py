@@ -23,7 +23,7 @@ from evalpipe.intervals import recovered_limits
 from evalpipe.plan import plan
 from evalpipe.results import Desirability, Gate, Results, holds, worst
 from evalpipe.run import load
-from evalpipe.spec.gates import Gate as Asked
+from evalpipe.spec.gates import GateRule as Asked
 
 FRAME = people(400)
 CHEAP: dict[str, Any] = {"intervals": intervals(100), "metrics": ["accuracy", "brier"]}

@@ -9,7 +9,7 @@ import pytest
 
 from evalpipe.metrics import registry
 from evalpipe.spec.check_gates import check_gates
-from evalpipe.spec.gates import KEYS, Gate
+from evalpipe.spec.gates import KEYS, GateRule
 from evalpipe.spec.load import load
 from evalpipe.spec.origin import Origin
 from evalpipe.spec.schema import resolved
@@ -39,7 +39,7 @@ SPEC: dict[str, Any] = {
 def test_limits_are_bounds_of_the_value_or_its_change(
     limits: dict[str, float], bounds: tuple[float, float]
 ) -> None:
-    gate = Gate.model_validate({"metric": "brier", **limits})
+    gate = GateRule.model_validate({"metric": "brier", **limits})
     assert gate.bounds == bounds
     assert gate.limit == limits
 
@@ -47,7 +47,7 @@ def test_limits_are_bounds_of_the_value_or_its_change(
 def test_options_beside_a_name_are_those_of_the_measure() -> None:
     beside = {"metric": "f_beta", "beta": 2, "min": 0.5}
     within = {"metric": {"metric": "f_beta", "beta": 2}, "min": 0.5}
-    assert Gate.model_validate(beside) == Gate.model_validate(within)
+    assert GateRule.model_validate(beside) == GateRule.model_validate(within)
     written = [resolved(load(SPEC | {"gates": [gate]}))["gates"][0] for gate in (beside, within)]
     assert written[0] == written[1]
     assert written[0]["metric"] == {"metric": "f_beta", "beta": 2.0}

@@ -1,0 +1,22 @@
+"""What is compared with what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StrictFloat, StrictStr
+
+from evalpipe.spec.kinds import Key, SpecPart
+
+
+class Compare(SpecPart):
+    """What is compared with what, as differences with intervals."""
+
+    baseline: Key | None = None
+    """The model that every other model is compared with, on the same rows."""
+    baseline_dataset: Key | None = None
+    """The dataset that every other evaluated dataset is compared with, such as that of an earlier time; each model with
+    itself, as independent samples."""
+    margins: dict[StrictStr, Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]] = Field(default_factory=dict)
+    """By measure, the difference below which two values are equivalent in practice. A difference is then called better
+    or worse only where its whole interval lies beyond the margin, and equivalent where it lies within."""

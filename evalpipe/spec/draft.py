@@ -1,0 +1,91 @@
+"""A spec as rules across keys see it: what of it can be read, typed, however wrong the rest is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import ValidationError
+
+from evalpipe.spec.describe import listed
+from evalpipe.spec.models import Spec
+from evalpipe.spec.partial import partial
+from evalpipe.spelling import closest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Literal
+
+    from evalpipe.errors import Problem
+    from evalpipe.spec.origin import Loc
+    from evalpipe.spec.parts import Model
+    from evalpipe.spec.tree import Tree
+
+Entry = TypeVar("Entry")
+
+
+class Draft:
+    """A spec that may be wrong. Each fault of a single key is told elsewhere, so rules pass over what cannot be read.
+
+    ``spec`` holds every key as its declared type. A value that is wrong, or required and missing, is blank there (see
+    `evalpipe.spec.partial`), never None: so None says that a key was not written. ``tree`` is what was written, with
+    its places; ``error`` what pydantic found, None where each key is right.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        """Read what was written as far as it can be read."""
+        self.tree = tree
+        self.error: ValidationError | None = None
+        self._blanks: frozenset[Loc] = frozenset()
+        try:
+            self.spec = Spec.model_validate(tree.data)
+        except ValidationError as error:
+            self.error = error
+            self.spec, self._blanks = partial(tree, error)
+
+    def readable(self, *loc: str | int) -> bool:
+        """Tell whether what was written at ``loc`` can be read, be it with blanks within; so can what is absent."""
+        return not any(loc[:depth] in self._blanks for depth in range(len(loc) + 1))
+
+    def entries(
+        self, held: Mapping[str, Entry] | Sequence[Entry] | None, *loc: str | int
+    ) -> Iterator[tuple[Loc, Entry]]:
+        """Yield the entries of a mapping or a list at ``loc`` that can be read, each with its location."""
+        keys: Iterable[str | int] = held if isinstance(held, Mapping) else range(len(held or ()))
+        entries = held.values() if isinstance(held, Mapping) else held or ()
+        pairs = zip(keys, entries, strict=True)
+        yield from (((*loc, key), entry) for key, entry in pairs if self.readable(*loc, key))
+
+    @cached_property
+    def models(self) -> dict[str, Model]:
+        """The models that can be read, by name; `spec.models` has the names of the others too."""
+        return {str(loc[-1]): model for loc, model in self.entries(self.spec.models, "models")}
+
+    def role(self, role: Literal["evaluate", "calibrate", "reference"]) -> list[str]:
+        """Return the names of the datasets of a role."""
+        return [name for name, dataset in self.spec.datasets.items() if dataset.role == role]
+
+    def misspelt(self, loc: Loc, keys: Iterable[str]) -> bool:
+        """Tell whether a key at ``loc`` is unknown there and was probably meant for one of ``keys``."""
+        written, known = self.tree.get(*loc), list(keys)
+        return any(key not in known and closest(key, known) for key in written) if isinstance(written, dict) else False
+
+
+def refer(
+    draft: Draft, loc: Loc, known: Sequence[str], code: str, message: str, hint: str | None,
+    *, key: bool = False, meant: Callable[[str, Sequence[str]], str | None] = closest,
+) -> Iterator[Problem]:
+    """Report the name at ``loc`` (the key there, if so asked) where it is none of those that are ``known``.
+
+    ``hint`` is the way out where ``meant`` finds no known name that the one written was meant for.
+    """
+    name = loc[-1] if key else draft.tree.get(*loc)
+    if isinstance(name, str) and draft.readable(*loc) and name not in known:
+        guess = None if draft.tree.secret(*loc) and not key else meant(name, known)
+        yield draft.tree.problem(code, message, *loc, key=key, hint=f"did you mean '{guess}'?" if guess else hint)
+
+
+def choose(known: Sequence[str], none: str | None) -> str | None:
+    """Return the hint to take one of ``known`` names, or the way out where there is ``none``."""
+    return f"choose one of {listed(known)}" if len(known) > 1 else f"write '{known[0]}'" if known else none
