@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe import desirability as scale
+from evalpipe.chapters.desirability.records import Goal, Individual, Overall, WeightChange
 from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import ONE_CLUSTER, TOLERATED
 from evalpipe.errors import DataError
 from evalpipe.intervals import monte_carlo_error, percentile_limits, stream
 from evalpipe.results import Desirability, Warned
-from evalpipe.results.desirability import Goal, Individual, Overall, WeightChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,8 +15,8 @@ from evalpipe.report.tables import Number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.chapters.desirability.records import Goal, Individual, Overall
     from evalpipe.results import Results
-    from evalpipe.results.desirability import Goal, Individual, Overall
 
 GOALS_ABREAST = 5
 """Goals side by side in one table; more are shared out evenly among further tables."""

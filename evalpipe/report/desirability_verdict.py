@@ -11,8 +11,8 @@ from evalpipe.report.names import Names, names_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.chapters.desirability.records import Goal, Overall
     from evalpipe.results import Results
-    from evalpipe.results.desirability import Goal, Overall
 
 CHANGED = {0.5: "halved", 2.0: "doubled"}
 """What is done to a weight, by its factor."""

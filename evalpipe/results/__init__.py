@@ -12,31 +12,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from evalpipe.chapters.compare.records import Comparison
+from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
+from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
+from evalpipe.chapters.equivocal.records import Zone
+from evalpipe.chapters.gates.records import FailOn, Gate, Verdict, holds, worst
+from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
+from evalpipe.chapters.recalibrate.records import Applied, Recalibration
+from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
+from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.errors import DataError, Problem
-from evalpipe.results.datasets import DatasetSummary, InputFile, LevelCount, Matched, SliceSummary
-from evalpipe.results.decisions import Constraint, ObservedShare, PredictiveLine, Prior, Threshold
-from evalpipe.results.desirability import Desirability, Individual, Overall
+from evalpipe.records import Record, Scalar, Slice, Status
+from evalpipe.results.datasets import DatasetSummary, InputFile, LevelCount, Matched
 from evalpipe.results.frames import frame_of
-from evalpipe.results.gates import FailOn, Gate, Verdict, holds, worst
-from evalpipe.results.profit import BestProfit, CostReference, NamedCost, Profit
-from evalpipe.results.record import Record, Scalar, Slice, Status
 from evalpipe.results.short import in_short
-from evalpipe.results.tables import (
-    Applied,
-    Comparison,
-    Confusion,
-    Curve,
-    Disparity,
-    Estimate,
-    Method,
-    MetricSummary,
-    ModelSummary,
-    Recalibration,
-    SliceDifference,
-    Warned,
-    WorstSlice,
-)
-from evalpipe.results.zone import Zone
+from evalpipe.results.tables import Confusion, Curve, Estimate, Method, MetricSummary, ModelSummary, Warned
 
 if TYPE_CHECKING:
     from pathlib import Path

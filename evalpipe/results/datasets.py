@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.results.record import Record, Slice
+from evalpipe.records import Record
 
 
 class InputFile(Record):
@@ -81,16 +81,3 @@ class DatasetSummary(Record):
     """Rows left out for every model because one has no prediction for them (`complete_case`)."""
     lacking_predictions: dict[str, int] = Field(default_factory=dict)
     """By model, how many of these rows it has no prediction for."""
-
-
-class SliceSummary(Record):
-    """How large a slice of an evaluated dataset is."""
-
-    dataset: str
-    slice: Slice
-    n: int
-    """Observations in it."""
-    events: int | None
-    """Events among them, of a binary outcome."""
-    total_exposure: float | None = None
-    """Of counts with an exposure, its weighted total in the slice."""

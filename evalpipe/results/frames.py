@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.records import Record
     from evalpipe.results import Results
-    from evalpipe.results.record import Record
 
 
 def frame_of(results: Results, table: str) -> pl.DataFrame:
@@ -36,7 +36,7 @@ def tables(results: Results) -> dict[str, tuple[type[Record], list[Any]]]:
 
 def _row_of(annotation: Any) -> type[Record] | None:
     """Return the record that a list or tuple holds; None of anything else."""
-    from evalpipe.results.record import Record as Base
+    from evalpipe.records import Record as Base
 
     held = typing.get_args(annotation)[:1] if typing.get_origin(annotation) in (list, tuple) else ()
     return held[0] if held and isinstance(held[0], type) and issubclass(held[0], Base) else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.results.record import Record, Scalar, Slice, Status
-from evalpipe.results.zone import Zone
+from evalpipe.chapters.equivocal.records import Zone
+from evalpipe.records import Measured, Record, Scalar, Slice, Status
 
 
 class ModelSummary(Record):
@@ -44,19 +44,6 @@ class MetricSummary(Record):
     """What each pair of a true (outer) and a predicted level weighs or costs, by name, where it depends on that."""
 
 
-class Measured(Record):
-    """What was measured, of what, and where."""
-
-    dataset: str
-    model: str
-    variant: str = "original"
-    slice: Slice | None = None
-    metric: str
-    params: dict[str, Scalar]
-    average: str | None = None
-    class_: str | None = Field(default=None, alias="class")
-
-
 class Estimate(Measured):
     """One number, with its interval and support."""
 
@@ -87,135 +74,6 @@ class Estimate(Measured):
     error_bound: float | None = None
     """How far the grid of the replicates is from the value itself, which is exact; limits are moved back by it. Null
     where every row was drawn and every score kept."""
-
-
-class Comparison(Measured):
-    """A measure of a model less that of its baseline: another model on the same rows, or itself on another dataset."""
-
-    baseline: str
-    baseline_variant: str = "original"
-    baseline_dataset: str | None = None
-    """The other dataset, where two datasets are compared; null where two models are, on the same rows."""
-    difference: float | None
-    lower: float | None
-    upper: float | None
-    level: float | None
-    method: str
-    """How the interval was made: delong, paired_t, tango, miettinen_nurminen, bootstrap_error (from the spread of the
-    replicates of the difference); percentile of a difference that is zero in every replicate; none."""
-    p_value: float | None
-    """Two-sided, of the test that the difference is zero; the interval is of the same test, so it is below 1 - level
-    where the interval leaves out zero."""
-    test: str | None
-    """The test: delong, diebold_mariano, mcnemar, two_proportions or bootstrap (Wald's with the error that replicates
-    tell)."""
-    p_adjusted: float | None = None
-    """The p-value of the verdict, adjusted by Holm's method over the table that the difference stands in: one dataset,
-    on all rows or in slices, and one baseline (of variants, one model). Without a margin the same test as `p_value`;
-    with one, the smallest error level at which the interval lies within the margin or wholly beyond it."""
-    margin: float | None
-    """The difference below which the two are equivalent in practice; null where none is declared."""
-    verdict: Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
-    """better, worse or equivalent where p_adjusted is below 1 - level, undecided where it is not. same: the difference
-    is zero in every replicate; no_direction: neither end of the measure is better; untested: there is no p-value."""
-    n: int
-    """Observations of the model that are compared: all that the measure sees, whatever its denominator."""
-    status: Status
-    reason: str | None = None
-    undefined_replicates: int = 0
-    details: dict[str, Scalar] = Field(default_factory=dict)
-    """Of McNemar's test: only_model and only_baseline, the rows that count for one alone (with accuracy: that it alone
-    gets right), and the exact and the mid-P p-value, p_exact and p_mid."""
-
-
-class SliceDifference(Measured):
-    """One measure of a model in a slice, against its reference, as a difference and as a ratio."""
-
-    slice: Slice
-    reference: str | Slice
-    """The reference: overall, rest, or the labels of another slice."""
-    difference: float | None
-    lower: float | None
-    upper: float | None
-    method: str = "none"
-    """How the interval of the difference was made, as in `Comparison`."""
-    ratio: float | None
-    """Null where the reference is zero, or the measure takes values below zero."""
-    ratio_lower: float | None
-    """Its limits are symmetric on the log scale, from replicates; they are not those of the test of the difference."""
-    ratio_upper: float | None
-    level: float | None
-    p_value: float | None
-    """Two-sided, of the test that the difference is zero; the interval is of the same test."""
-    test: str | None = None
-    """The test: two_proportions or bootstrap, as in `Comparison`; a slice against all rows is tested against the rest
-    of them where the measure is a proportion."""
-    p_holm: float | None
-    """The same, adjusted by Holm's method for all slices of the dataset, model and measure."""
-    p_benjamini_hochberg: float | None
-    """The same, adjusted for the share of false discoveries among them."""
-    status: Status
-    reason: str | None = None
-
-
-class Disparity(Record):
-    """How far the slices of one slicing lie apart: their range, and the smallest value over the largest."""
-
-    dataset: str
-    model: str
-    variant: str = "original"
-    slicing: str
-    disparity: str
-    """demographic_parity (of detection_prevalence), equal_opportunity (of sensitivity), equalized_odds (the larger
-    difference, and the smaller ratio, of those of sensitivity and of false_positive_rate), or a measure."""
-    params: dict[str, Scalar]
-    average: str | None = None
-    difference: float | None
-    lower: float | None
-    upper: float | None
-    ratio: float | None
-    ratio_lower: float | None
-    ratio_upper: float | None
-    level: float | None
-    expected: float | None
-    """The mean of the difference over replicates, less the difference: how much a range grows by chance alone."""
-    lowest: Slice | None
-    """The slice of the smallest value; null for equalized_odds, which is of two measures."""
-    highest: Slice | None
-    slices: int
-    used: int
-    """The slices that are large enough and have a value."""
-    status: Status
-    reason: str | None = None
-
-
-class WorstSlice(Record):
-    """A slice that a search found to be among the worst."""
-
-    dataset: str
-    model: str
-    variant: str = "original"
-    rank: int
-    slice: Slice
-    metric: str
-    params: dict[str, Scalar]
-    average: str | None = None
-    n: int
-    """Observations of the slice that the measure sees."""
-    events: int | None
-    """Events among them, of a binary outcome."""
-    value: float
-    overall: float
-    difference: float
-    lower: float | None
-    upper: float | None
-    level: float | None
-    p_value: float | None
-    """Two-sided, of the difference from all rows, by a normal approximation with its bootstrap error."""
-    p_adjusted: float | None
-    """The same times the number of slices searched, at most 1 (Bonferroni): they were chosen for being the worst."""
-    searched: int
-    """The slices among which these were found."""
 
 
 class Confusion(Record):
@@ -297,41 +155,6 @@ class Curve(Record):
     whiskers) of residual_box; groups and smoothed of a smooth line: through how many groups of rows it goes, and
     whether it is a spline or, of fewer than five groups, their means; last_or_more of a rootogram: whether its last
     count holds all above; expected_above: the weight expected above it."""
-
-
-class Applied(Record):
-    """What a recalibrator made of the predictions on one evaluated dataset."""
-
-    dataset: str
-    distinct_before: int
-    """The distinct predictions of the model; of several levels, distinct rows of probabilities."""
-    distinct_after: int
-    """Those of the variant."""
-    clipped: int
-    """Rows whose probability was moved away from 0 or 1 before a logarithm was taken."""
-
-
-class Recalibration(Record):
-    """A fitted recalibrator: what it takes to apply it again."""
-
-    model: str
-    variant: str
-    method: str
-    options: dict[str, Scalar | list[float]]
-    fitted_on: str
-    """The dataset that it was fitted on. Cross-fitted, the parameters are of a fit on all its rows, for later use; the
-    variant's predictions are those of the folds."""
-    folds: int | None
-    """The number of folds, where it was cross-fitted on the evaluated rows."""
-    n: int
-    """Observations it was fitted on."""
-    events: int | None
-    clipped: int
-    """Rows of them whose probability was moved away from 0 or 1 before a logarithm was taken."""
-    applied: list[Applied]
-    parameters: dict[str, Any]
-    """The fit. Where the model's score has a scale, log odds are the score itself, and the places ``at`` of isotonic
-    fits and of Venn-Abers are scores; else they are probabilities."""
 
 
 class Warned(Record):

@@ -13,7 +13,7 @@ from evalpipe.report.desirability_verdict import joined, verdict
 from evalpipe.report.figures import desirability_drawings
 from evalpipe.report.html import html_page
 from evalpipe.results import Results
-from evalpipe.results.desirability import Goal
+from evalpipe.chapters.desirability.records import Goal
 
 GOALS: list[dict[str, Any]] = [
     {"metric": "brier", "minimize": {"low": 0.1, "high": 0.25, "scale": 2}},

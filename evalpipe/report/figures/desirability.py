@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from evalpipe.chapters.desirability.records import Goal, Individual, Overall
     from evalpipe.report.figures.context import Context
     from evalpipe.results import Estimate, Scalar
-    from evalpipe.results.desirability import Goal, Individual, Overall
 
 HEIGHT, GAP = 1.25, 0.62
 """Inches: a panel, and the room between two for the axis of the upper one."""

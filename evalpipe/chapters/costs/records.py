@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.results.record import Record
+from evalpipe.records import Record
 
 
 class NamedCost(Record):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from evalpipe.results.record import Record, Scalar, Slice
+from evalpipe.records import Record, Scalar, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

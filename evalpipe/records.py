@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 Status = Literal["ok", "undefined", "degenerate", "insufficient"]
 Scalar = str | bool | int | float
@@ -15,3 +15,16 @@ class Record(BaseModel):
     """A frozen row of a table of results."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+
+
+class Measured(Record):
+    """What was measured, of what, and where."""
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    slice: Slice | None = None
+    metric: str
+    params: dict[str, Scalar]
+    average: str | None = None
+    class_: str | None = Field(default=None, alias="class")

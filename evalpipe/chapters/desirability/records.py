@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from evalpipe.results.record import Record, Scalar, Status
+from evalpipe.records import Record, Scalar, Status
 
 
 class Goal(Record):

@@ -1,0 +1,42 @@
+"""The chapters: what a user switches on with keys of the spec, each a folder with its keys, rules, numbers and words.
+
+A chapter's files are named by their role, and each role has functions that the seven steps call:
+
+| file | function | called in |
+|---|---|---|
+| `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
+| `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name | step 4 |
+| `card.py` | `summary(results)` yields blocks of the card's summary | step 6 |
+| `card.py` | `sections(results)` yields sections of the card | step 6 |
+| `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
+| `card.py` | `procedures(results)` yields how its numbers were made, for the section on methods | step 6 |
+
+A chapter has those that it has something to say in. What changes rows, weights or entries before statistics are taken
+(recalibration, thresholds, zones, slices, priors) is called by name in `engine/evaluate.py`, for its order matters.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Role = Literal["rules", "compute", "card"]
+    Function = Literal["rules", "tables", "summary", "sections", "facts", "procedures"]
+
+CHAPTERS = (
+    "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare", "desirability", "slices", "gates",
+)
+"""The names of the chapters, in the order of the card's sections, of its contents and of the numbers of its figures."""
+
+
+@cache
+def functions(role: Role, name: Function) -> tuple[Callable[..., Any], ...]:
+    """Return the functions of a name that the chapters have in their files of a role, in the order of the chapters."""
+    paths = [f"{__name__}.{chapter}.{role}" for chapter in CHAPTERS]
+    modules = [import_module(path) for path in paths if find_spec(path) is not None]
+    return tuple(getattr(module, name) for module in modules if hasattr(module, name))

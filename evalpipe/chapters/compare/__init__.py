@@ -1,0 +1,1 @@
+"""Differences between models on the same rows, and between datasets."""

@@ -1,0 +1,48 @@
+"""The records of comparisons."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from evalpipe.records import Measured, Scalar, Status
+
+
+class Comparison(Measured):
+    """A measure of a model less that of its baseline: another model on the same rows, or itself on another dataset."""
+
+    baseline: str
+    baseline_variant: str = "original"
+    baseline_dataset: str | None = None
+    """The other dataset, where two datasets are compared; null where two models are, on the same rows."""
+    difference: float | None
+    lower: float | None
+    upper: float | None
+    level: float | None
+    method: str
+    """How the interval was made: delong, paired_t, tango, miettinen_nurminen, bootstrap_error (from the spread of the
+    replicates of the difference); percentile of a difference that is zero in every replicate; none."""
+    p_value: float | None
+    """Two-sided, of the test that the difference is zero; the interval is of the same test, so it is below 1 - level
+    where the interval leaves out zero."""
+    test: str | None
+    """The test: delong, diebold_mariano, mcnemar, two_proportions or bootstrap (Wald's with the error that replicates
+    tell)."""
+    p_adjusted: float | None = None
+    """The p-value of the verdict, adjusted by Holm's method over the table that the difference stands in: one dataset,
+    on all rows or in slices, and one baseline (of variants, one model). Without a margin the same test as `p_value`;
+    with one, the smallest error level at which the interval lies within the margin or wholly beyond it."""
+    margin: float | None
+    """The difference below which the two are equivalent in practice; null where none is declared."""
+    verdict: Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
+    """better, worse or equivalent where p_adjusted is below 1 - level, undecided where it is not. same: the difference
+    is zero in every replicate; no_direction: neither end of the measure is better; untested: there is no p-value."""
+    n: int
+    """Observations of the model that are compared: all that the measure sees, whatever its denominator."""
+    status: Status
+    reason: str | None = None
+    undefined_replicates: int = 0
+    details: dict[str, Scalar] = Field(default_factory=dict)
+    """Of McNemar's test: only_model and only_baseline, the rows that count for one alone (with accuracy: that it alone
+    gets right), and the exact and the mid-P p-value, p_exact and p_mid."""

@@ -1,0 +1,1 @@
+"""What wrong predictions cost, and what contacting rows brings."""

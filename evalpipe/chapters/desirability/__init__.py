@@ -1,0 +1,1 @@
+"""Goals on a scale from 0 to 1, whose weighted geometric mean ranks the models."""

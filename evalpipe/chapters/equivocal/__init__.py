@@ -1,0 +1,1 @@
+"""The equivocal zone, whose rows have no predicted class."""

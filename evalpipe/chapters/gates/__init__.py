@@ -1,0 +1,1 @@
+"""Limits that results must keep, and the verdict on each."""

@@ -1,0 +1,55 @@
+"""The records of priors."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from evalpipe.records import Record
+
+
+class PredictiveLine(Record):
+    """Predictive values of any model at the declared prevalence, along one of its rates."""
+
+    by: str
+    """The rate along the line: sensitivity or specificity."""
+    other: str
+    """The other rate."""
+    at: float
+    """What the other rate is held at."""
+    points: dict[str, list[float | None]]
+    """rate, ppv, npv."""
+
+
+class Prior(Record):
+    """The declared prevalence: of the event, or of each level."""
+
+    value: float | None
+    """That of the event of a binary outcome, or its mean."""
+    source: str | None
+    levels: dict[str, float] | None = None
+    """That of each of several levels, or its mean."""
+    beta: list[float] | None = None
+    """The parameters of its Beta distribution, where it is uncertain."""
+    dirichlet: dict[str, float] | None = None
+    """The parameters of its Dirichlet distribution, where it is uncertain."""
+    level: float | None = None
+    """How much of the distribution lies within ``limits``."""
+    limits: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    """The central part of the distribution, for each level."""
+    lines: list[PredictiveLine] = Field(default_factory=list)
+    """What ppv and npv of an event are at this prevalence for any sensitivity and specificity."""
+
+
+class ObservedShare(Record):
+    """The share of the event, or of a level, among the rows of an evaluated dataset."""
+
+    dataset: str
+    level: str
+    value: float
+    lower: float | None
+    upper: float | None
+    confidence: float | None
+    """The confidence level of the limits."""
+    method: str
+    """How they were made: exact, wilson, jeffreys (of effective observations under clusters and importance weights) or
+    none."""

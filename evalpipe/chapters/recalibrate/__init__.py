@@ -1,0 +1,1 @@
+"""Recalibrators, each of which makes a variant of every model."""

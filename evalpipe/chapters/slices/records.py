@@ -1,0 +1,108 @@
+"""The records of slices: their sizes, differences from a reference, disparities, the worst of them."""
+
+from __future__ import annotations
+
+from evalpipe.records import Measured, Record, Scalar, Slice, Status
+
+
+class SliceSummary(Record):
+    """How large a slice of an evaluated dataset is."""
+
+    dataset: str
+    slice: Slice
+    n: int
+    """Observations in it."""
+    events: int | None
+    """Events among them, of a binary outcome."""
+    total_exposure: float | None = None
+    """Of counts with an exposure, its weighted total in the slice."""
+
+
+class SliceDifference(Measured):
+    """One measure of a model in a slice, against its reference, as a difference and as a ratio."""
+
+    slice: Slice
+    reference: str | Slice
+    """The reference: overall, rest, or the labels of another slice."""
+    difference: float | None
+    lower: float | None
+    upper: float | None
+    method: str = "none"
+    """How the interval of the difference was made, as in `Comparison`."""
+    ratio: float | None
+    """Null where the reference is zero, or the measure takes values below zero."""
+    ratio_lower: float | None
+    """Its limits are symmetric on the log scale, from replicates; they are not those of the test of the difference."""
+    ratio_upper: float | None
+    level: float | None
+    p_value: float | None
+    """Two-sided, of the test that the difference is zero; the interval is of the same test."""
+    test: str | None = None
+    """The test: two_proportions or bootstrap, as in `Comparison`; a slice against all rows is tested against the rest
+    of them where the measure is a proportion."""
+    p_holm: float | None
+    """The same, adjusted by Holm's method for all slices of the dataset, model and measure."""
+    p_benjamini_hochberg: float | None
+    """The same, adjusted for the share of false discoveries among them."""
+    status: Status
+    reason: str | None = None
+
+
+class Disparity(Record):
+    """How far the slices of one slicing lie apart: their range, and the smallest value over the largest."""
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    slicing: str
+    disparity: str
+    """demographic_parity (of detection_prevalence), equal_opportunity (of sensitivity), equalized_odds (the larger
+    difference, and the smaller ratio, of those of sensitivity and of false_positive_rate), or a measure."""
+    params: dict[str, Scalar]
+    average: str | None = None
+    difference: float | None
+    lower: float | None
+    upper: float | None
+    ratio: float | None
+    ratio_lower: float | None
+    ratio_upper: float | None
+    level: float | None
+    expected: float | None
+    """The mean of the difference over replicates, less the difference: how much a range grows by chance alone."""
+    lowest: Slice | None
+    """The slice of the smallest value; null for equalized_odds, which is of two measures."""
+    highest: Slice | None
+    slices: int
+    used: int
+    """The slices that are large enough and have a value."""
+    status: Status
+    reason: str | None = None
+
+
+class WorstSlice(Record):
+    """A slice that a search found to be among the worst."""
+
+    dataset: str
+    model: str
+    variant: str = "original"
+    rank: int
+    slice: Slice
+    metric: str
+    params: dict[str, Scalar]
+    average: str | None = None
+    n: int
+    """Observations of the slice that the measure sees."""
+    events: int | None
+    """Events among them, of a binary outcome."""
+    value: float
+    overall: float
+    difference: float
+    lower: float | None
+    upper: float | None
+    level: float | None
+    p_value: float | None
+    """Two-sided, of the difference from all rows, by a normal approximation with its bootstrap error."""
+    p_adjusted: float | None
+    """The same times the number of slices searched, at most 1 (Bonferroni): they were chosen for being the worst."""
+    searched: int
+    """The slices among which these were found."""
