@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from engine.runs import people, run
+from evalpipe.chapters.desirability.records import Goal
 from evalpipe.report.desirability import desirability_view, form, ranked
 from evalpipe.report.desirability_verdict import joined, verdict
 from evalpipe.report.figures import desirability_drawings
 from evalpipe.report.html import html_page
 from evalpipe.results import Results
-from evalpipe.chapters.desirability.records import Goal
 
 GOALS: list[dict[str, Any]] = [
     {"metric": "brier", "minimize": {"low": 0.1, "high": 0.25, "scale": 2}},
