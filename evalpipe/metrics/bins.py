@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 ROUNDING = 1e-9
 """A share of the weight that misses the border of a bin by less than this part of a bin misses it by rounding alone."""
 
 
-def equal_weight(at: Any, bins: int) -> Any:
+def equal_weight(at: Floats, bins: int) -> Wholes:
     """Return the bin of each distinct score, in ascending order, from the weight ``at`` it [..., m]: [..., m].
 
     A score belongs to bin floor(``bins`` x weight below it / all weight): equal scores are never split and go where the
@@ -22,23 +25,24 @@ def equal_weight(at: Any, bins: int) -> Any:
     return np.minimum((bins * share + ROUNDING).astype(np.intp), bins - 1)
 
 
-def totals_in(place: Any, values: Any, bins: int) -> Any:
-    """Total ``values`` [..., m] of each of so many bins, given the bin of each value: [..., bins]."""
+def totals_in(place: Wholes, values: Floats, bins: int) -> Floats:
+    """Return the total of ``values`` [..., m] in each of ``bins`` bins, [..., bins]; ``place`` is each value's bin."""
     flat = values.reshape(-1, values.shape[-1])
     first = np.arange(len(flat))[:, None] * bins
     # A count of weights adds them one after the other, so that a batch sums in the order of a single row.
-    found = np.bincount((place.reshape(flat.shape) + first).ravel(), flat.ravel(), len(flat) * bins)
-    return found.reshape(*values.shape[:-1], bins)
+    totals = np.bincount((place.reshape(flat.shape) + first).ravel(), flat.ravel(), len(flat) * bins)
+    return np.asarray(totals.reshape(*values.shape[:-1], bins), float)
 
 
-def quantile(at: Any, values: Any, share: float) -> Any:
-    """Return the value [...] that a share of the weight ``at`` the ascending values [..., m] does not exceed.
+def quantile(at: Floats, values: Floats, share: float) -> Floats:
+    """Return the weighted quantile [...] of ascending ``values`` [..., m] with the weight ``at`` each of them.
 
-    The mean of two neighbours where exactly that share lies at or below the first of them (type 2 of Hyndman & Fan,
-    1996), so that the quantile of the reversed order is the same one, and a weight of 3 is three rows.
+    The mean of two neighbours where exactly ``share`` of the weight lies at or below the first of them (type 2 of
+    Hyndman & Fan, 1996), so that the quantile of the reversed order is the same, and a weight of 3 is three rows.
     """
     running = np.cumsum(at, axis=-1)
     total = running[..., -1:]
+    # Looked up a little below and above the share: the two differ only where a value ends exactly at the share.
     places = ((running < total * part).sum(axis=-1, keepdims=True) for part in (share - ROUNDING, share + ROUNDING))
-    low, high = (np.take_along_axis(values, np.minimum(one, at.shape[-1] - 1), axis=-1)[..., 0] for one in places)
+    low, high = (np.take_along_axis(values, np.minimum(place, at.shape[-1] - 1), axis=-1)[..., 0] for place in places)
     return (low + high) / 2

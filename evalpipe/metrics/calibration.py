@@ -6,7 +6,7 @@ and never split equal probabilities. The probability of a bin is the mean of its
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +14,9 @@ from pydantic import Field
 from evalpipe.metrics.bins import equal_weight, totals_in
 from evalpipe.metrics.declare import Gaps, metric, ratio
 from evalpipe.tasks import MANY
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 Bins = Annotated[int, Field(ge=2, le=1000)]
@@ -30,7 +33,8 @@ def _agree(options: Any) -> str | None:
         check=_agree,
         aliases=("expected_calibration_error",), undefined="no rows", ref="Naeini, Cooper & Hauskrecht (2015)")
 def ece(
-    binned_events: Any, binned_others: Any, binned_gap: Any, events_at: Any, others_at: Any, probability_at: Any, *,
+    binned_events: Floats, binned_others: Floats, binned_gap: Floats,
+    events_at: Floats, others_at: Floats, probability_at: Floats, *,
     bins: Bins = 15, strategy: Literal["uniform", "quantile"] = "uniform", norm: Norm = "l1", debiased: bool = False,
 ) -> Gaps:
     r"""Mean distance of event rate and mean probability in bins of equal width, each weighted by its rows; strategy
@@ -38,15 +42,15 @@ def ece(
     what chance alone adds to them (Broecker 2012; Kumar, Liang & Ma 2019), and bins of fewer than two rows count as
     calibrated; weights then count rows. Else never below what chance alone gives, so it is no test of calibration,
     $\sum_b\frac{n_b}{n}|r_b-\bar p_b|$."""
-    found = binned_events, binned_others, binned_gap
+    table = binned_events, binned_others, binned_gap
     if strategy == "quantile":
-        found = _quantile_bins(events_at, others_at, probability_at, bins)
-    return Gaps(*found, "debiased" if debiased else norm)
+        table = _quantile_bins(events_at, others_at, probability_at, bins)
+    return Gaps(*table, "debiased" if debiased else norm)
 
 
 @metric(needs="probabilities", direction="minimize", range=UNIT, title="Maximum calibration error", interval="gaps",
         aliases=("maximum_calibration_error",), undefined="no rows", ref="Naeini, Cooper & Hauskrecht (2015)")
-def mce(binned_events: Any, binned_others: Any, binned_gap: Any, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
+def mce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
     r"""Largest distance of event rate and mean probability among bins of equal width, however few rows one holds: it
     grows with the number of bins by chance alone, $\max_b|r_b-\bar p_b|$."""
     return Gaps(binned_events, binned_others, binned_gap, "max")
@@ -54,7 +58,7 @@ def mce(binned_events: Any, binned_others: Any, binned_gap: Any, *, bins: Bins =
 
 @metric(needs="probabilities", direction="minimize", range=UNIT, title="Adaptive calibration error", interval="gaps",
         aliases=("adaptive_calibration_error",), undefined="no rows", ref="Nixon et al. (2019)")
-def ace(events_at: Any, others_at: Any, probability_at: Any, *, bins: Bins = 15) -> Gaps:
+def ace(events_at: Floats, others_at: Floats, probability_at: Floats, *, bins: Bins = 15) -> Gaps:
     r"""Mean distance of event rate and mean probability in bins of equal weight, each weighted by its rows, since equal
     probabilities share a bin; over several classes it is their macro average,
     $\sum_b\frac{n_b}{n}|r_b-\bar p_b|$."""
@@ -63,7 +67,7 @@ def ace(events_at: Any, others_at: Any, probability_at: Any, *, bins: Bins = 15)
 
 @metric(needs="probabilities", direction="minimize", range=UNIT, title="Root mean squared calibration error",
         interval="gaps", undefined="no rows", ref="Hendrycks, Mazeika & Dietterich (2019)")
-def rmsce(binned_events: Any, binned_others: Any, binned_gap: Any, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
+def rmsce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
     r"""Root of the mean squared distance of event rate and mean probability in bins of equal width, each weighted by
     its rows, $\sqrt{\sum_b\frac{n_b}{n}(r_b-\bar p_b)^2}$."""
     return Gaps(binned_events, binned_others, binned_gap, "l2")
@@ -72,15 +76,17 @@ def rmsce(binned_events: Any, binned_others: Any, binned_gap: Any, *, bins: Bins
 @metric(needs="probabilities", sees="classes", tasks=MANY, direction="minimize", range=UNIT,
         title="Top-label calibration error", interval="distance",
         aliases=("confidence_ece",), undefined="no rows", ref="Guo et al. (2017)")
-def top_label_ece(total: Any, top_label_gap: Any, *, bins: Bins = 15) -> Any:  # noqa: ARG001
+def top_label_ece(total: Floats, top_label_gap: Floats, *, bins: Bins = 15) -> Floats:  # noqa: ARG001
     r"""Mean distance of accuracy and mean confidence, the probability given to the predicted class, in bins of equal
     width of the confidence, each weighted by its rows; says nothing of the other classes' probabilities,
     $\sum_b\frac{n_b}{n}|acc_b-conf_b|$."""
     return ratio(np.abs(top_label_gap).sum(-1), total)
 
 
-def _quantile_bins(events_at: Any, others_at: Any, probability_at: Any, bins: int) -> tuple[Any, Any, Any]:
-    """Return the events, the non-events and the events less their expected number in bins of equal weight."""
+def _quantile_bins(
+    events_at: Floats, others_at: Floats, probability_at: Floats, bins: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return the events, the non-events and the events less their expected number in bins of equal weight, [..., b]."""
     place = equal_weight(events_at + others_at, bins)
     events, others, expected = (totals_in(place, at, bins) for at in (events_at, others_at, probability_at))
     return events, others, events - expected

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.bins import equal_weight, totals_in
 from evalpipe.metrics.declare import metric, ratio
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 SURE = "all probabilities are 0, one half or 1"
@@ -18,7 +21,7 @@ Groups = Annotated[int, Field(ge=3, le=1000)]
 
 @metric(needs="probabilities", direction="none", range=(-np.inf, np.inf), title="Spiegelhalter's Z", interval="test",
         linear=True, undefined=SURE, ref="Spiegelhalter (1986)")
-def spiegelhalter_z(spiegelhalter_excess: Any, spiegelhalter_variance: Any) -> Any:
+def spiegelhalter_z(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
     r"""By how many standard errors the Brier score lies above what is expected if all probabilities are right: far
     above 0 where they are too extreme, far below where they are too timid; grows with the root of the rows,
     $\frac{\sum_i(y_i-p_i)(1-2p_i)}{\sqrt{\sum_i(1-2p_i)^2p_i(1-p_i)}}$."""
@@ -27,17 +30,17 @@ def spiegelhalter_z(spiegelhalter_excess: Any, spiegelhalter_variance: Any) -> A
 
 @metric(needs="probabilities", direction="none", range=UNIT, title="Spiegelhalter's test (p)", interval="test",
         undefined=SURE, ref="Spiegelhalter (1986)")
-def spiegelhalter_p(spiegelhalter_excess: Any, spiegelhalter_variance: Any) -> Any:
+def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
     r"""Two-sided p-value of Spiegelhalter's Z under the normal distribution, if all probabilities are right. A small
     one tells that they are not, with many rows of even a slight fault, $2\Phi(-|Z|)$."""
     from scipy.special import erfc
 
-    return erfc(np.abs(ratio(spiegelhalter_excess, np.sqrt(2 * spiegelhalter_variance))))
+    return np.asarray(erfc(np.abs(ratio(spiegelhalter_excess, np.sqrt(2 * spiegelhalter_variance)))))
 
 
 @metric(needs="probabilities", direction="none", range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared",
         interval="test", extensive=True, undefined=FEW, ref="Hosmer & Lemeshow (1980)")
-def hosmer_lemeshow(events_at: Any, others_at: Any, probability_at: Any, *, groups: Groups = 10) -> Any:
+def hosmer_lemeshow(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
     r"""Squared distance of observed and expected events over its variance, summed over groups of equal weight along the
     probabilities (fewer where they are tied): about the groups less two if all probabilities are right and the model
     was fitted to these rows. It depends on how the groups are cut,
@@ -47,23 +50,24 @@ def hosmer_lemeshow(events_at: Any, others_at: Any, probability_at: Any, *, grou
 
 @metric(needs="probabilities", direction="none", range=UNIT, title="Hosmer-Lemeshow test (p)", interval="test",
         undefined=FEW, ref="Hosmer & Lemeshow (1980)")
-def hosmer_lemeshow_p(events_at: Any, others_at: Any, probability_at: Any, *, groups: Groups = 10) -> Any:
+def hosmer_lemeshow_p(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
     r"""p-value of the Hosmer-Lemeshow chi-squared with as many degrees of freedom as groups less two; small where
     probabilities are wrong, with many rows of even a slight fault, $P(\chi^2_{G-2}>\chi^2)$."""
     from scipy.special import chdtrc
 
     chi2, free = _chi2(events_at, others_at, probability_at, groups)
-    return chdtrc(free, chi2)
+    return np.asarray(chdtrc(free, chi2))
 
 
-def _chi2(events_at: Any, others_at: Any, probability_at: Any, groups: int) -> tuple[Any, Any]:
-    """Return chi-squared and its degrees of freedom; NaN where there are none, or where it is infinite."""
+def _chi2(events_at: Floats, others_at: Floats, probability_at: Floats, groups: int) -> tuple[Floats, Floats]:
+    """Return chi-squared [...] and its degrees of freedom [...]; both NaN where there are none or it is infinite."""
     at = events_at + others_at
     place = equal_weight(at, groups)
     events, rows, expected = (totals_in(place, table, groups) for table in (events_at, at, probability_at))
     used = (rows > 0).sum(axis=-1)
     gap = events - expected
     spread = ratio(expected * (rows - expected), rows, empty=0.0)
+    # A group that is certain of events or of none, and wrong, would make the statistic infinite.
     impossible = ((spread <= 0) & (gap != 0)).any(axis=-1)
     free = np.where((used > 2) & ~impossible, used - 2.0, np.nan)
     return np.where(np.isnan(free), np.nan, ratio(gap**2, spread, empty=0.0).sum(axis=-1)), free

@@ -17,6 +17,8 @@ from evalpipe.tasks import MANY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.arraytypes import Floats
+
 UNIT = (0.0, 1.0)
 CORRELATION = (-1.0, 1.0)
 Costs = Annotated[tuple[tuple[float, ...], ...], FromSpec("costs", alone=True)]
@@ -24,21 +26,21 @@ Costs = Annotated[tuple[tuple[float, ...], ...], FromSpec("costs", alone=True)]
 
 @metric(needs="labels", sees="classes", direction="maximize", range=UNIT, interval="proportion", standard=True,
         linear=True, aliases=("accuracy_score",), undefined="no rows", ref="Sokolova & Lapalme (2009)")
-def accuracy(total: Any, agreed: Any) -> Proportion:
+def accuracy(total: Floats, agreed: Floats) -> Proportion:
     r"""Share of the rows whose class was predicted correctly, $\frac{1}{n}\sum_k n_{kk}$."""
     return Proportion(agreed, total)
 
 
 @metric(needs="labels", linear=True, sees="classes", direction="minimize", range=UNIT, interval="proportion",
         aliases=("misclassification_rate", "zero_one_loss"), undefined="no rows", ref="Hand (1997)")
-def error_rate(total: Any, agreed: Any) -> Proportion:
+def error_rate(total: Floats, agreed: Floats) -> Proportion:
     r"""Share of the rows whose class was predicted wrongly, $1-\frac{1}{n}\sum_k n_{kk}$."""
     return Proportion(total - agreed, total)
 
 
 @metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True, undefined="no rows",
         linear=True, ref="Watt, Borhani & Katsaggelos (2020)")
-def misclassifications(total: Any, agreed: Any) -> Any:
+def misclassifications(total: Floats, agreed: Floats) -> Floats:
     r"""Number of rows (with weights: their total weight) whose class was predicted wrongly, $n-\sum_k n_{kk}$."""
     return total - agreed
 
@@ -46,17 +48,17 @@ def misclassifications(total: Any, agreed: Any) -> Any:
 @metric(needs="labels", linear=True, sees="classes", direction="maximize", within=True, range=UNIT, standard=True,
         every_class=True, aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
         ref="Brodersen et al. (2010)")
-def balanced_accuracy(confusion: Any) -> Any:
+def balanced_accuracy(confusion: Floats) -> Floats:
     r"""Mean over the classes of the share that was predicted rightly; for two classes, the mean of sensitivity and
     specificity, $\frac{1}{K}\sum_k\frac{n_{kk}}{n_k}$."""
-    found = ratio(np.diagonal(confusion, axis1=-2, axis2=-1), confusion.sum(axis=-1))
-    return found.mean(axis=-1) if confusion.shape[-1] == 2 else mean_of_defined(found)
+    recalls = ratio(np.diagonal(confusion, axis1=-2, axis2=-1), confusion.sum(axis=-1))
+    return np.asarray(recalls.mean(axis=-1)) if confusion.shape[-1] == 2 else mean_of_defined(recalls)
 
 
 @metric(needs="labels", linear=True, sees="classes", direction="maximize", range=CORRELATION, standard=MANY,
         aliases=("kap", "cohen_kappa_score", "heidke_skill_score"), title="Kappa",
         undefined="truth and predictions are all of one class", ref="Cohen (1960)")
-def kappa(confusion: Any) -> Any:
+def kappa(confusion: Floats) -> Floats:
     r"""Agreement of truth and prediction beyond that of independence,
     $\frac{A-E}{1-E},\ A=\frac{1}{n}\sum_k n_{kk},\ E=\frac{1}{n^2}\sum_k n_{k\cdot}n_{\cdot k}$."""
     disagreed = 1 - np.eye(confusion.shape[-1])
@@ -66,7 +68,7 @@ def kappa(confusion: Any) -> Any:
 @metric(needs="labels", sees="classes", direction="maximize", range=CORRELATION, standard=True, title="MCC",
         linear=True, aliases=("matthews_corrcoef", "phi"), undefined="truth or predictions are all of one class",
         ref="Gorodkin (2004)")
-def mcc(confusion: Any) -> Any:
+def mcc(confusion: Floats) -> Floats:
     r"""Correlation of truth and prediction; Matthews' coefficient for two classes, Gorodkin's for more, with true
     totals t and predicted totals p, $\frac{n\sum_k n_{kk}-\sum_k t_kp_k}{\sqrt{(n^2-\sum_k p_k^2)(n^2-\sum_k t_k^2)}}$.
     """
@@ -74,18 +76,20 @@ def mcc(confusion: Any) -> Any:
     diagonal = np.diagonal(confusion, axis1=-2, axis2=-1)
     # Sums over pairs of classes, not differences of squares: exact where a class takes all rows.
     covariance = _pairs(diagonal, confusion)
-    one, other = _unlike(true), _unlike(predicted)
+    true_pairs, predicted_pairs = _unlike(true), _unlike(predicted)
     # The root of a square may miss its base by rounding; of a perfect prediction the value is 1.
-    return ratio(covariance, np.where(one == other, one, np.sqrt(one) * np.sqrt(other)))
+    geometric_mean = np.sqrt(true_pairs) * np.sqrt(predicted_pairs)
+    return ratio(covariance, np.where(true_pairs == predicted_pairs, true_pairs, geometric_mean))
 
 
-def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Any]:
+def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Floats]:
+    """Return the name and the matrix [K, K] of what a predicted class costs where another is true."""
     return "costs", np.asarray(options["costs"])
 
 
 @metric(needs="labels", linear=True, sees="classes", direction="maximize", range=UNIT, interval="proportion",
         undefined="no rows", ref="Chow (1970)")
-def reportable_rate(total: Any, reportable: Any) -> Proportion:
+def reportable_rate(total: Floats, reportable: Floats) -> Proportion:
     r"""Share of the rows that are given a predicted class because they lie outside the equivocal zone; 1 without one.
     Measures of predicted classes are of these rows alone, $\frac{n_{\mathrm{reportable}}}{n}$."""
     return Proportion(reportable, total)
@@ -93,7 +97,7 @@ def reportable_rate(total: Any, reportable: Any) -> Proportion:
 
 @metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows", matrix=_priced,
         linear=True, ref="Elkan (2001)")
-def cost(total: Any, cost_paid: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - an option of the statistic
+def cost(total: Floats, cost_paid: Floats, *, costs: Costs) -> Floats:  # noqa: ARG001 - an option of the statistic
     r"""Mean cost of the predicted classes, by the costs that the spec names for a true and a predicted class,
     $\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
     return ratio(cost_paid, total)
@@ -101,7 +105,7 @@ def cost(total: Any, cost_paid: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - 
 
 @metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows",
         linear=True, aliases=("classification_cost",), matrix=_priced, ref="Elkan (2001)")
-def expected_cost(total: Any, cost_expected: Any, *, costs: Costs) -> Any:  # noqa: ARG001 - of the statistic
+def expected_cost(total: Floats, cost_expected: Floats, *, costs: Costs) -> Floats:  # noqa: ARG001 - of the statistic
     r"""Mean cost if classes were drawn from the predicted probabilities, $\frac{1}{n}\sum_i\sum_k p_{ik}c(y_i,k)$."""
     return ratio(cost_expected, total)
 
@@ -109,7 +113,7 @@ def expected_cost(total: Any, cost_expected: Any, *, costs: Costs) -> Any:  # no
 @metric(needs="probabilities", sees="classes", tasks=MANY, direction="maximize", range=UNIT, interval="proportion",
         linear=True, title="Top-k accuracy", aliases=("top_k_accuracy_score",), undefined="no rows",
         ref="Russakovsky et al. (2015)")
-def top_k_accuracy(total: Any, in_top: Any, *, k: Annotated[int, Field(ge=1)] = 2) -> Proportion:  # noqa: ARG001
+def top_k_accuracy(total: Floats, in_top: Floats, *, k: Annotated[int, Field(ge=1)] = 2) -> Proportion:  # noqa: ARG001
     r"""Share of the rows whose class is among the k most probable; of equal probabilities the first level leads,
     $\frac{1}{n}\sum_i 1(\mathrm{rank}_i\leq k)$."""
     return Proportion(in_top, total)
@@ -118,7 +122,7 @@ def top_k_accuracy(total: Any, in_top: Any, *, k: Annotated[int, Field(ge=1)] = 
 @metric(needs="probabilities", blind=0.5, sees="classes", tasks=MANY, direction="maximize", range=UNIT, standard=True,
         title="Hand-Till AUC", aliases=("roc_auc_ovo", "hand_till"), every_class=True,
         undefined="fewer than two classes occur", ref="Hand & Till (2001)")
-def hand_till_auc(occurring: Any, ranked_pairs: Any, *, pairs: Literal["equal", "by_size"] = "equal") -> Any:
+def hand_till_auc(occurring: Floats, ranked_pairs: Floats, *, pairs: Literal["equal", "by_size"] = "equal") -> Floats:
     r"""Mean over the pairs of classes of the probability that a row of one is ranked above a row of the other by its
     own class's probability; classes that do not occur are left out, and pairs may count by the rows of both,
     $\frac{2}{K(K-1)}\sum_{i<j}\frac{A(i|j)+A(j|i)}{2}$."""
@@ -132,47 +136,54 @@ def hand_till_auc(occurring: Any, ranked_pairs: Any, *, pairs: Literal["equal", 
 
 @metric(needs="truth", sees="classes", direction="none", range=UNIT, undefined="no rows", title="Gini impurity",
         linear=True, ref="Breiman et al. (1984)")
-def gini_impurity(total: Any, occurring: Any) -> Any:
+def gini_impurity(total: Floats, occurring: Floats) -> Floats:
     r"""Probability that two random rows are of different classes; a fact of the data, not of the model,
     $\sum_k\pi_k(1-\pi_k)$."""
     share = ratio(occurring, total[..., None])
-    return (share * (1 - share)).sum(axis=-1)
+    return np.asarray((share * (1 - share)).sum(axis=-1))
 
 
 @metric(needs="truth", linear=True, sees="classes", direction="none", range=(0.0, np.inf), undefined="no rows",
         title="Entropy of the classes", ref="Shannon (1948)")
-def entropy(total: Any, occurring: Any, *, base: Literal["e", 2, 10] = 2) -> Any:
+def entropy(total: Floats, occurring: Floats, *, base: Literal["e", 2, 10] = 2) -> Floats:
     r"""Mean self-information of a row's class; a fact of the data, not of the model, $-\sum_k\pi_k\log\pi_k$."""
     return entropy_of(ratio(occurring, total[..., None])) / (1.0 if base == "e" else math.log(base))
 
 
-def entropy_of(share: Any) -> Any:
-    """Return the entropy in nats of shares on the last axis; a class that does not occur adds nothing."""
-    return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1)
+def entropy_of(share: Floats) -> Floats:
+    """Return the entropy in nats [...] of shares [..., K]; a class that does not occur adds nothing."""
+    return np.asarray(-(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1))
 
 
-def mean_of_defined(values: Any, size: Any = 1.0) -> Any:
-    """Return the mean over the last axis of the values that are not NaN, weighted by ``size``; NaN where none is."""
+def mean_of_defined(values: Floats, size: Floats | float = 1.0) -> Floats:
+    """Return the mean [...] of the values [..., k] that are not NaN, weighted by ``size``; NaN where all are NaN."""
     defined = ~np.isnan(values)
     size = np.where(defined, size, 0.0)
     return ratio((np.where(defined, values, 0.0) * size).sum(axis=-1), size.sum(axis=-1))
 
 
-def weighted_disagreement(confusion: Any, weights: Any) -> Any:
-    """Return the weighted disagreement over that expected of independent truth and prediction; ``weights`` [K, K]."""
+def weighted_disagreement(confusion: Floats, weights: Floats) -> Floats:
+    """Return how much truth and prediction disagree, as a share of what is expected if they are independent: [...].
+
+    ``confusion`` [..., K, K] holds the rows by true and predicted class, ``weights`` [K, K] how much each pair of
+    unlike classes counts.
+    """
     expected = confusion.sum(axis=-1)[..., :, None] * confusion.sum(axis=-2)[..., None, :]
     total = confusion.sum(axis=(-2, -1))
     return ratio((weights * confusion).sum(axis=(-2, -1)) * total, (weights * expected).sum(axis=(-2, -1)))
 
 
-def _unlike(totals: Any) -> Any:
-    """Return the sum of products of the totals of unlike classes, n^2 less the sum of squares."""
+def _unlike(totals: Floats) -> Floats:
+    """Return the sum [...] of products of the totals [..., K] of unlike classes: n^2 less the sum of squares.
+
+    Exactly zero where one class takes all, which a difference of two large numbers would miss.
+    """
     others = totals.sum(axis=-1)[..., None] - totals
     return np.where((totals > 0).sum(axis=-1) > 1, (totals * others).sum(axis=-1), 0.0)
 
 
-def _pairs(diagonal: Any, confusion: Any) -> Any:
+def _pairs(diagonal: Floats, confusion: Floats) -> Floats:
     """Return n times the trace less the sum of products of the margins: twice the sum over pairs of classes."""
     total = confusion.sum(axis=(-2, -1))
     margins = (confusion.sum(axis=-1) * confusion.sum(axis=-2)).sum(axis=-1)
-    return total * diagonal.sum(axis=-1) - margins
+    return np.asarray(total * diagonal.sum(axis=-1) - margins)

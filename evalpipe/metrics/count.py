@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import metric, ratio
 from evalpipe.metrics.regression import CONSTANT_RATE, about_rate
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 POSITIVE = (0.0, np.inf)
 NOT_POSITIVE = "a prediction is zero or negative"
@@ -18,7 +21,7 @@ NO_DEVIANCE = "a prediction is zero or negative, or a truth is negative"
 @metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
         standard=True, extensive=True, title="Pearson chi-squared", undefined=NOT_POSITIVE,
         ref="Biecek & Burzykowski (2021)")
-def pearson_chi2(squared_pearson_residual: Any, predictions_not_positive: Any) -> Any:
+def pearson_chi2(squared_pearson_residual: Floats, predictions_not_positive: Floats) -> Floats:
     r"""Sum of the squared residuals over the predictions: the same residual weighs more where less was predicted. Grows
     with the number of rows, which is about its value for a Poisson model that holds,
     $\sum_i\frac{(y_i-\hat y_i)^2}{\hat y_i}$."""
@@ -29,12 +32,12 @@ def pearson_chi2(squared_pearson_residual: Any, predictions_not_positive: Any) -
         title="Pearson dispersion", undefined=f"{NOT_POSITIVE}, or no more rows than parameters",
         ref="McCullagh & Nelder (1989)")
 def pearson_dispersion(
-    total: Any,
-    squared_pearson_residual: Any,
-    predictions_not_positive: Any,
+    total: Floats,
+    squared_pearson_residual: Floats,
+    predictions_not_positive: Floats,
     *,
     parameters: Annotated[int, Field(ge=0)] = 0,
-) -> Any:
+) -> Floats:
     r"""Pearson chi-squared over the degrees of freedom: about 1 where the variance of the counts is their mean, above 1
     where it is larger. The parameters p of the model are taken off where it was fitted to these very rows, and then
     weights count rows, $\frac{1}{n-p}\sum_i\frac{(y_i-\hat y_i)^2}{\hat y_i}$."""
@@ -44,7 +47,9 @@ def pearson_dispersion(
 
 @metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
         standard=True, aliases=("mean_poisson_deviance",), undefined=NO_DEVIANCE, ref="Nelder & Wedderburn (1972)")
-def poisson_deviance(total: Any, unit_deviance: Any, predictions_not_positive: Any, negative_truths: Any) -> Any:
+def poisson_deviance(
+    total: Floats, unit_deviance: Floats, predictions_not_positive: Floats, negative_truths: Floats
+) -> Floats:
     r"""Twice the mean difference of the log-likelihood from that of a model that predicts each count exactly,
     $\frac{2}{n}\sum_i\left(y_i\log\frac{y_i}{\hat y_i}-(y_i-\hat y_i)\right)$."""
     return ratio(unit_deviance, np.where(predictions_not_positive + negative_truths > 0, np.nan, total))
@@ -54,13 +59,13 @@ def poisson_deviance(total: Any, unit_deviance: Any, predictions_not_positive: A
         title="Poisson deviance explained", undefined=f"{NO_DEVIANCE}, or {CONSTANT_RATE}",
         ref="Cameron & Windmeijer (1996)")
 def d2_poisson(
-    unit_deviance: Any,
-    predictions_not_positive: Any,
-    negative_truths: Any,
-    truth_sum: Any,
-    rate_information: Any,
-    rate_moments: Any,
-) -> Any:
+    unit_deviance: Floats,
+    predictions_not_positive: Floats,
+    negative_truths: Floats,
+    truth_sum: Floats,
+    rate_information: Floats,
+    rate_moments: Floats,
+) -> Floats:
     r"""Share by which the Poisson deviance is smaller than that of the mean of these rows; with an exposure E, of their
     overall rate times E, $1-\frac{D(y,\hat y)}{D(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j y_j}{\sum_j E_j}$."""
     exposure, *_ = np.moveaxis(rate_moments, -1, 0)
@@ -73,12 +78,12 @@ def d2_poisson(
 @metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
         standard=True, undefined="a truth is negative or not whole", ref="Good (1952)")
 def poisson_log_loss(
-    total: Any,
-    negative_log_poisson: Any,
-    not_counts: Any,
+    total: Floats,
+    negative_log_poisson: Floats,
+    not_counts: Floats,
     *,
     epsilon: Annotated[float, Field(gt=0, lt=0.5)] = 1e-15,  # noqa: ARG001 - an option of the statistic
-) -> Any:
+) -> Floats:
     r"""Mean negative natural logarithm of the probability of the count under a Poisson distribution with the predicted
     mean; predictions below epsilon are raised to it, $\frac{1}{n}\sum_i(\hat y_i-y_i\log\hat y_i+\log y_i!)$."""
     return ratio(negative_log_poisson, np.where(not_counts > 0, np.nan, total))
@@ -86,7 +91,7 @@ def poisson_log_loss(
 
 @metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="none", range=POSITIVE,
         title="Observed-to-expected ratio", undefined="the predictions add up to zero", ref="Breslow & Day (1987)")
-def observed_expected_ratio(truth_sum: Any, prediction_sum: Any) -> Any:
+def observed_expected_ratio(truth_sum: Floats, prediction_sum: Floats) -> Floats:
     r"""Counts that occurred over those that were expected: 1 where the predictions are right in total, above 1 where
     they are too low, $\frac{\sum_i y_i}{\sum_i\hat y_i}$."""
     return ratio(truth_sum, prediction_sum)

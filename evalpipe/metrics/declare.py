@@ -14,7 +14,8 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Required, TypedDict, Unpack
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
@@ -92,7 +93,7 @@ class FromSpec(NamedTuple):
 
 
 def ratio(numerator: Any, denominator: Any, empty: float = math.nan) -> Floats:
-    """Divide, giving ``empty``, by default NaN (undefined), wherever the denominator is zero."""
+    """Divide, shapes broadcast; ``empty``, by default NaN (undefined), wherever the denominator is zero."""
     numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
     if denominator.all():
         return np.asarray(numerator / denominator)
@@ -103,7 +104,10 @@ def ratio(numerator: Any, denominator: Any, empty: float = math.nan) -> Floats:
 
 @dataclass(frozen=True)
 class Metric:
-    """One declared metric. Built by `metric`; everything that lists, checks or prints metrics reads it."""
+    """One declared metric: the facts that `Facts` describes, complete, and the function.
+
+    Built by `metric`; everything that lists, checks or prints metrics reads it.
+    """
 
     name: str
     function: Callable[..., Any]
@@ -135,7 +139,7 @@ class Metric:
         object.__setattr__(self, "statistics", names)
 
     def __call__(self, *statistics: Any, **options: Any) -> Floats:
-        """Return the metric's value, NaN where it is undefined; shapes broadcast over leading axes."""
+        """Return the metric's value [...] from its statistics; NaN where it is undefined."""
         outcome = self.function(*statistics, **options)
         value = ratio(*outcome) if isinstance(outcome, Proportion) else outcome
         value = np.asarray(value.value if isinstance(value, Gaps) else value, float)
@@ -166,12 +170,19 @@ class Metric:
         return {n: p for n, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
     @cached_property
+    def _hints(self) -> dict[str, Any]:
+        """The types of the options; those of statistics may be names that are imported for types only."""
+        annotations = {name: parameter.annotation for name, parameter in self.option_types.items()}
+        names = getattr(inspect.unwrap(self.function), "__globals__", {})
+        return typing.get_type_hints(SimpleNamespace(__annotations__=annotations), names, include_extras=True)
+
+    @cached_property
     def options(self) -> type[BaseModel]:
         """The pydantic model of the options: frozen, strict about unknown keys."""
-        hints = typing.get_type_hints(self.function, include_extras=True)
         required = inspect.Parameter.empty
         fields: dict[str, Any] = {
-            name: (hints[name], ... if p.default is required else p.default) for name, p in self.option_types.items()
+            name: (self._hints[name], ... if parameter.default is required else parameter.default)
+            for name, parameter in self.option_types.items()
         }
         config = ConfigDict(extra="forbid", frozen=True, strict=True)
         agree: dict[str, Any] = {"agree": model_validator(mode="after")(_agreement(self.check))} if self.check else {}
@@ -189,27 +200,29 @@ class Metric:
 
     @cached_property
     def _marks(self) -> dict[str, FromSpec]:
-        hints = typing.get_type_hints(self.function, include_extras=True)
-        marks = {name: typing.get_args(hints[name])[1:] for name in self.option_types}
-        return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, FromSpec)}
+        extras = {name: typing.get_args(hint)[1:] for name, hint in self._hints.items()}
+        return {name: mark for name, marks in extras.items() for mark in marks if isinstance(mark, FromSpec)}
 
     @cached_property
     def is_proportion(self) -> bool:
         """Whether the function returns a `Proportion`, whose trials are the rows that the value is a share of."""
-        hints = typing.get_type_hints(self.function, include_extras=True)
-        return self.interval == "proportion" or hints.get("return") is Proportion
+        returned = inspect.signature(self.function).return_annotation
+        return self.interval == "proportion" or returned in (Proportion, "Proportion")
 
     @property
     def of_reportable(self) -> bool:
-        """Whether it is of predicted classes, and so of the rows outside the equivocal zone; not of their share."""
+        """Whether rows in the equivocal zone, which have no predicted class, are left out of it.
+
+        So it is with every measure of predicted classes but the share of the rows that have one.
+        """
         return self.needs == "labels" and "reportable" not in self.statistics
 
     @property
     def reweighed(self) -> bool:
-        """Whether it can be taken at another prevalence by reweighting the classes.
+        """Whether its value at another prevalence is its value with the classes reweighted.
 
-        Not where there are no classes; where the prevalence is an option of its own; and not of a test, whose
-        distribution is that of rows which count once each.
+        Not where there are no classes, nor where the prevalence is an option of its own; nor of a test, which assumes
+        that each row counts once.
         """
         return self.sees != "numbers" and self.interval != "test" and "prevalence" not in self.option_types
 
@@ -231,13 +244,12 @@ class Metric:
     @property
     def formula(self) -> str:
         """The LaTeX formula of the docstring, without dollar signs."""
-        found = re.search(r"\$([^$]*)\$", inspect.getdoc(self.function) or "")
-        return " ".join(found.group(1).split()) if found else ""
+        formula = re.search(r"\$([^$]*)\$", inspect.getdoc(self.function) or "")
+        return " ".join(formula.group(1).split()) if formula else ""
 
 
 def _agreement(check: Callable[[Any], str | None]) -> Callable[[Any], Any]:
     """Make a pydantic validator that refuses options which do not fit each other."""
-
     def agree(options: Any) -> Any:
         fault = check(options)
         if fault is not None:
@@ -273,11 +285,9 @@ class Registry:
             del self._aliases[alias]
 
     def __iter__(self) -> Iterator[Metric]:
-        """Yield the metrics in the order of declaration."""
         return iter(tuple(self._metrics.values()))
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether a canonical name or alias is known."""
         return name in self._aliases
 
     def __getitem__(self, name: str) -> Metric:
@@ -323,61 +333,66 @@ registry = Registry()
 """Every metric of this process."""
 
 
-def metric(
-    *,
-    needs: Needs,
-    direction: Direction,
-    range: tuple[float, float],  # noqa: A002 - the field's word
-    undefined: str,
-    ref: str,
-    sees: Sees = "event",
-    tasks: tuple[Task, ...] | None = None,
-    interval: Interval | None = None,
-    aliases: tuple[str, ...] = (),
-    title: str | None = None,
-    standard: bool | tuple[Task, ...] = False,
-    extensive: bool = False,
-    every_class: bool = False,
-    linear: bool = False,
-    blind: float | None = None,
-    within: bool = False,
-    range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None,
-    matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None,
-    check: Callable[[Any], str | None] | None = None,
-) -> Callable[[Callable[..., Any]], Metric]:
-    """Declare the decorated function as a metric under its own name.
+class Facts(TypedDict, total=False):
+    """What `metric` is told of a metric."""
 
-    ``needs`` says what a model must provide; ``direction`` which way is better; ``range`` the possible values;
-    ``undefined`` when there is no value; ``ref`` the source (author, year). ``sees`` says what rows look like to it:
-    "event" one class against the rest (with more classes it is averaged over them), "classes" all classes at once,
-    "numbers" a number for truth and prediction; ``tasks`` where it applies, by default wherever there is what it sees.
-    ``interval`` names what is known of its noise: "proportion", the function returns a `Proportion`;
-    "auc", the value is the area under the ROC curve; "predictive", it comes from sensitivity, specificity and a prior;
-    "skewed", it is a share for which the bootstrap's error holds better, on the logit scale, than the bootstrap's
-    quantiles; "test", it tests a hypothesis, no limits; "extreme", it is an extreme of the rows, which resampling
-    cannot exceed. Where noise makes it larger: "gaps" and "squared_gaps", the function returns `Gaps`, for a distance
-    or a squared one; "distance" and "squared_distance", any other; "searched" and "searched_square", one that is
-    the largest of many or fitted to follow the rows. "scatter", it returns `Gaps` and noise makes it smaller.
-    ``standard`` says that the metric belongs to the default set, of all its tasks or of those given; ``extensive`` that
-    its value grows with the number of rows; ``every_class`` that it is a mean over classes that should all occur;
-    ``linear`` that its mean over all pairings of truths with predictions is its value at the mean statistics;
-    ``blind`` is that mean where it is one number for all data;
-    ``within`` that it sees rates within each class alone, so that for two classes it is the same at any prevalence.
-    ``range_of`` gives the range for some options, where it is not ``range``; ``matrix`` names and gives what each pair
-    of levels weighs, [K, K], from the options and the number of levels; ``check`` returns what is wrong with options
-    that do not fit each other. Raises ValueError when a name is taken.
-    """
-    applies = tasks or SEEN[sees]
+    needs: Required[Needs]
+    """What a model must provide."""
+    direction: Required[Direction]
+    """Which way is better."""
+    range: Required[tuple[float, float]]
+    """The smallest and the largest value that it can have."""
+    undefined: Required[str]
+    """When there is no value, to follow "undefined: "."""
+    ref: Required[str]
+    """Its source: author and year."""
+    sees: Sees
+    """What rows look like to it: "event" one class against the rest (of more classes it is averaged over them),
+    "classes" all classes at once, "numbers" a number for truth and prediction."""
+    tasks: tuple[Task, ...]
+    """The tasks it is for, by default all that have what it sees."""
+    interval: Interval | None
+    """What is known of its noise: "proportion", the function returns a `Proportion`; "auc", it is the area under the
+    ROC curve; "predictive", it comes from sensitivity, specificity and a prevalence; "skewed", a share whose bootstrap
+    error on the logit scale is better than the bootstrap's quantiles; "test", it tests a hypothesis and has no limits;
+    "extreme", an extreme of the rows, which resamples cannot exceed. Where noise makes it larger: "gaps" and
+    "squared_gaps", the function returns `Gaps`, for a distance or a squared one; "distance" and "squared_distance", any
+    other; "searched" and "searched_square", the largest of many, or fitted to follow the rows. "scatter", it returns
+    `Gaps` and noise makes it smaller."""
+    aliases: tuple[str, ...]
+    """Other names that a spec may use."""
+    title: str
+    """Its name in tables, by default made of the function's."""
+    standard: bool | tuple[Task, ...]
+    """Whether it is reported where a spec lists no metrics: of all its tasks, or of those listed."""
+    extensive: bool
+    """Whether it grows with the number of rows."""
+    every_class: bool
+    """Whether it is a mean over classes that should all occur."""
+    linear: bool
+    """Whether its mean over all pairings of truths with predictions is its value at the mean statistics."""
+    blind: float | None
+    """That mean, where it is one number for all data."""
+    within: bool
+    """Whether it sees rates within each class alone, so that of two classes it is the same at any prevalence."""
+    range_of: Callable[[Mapping[str, Any]], tuple[float, float]]
+    """The range under some options, where it is not ``range``."""
+    matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]]
+    """The name and the values [K, K] of how much each pair of levels counts, from the options and K."""
+    check: Callable[[Any], str | None]
+    """What is wrong with options that do not fit each other, or None."""
+
+
+def metric(**facts: Unpack[Facts]) -> Callable[[Callable[..., Any]], Metric]:
+    """Declare the decorated function as a metric under its own name; raises ValueError when a name is taken."""
+    tasks, standard = facts.get("tasks", SEEN[facts.get("sees", "event")]), facts.get("standard", False)
+    if not isinstance(standard, tuple):
+        standard = tasks if standard else ()
 
     def declare(function: Callable[..., Any]) -> Metric:
-        name = function.__name__
-        entry = Metric(
-            name=name, function=function, needs=needs, direction=direction, range=range, undefined=undefined, ref=ref,
-            title=title or name.replace("_", " ").capitalize(), sees=sees, tasks=applies, aliases=aliases,
-            interval=interval, standard=standard if isinstance(standard, tuple) else applies if standard else (),
-            extensive=extensive, every_class=every_class, linear=linear, blind=blind, within=within, range_of=range_of,
-            matrix=matrix, check=check,
-        )
+        title = function.__name__.replace("_", " ").capitalize()
+        complete: dict[str, Any] = {"title": title, **facts, "tasks": tasks, "standard": standard}
+        entry = Metric(name=function.__name__, function=function, **complete)
         registry.add(entry)
         return entry
 

@@ -8,7 +8,7 @@ Brier = miscalibration - discrimination + uncertainty, by the isotonic fit of th
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -16,22 +16,28 @@ from pydantic import Field
 from evalpipe.metrics.declare import Gaps, metric, ratio
 from evalpipe.metrics.smooth import isotonic
 
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
 Digits = Annotated[int, Field(ge=1, le=4)]
 QUARTER = (0.0, 0.25)
 
 
-def _reliability(events: Any, others: Any, stated: Any) -> Any:
-    total = events + others
-    return np.nan_to_num(ratio((stated - events) ** 2, total)).sum(-1)
+def _reliability(events: Floats, others: Floats, stated: Floats) -> Floats:
+    """Return the total squared distance [...] of probability and event rate, from totals in groups [..., g]."""
+    distance = np.nan_to_num(ratio((stated - events) ** 2, events + others))
+    return np.asarray(distance.sum(-1))
 
 
-def _refinement(events: Any, others: Any) -> Any:
-    return np.nan_to_num(ratio(events * others, events + others)).sum(-1)
+def _refinement(events: Floats, others: Floats) -> Floats:
+    """Return the total squared error [...] that the event rates of groups [..., g] leave."""
+    scatter = np.nan_to_num(ratio(events * others, events + others))
+    return np.asarray(scatter.sum(-1))
 
 
 @metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), title="Brier reliability",
         interval="squared_gaps", undefined="no rows", ref="Sanders (1963)")
-def brier_reliability(rounded_events: Any, rounded_others: Any, rounded_sum: Any, *,
+def brier_reliability(rounded_events: Floats, rounded_others: Floats, rounded_sum: Floats, *,
                       digits: Digits = 2) -> Gaps:  # noqa: ARG001 - an option of the statistics
     r"""Part of the Brier score that is miscalibration, over rows of the same rounded probability,
     $\frac{1}{n}\sum_j n_j(p_j-r_j)^2$."""
@@ -40,7 +46,7 @@ def brier_reliability(rounded_events: Any, rounded_others: Any, rounded_sum: Any
 
 @metric(needs="probabilities", direction="minimize", range=QUARTER, title="Brier refinement",
         interval="scatter", undefined="no rows", ref="Sanders (1963)")
-def brier_refinement(rounded_events: Any, rounded_others: Any, *,
+def brier_refinement(rounded_events: Floats, rounded_others: Floats, *,
                      digits: Digits = 2) -> Gaps:  # noqa: ARG001
     r"""Part of the Brier score that is left when each rounded probability is replaced by its event rate,
     $\frac{1}{n}\sum_j n_jr_j(1-r_j)$."""
@@ -49,7 +55,7 @@ def brier_refinement(rounded_events: Any, rounded_others: Any, *,
 
 @metric(needs="probabilities", direction="maximize", range=QUARTER, title="Brier resolution",
         interval="squared_gaps", undefined="no rows", ref="Murphy (1973)")
-def brier_resolution(rounded_events: Any, rounded_others: Any, *,
+def brier_resolution(rounded_events: Floats, rounded_others: Floats, *,
                      digits: Digits = 2) -> Gaps:  # noqa: ARG001
     r"""How far the event rates of the rounded probabilities lie from the prevalence,
     $\frac{1}{n}\sum_j n_j(r_j-\pi)^2$."""
@@ -60,7 +66,7 @@ def brier_resolution(rounded_events: Any, rounded_others: Any, *,
 
 @metric(needs="probabilities", linear=True, direction="none", range=QUARTER, title="Brier uncertainty",
         undefined="no rows", ref="Murphy (1973)")
-def brier_uncertainty(total: Any, events: Any) -> Any:
+def brier_uncertainty(total: Floats, events: Floats) -> Floats:
     r"""Brier score of the observed prevalence; a fact of the data, not of the model, $\pi(1-\pi)$."""
     prevalence = ratio(events, total)
     return prevalence * (1 - prevalence)
@@ -68,8 +74,10 @@ def brier_uncertainty(total: Any, events: Any) -> Any:
 
 @metric(needs="probabilities", direction="none", range=(-1.0, 1.0), title="Brier residual",
         undefined="no rows", ref="Stephenson, Coelho & Jolliffe (2008)")
-def brier_residual(total: Any, squared_error: Any, rounded_events: Any, rounded_others: Any, rounded_sum: Any, *,
-                   digits: Digits = 2) -> Any:  # noqa: ARG001
+def brier_residual(
+    total: Floats, squared_error: Floats, rounded_events: Floats, rounded_others: Floats, rounded_sum: Floats, *,
+    digits: Digits = 2,  # noqa: ARG001 - an option of the statistics
+) -> Floats:
     r"""Part of the Brier score that reliability and refinement miss because probabilities were rounded,
     $BS-REL-REF$."""
     parts = _reliability(rounded_events, rounded_others, rounded_sum) + _refinement(rounded_events, rounded_others)
@@ -78,7 +86,7 @@ def brier_residual(total: Any, squared_error: Any, rounded_events: Any, rounded_
 
 @metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), title="Brier miscalibration",
         interval="searched_square", undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
-def brier_miscalibration(total: Any, squared_error: Any, events_at: Any, others_at: Any) -> Any:
+def brier_miscalibration(total: Floats, squared_error: Floats, events_at: Floats, others_at: Floats) -> Floats:
     r"""Part of the Brier score that isotonic recalibration to these very rows would take away: 0 where no monotone
     change of the probabilities helps; chance alone makes it larger, $BS-BS_{iso}$."""
     return np.maximum(ratio(squared_error - _after_isotonic(events_at, others_at), total), 0.0)
@@ -86,15 +94,15 @@ def brier_miscalibration(total: Any, squared_error: Any, events_at: Any, others_
 
 @metric(needs="scores", direction="maximize", range=QUARTER, title="Brier discrimination",
         interval="searched_square", undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
-def brier_discrimination(total: Any, events_at: Any, others_at: Any) -> Any:
+def brier_discrimination(total: Floats, events_at: Floats, others_at: Floats) -> Floats:
     r"""By how much the Brier score of the isotonically recalibrated scores is smaller than that of the prevalence; sees
     the ranking alone, and grows with the prevalence's uncertainty, $\pi(1-\pi)-BS_{iso}$."""
     prevalence = ratio(events_at.sum(axis=-1), total)
     return np.maximum(prevalence * (1 - prevalence) - ratio(_after_isotonic(events_at, others_at), total), 0.0)
 
 
-def _after_isotonic(events_at: Any, others_at: Any) -> Any:
-    """Return the total squared error of the isotonic event rates along ascending scores [..., m]: [...]."""
+def _after_isotonic(events_at: Floats, others_at: Floats) -> Floats:
+    """Return the total squared error [...] of the isotonic event rates along ascending scores [..., m]."""
     flat = (table.reshape(-1, table.shape[-1]) for table in (events_at, others_at))
     rate = np.nan_to_num(isotonic(*flat)).reshape(events_at.shape)
-    return (events_at * (1 - rate) ** 2 + others_at * rate**2).sum(axis=-1)
+    return np.asarray((events_at * (1 - rate) ** 2 + others_at * rate**2).sum(axis=-1))

@@ -7,13 +7,16 @@ rate, which predicts itself times the exposure: `evalpipe.statistics.constant_ra
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import metric, ratio
 from evalpipe.metrics.regression import CONSTANT_RATE, EXPLAINED, POSITIVE, ROUNDING, Share, about_rate
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 NO_GAMMA = "a truth or a prediction is zero or negative, or a deviance too large for a number"
 NO_TWEEDIE = ("a prediction is zero or negative, a truth is negative or, from power 2 on, zero, or a deviance is too "
@@ -24,7 +27,7 @@ Power = Annotated[float, Field(gt=1, le=3)]
 
 @metric(needs="values", linear=True, sees="numbers", tasks=("regression",), direction="minimize", range=POSITIVE,
         aliases=("mean_gamma_deviance",), undefined=NO_GAMMA, ref="McCullagh & Nelder (1989)")
-def gamma_deviance(total: Any, gamma_unit_deviance: Any, without_gamma_deviance: Any) -> Any:
+def gamma_deviance(total: Floats, gamma_unit_deviance: Floats, without_gamma_deviance: Floats) -> Floats:
     r"""Mean deviance of a gamma distribution, whose standard deviation grows with the mean: an error of a factor weighs
     alike at large and small outcomes, whatever their unit,
     $\frac{2}{n}\sum_i\left(\frac{y_i}{\hat y_i}-1-\log\frac{y_i}{\hat y_i}\right)$."""
@@ -34,8 +37,8 @@ def gamma_deviance(total: Any, gamma_unit_deviance: Any, without_gamma_deviance:
 @metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE,
         aliases=("mean_tweedie_deviance",), undefined=NO_TWEEDIE, ref="Jorgensen (1987)")
 def tweedie_deviance(
-    total: Any, tweedie_unit_deviance: Any, without_tweedie_deviance: Any, *, power: Power = 1.5  # noqa: ARG001
-) -> Any:
+    total: Floats, tweedie_unit_deviance: Floats, without_tweedie_deviance: Floats, *, power: Power = 1.5  # noqa: ARG001
+) -> Floats:
     r"""Mean deviance of a distribution whose variance is the mean to a power p: below 2 truths may be zero; 2 is the
     gamma, 3 the inverse Gaussian distribution, and the limit of 1 the Poisson. Values for unlike powers cannot be
     compared, $\frac{2}{n}\sum_i\left(\frac{y_i^{2-p}}{(1-p)(2-p)}-\frac{y_i\hat y_i^{1-p}}{1-p}+\frac{\hat
@@ -47,15 +50,15 @@ def tweedie_deviance(
         title="Tweedie deviance explained", aliases=("d2_tweedie_score",),
         undefined=f"{NO_TWEEDIE}, or {CONSTANT_RATE}", ref="Hastie, Tibshirani & Wainwright (2015)")
 def d2_tweedie(
-    tweedie_unit_deviance: Any,
-    without_tweedie_deviance: Any,
-    tweedie_exposure: Any,
-    tweedie_truth: Any,
-    tweedie_transformed: Any,
-    rate_moments: Any,
+    tweedie_unit_deviance: Floats,
+    without_tweedie_deviance: Floats,
+    tweedie_exposure: Floats,
+    tweedie_truth: Floats,
+    tweedie_transformed: Floats,
+    rate_moments: Floats,
     *,
     power: Power = 1.5,
-) -> Any:
+) -> Floats:
     r"""Share by which the Tweedie deviance is smaller than that of the mean of these rows; with an exposure E, of the
     rate that fits them best times E, $1-\frac{D_p(y,\hat y)}{D_p(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j
     y_jE_j^{1-p}}{\sum_j E_j^{2-p}}$."""
@@ -73,7 +76,7 @@ def d2_tweedie(
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
         title="Absolute error explained", aliases=("d2_absolute_error_score",), undefined=CONSTANT_RATE,
         ref="Koenker & Machado (1999)")
-def d2_absolute_error(absolute_residual: Any, rate_at: Any, rate_total: Any) -> Any:
+def d2_absolute_error(absolute_residual: Floats, rate_at: Floats, rate_total: Floats) -> Floats:
     r"""Share by which the absolute residuals are smaller than the distances from the median of these rows; with an
     exposure, from the median of their rates, weighted by it, times it,
     $1-\frac{\sum_i|y_i-\hat y_i|}{\sum_i|y_i-\mathrm{median}(y)|}$."""
@@ -83,7 +86,7 @@ def d2_absolute_error(absolute_residual: Any, rate_at: Any, rate_total: Any) -> 
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
         title="Pinball loss explained", aliases=("d2_pinball_score",), undefined=CONSTANT_RATE,
         ref="Koenker & Machado (1999)")
-def d2_pinball(pinball_loss: Any, rate_at: Any, rate_total: Any, *, alpha: Share = 0.5) -> Any:
+def d2_pinball(pinball_loss: Floats, rate_at: Floats, rate_total: Floats, *, alpha: Share = 0.5) -> Floats:
     r"""Share by which the pinball loss of a predicted quantile of level alpha is smaller than that of the same quantile
     of these rows; with an exposure, of their rates, weighted by it, times it,
     $1-\frac{\sum_i\rho_\alpha(y_i-\hat y_i)}{\sum_i\rho_\alpha(y_i-q_\alpha)},\
@@ -91,10 +94,12 @@ def d2_pinball(pinball_loss: Any, rate_at: Any, rate_total: Any, *, alpha: Share
     return 1 - ratio(pinball_loss, _least_pinball(rate_at, rate_total, alpha))
 
 
-def _least_pinball(weight: Any, totals: Any, alpha: float) -> Any:
-    """Return the least total pinball loss of a constant, NaN where only one truth has weight.
+def _least_pinball(weight: Floats, totals: Floats, alpha: float) -> Floats:
+    """Return the least total pinball loss [...] of any constant prediction; NaN where only one truth has weight.
 
-    Where the quantile is not one number, all numbers between the two it lies between have the same loss.
+    ``weight`` and ``totals`` [..., m] are the weight and the weighted total at each distinct truth, ascending; the best
+    constant is their quantile of level ``alpha``. Where two neighbours bound that quantile, all numbers between them
+    have the same loss, so the first will do.
     """
     running = np.cumsum(weight, axis=-1)
     place = (running < alpha * running[..., -1:]).sum(axis=-1)[..., None]

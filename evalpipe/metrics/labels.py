@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import FromSpec, Proportion, metric, ratio
 from evalpipe.tasks import MANY
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 CORRELATION = (-1.0, 1.0)
@@ -19,7 +22,7 @@ Prevalence = Annotated[float, Field(ge=0, le=1), FromSpec("prevalence")]
 @metric(needs="labels", linear=True, direction="maximize", within=True, range=UNIT, interval="proportion",
         standard=True, aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate"),
         undefined="no events", ref="Yerushalmy (1947)")
-def sensitivity(tp: Any, fn: Any) -> Proportion:
+def sensitivity(tp: Floats, fn: Floats) -> Proportion:
     r"""Share of the events that were predicted as events, $\frac{TP}{TP+FN}$."""
     return Proportion(tp, tp + fn)
 
@@ -27,7 +30,7 @@ def sensitivity(tp: Any, fn: Any) -> Proportion:
 @metric(needs="labels", linear=True, direction="maximize", within=True, range=UNIT, interval="proportion",
         standard=("binary",), aliases=("tnr", "spec", "true_negative_rate"), undefined="no non-events",
         ref="Yerushalmy (1947)")
-def specificity(fp: Any, tn: Any) -> Proportion:
+def specificity(fp: Floats, tn: Floats) -> Proportion:
     r"""Share of the non-events that were predicted as non-events, $\frac{TN}{TN+FP}$."""
     return Proportion(tn, tn + fp)
 
@@ -35,7 +38,7 @@ def specificity(fp: Any, tn: Any) -> Proportion:
 @metric(needs="labels", linear=True, direction="minimize", within=True, range=UNIT, interval="proportion",
         aliases=("fpr", "fall_out", "type_1_error_rate"),
         undefined="no non-events", ref="Fawcett (2006)")
-def false_positive_rate(fp: Any, tn: Any) -> Proportion:
+def false_positive_rate(fp: Floats, tn: Floats) -> Proportion:
     r"""Share of the non-events that were predicted as events, $\frac{FP}{FP+TN}$."""
     return Proportion(fp, fp + tn)
 
@@ -43,21 +46,21 @@ def false_positive_rate(fp: Any, tn: Any) -> Proportion:
 @metric(needs="labels", linear=True, direction="minimize", within=True, range=UNIT, interval="proportion",
         aliases=("fnr", "miss_rate", "type_2_error_rate"),
         undefined="no events", ref="Fawcett (2006)")
-def false_negative_rate(tp: Any, fn: Any) -> Proportion:
+def false_negative_rate(tp: Floats, fn: Floats) -> Proportion:
     r"""Share of the events that were predicted as non-events, $\frac{FN}{FN+TP}$."""
     return Proportion(fn, fn + tp)
 
 
 @metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=True,
         aliases=("precision_score",), undefined="no predicted events", ref="van Rijsbergen (1979)")
-def precision(tp: Any, fp: Any) -> Proportion:
+def precision(tp: Floats, fp: Floats) -> Proportion:
     r"""Share of the predicted events that were events, $\frac{TP}{TP+FP}$."""
     return Proportion(tp, tp + fp)
 
 
 @metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
         title="NPV (sample)", undefined="no predicted non-events", ref="Vecchio (1966)")
-def npv_sample(fn: Any, tn: Any) -> Proportion:
+def npv_sample(fn: Floats, tn: Floats) -> Proportion:
     r"""Share of the predicted non-events that were non-events, $\frac{TN}{TN+FN}$."""
     return Proportion(tn, tn + fn)
 
@@ -65,17 +68,17 @@ def npv_sample(fn: Any, tn: Any) -> Proportion:
 @metric(needs="labels", direction="maximize", range=UNIT, title="PPV", standard=("binary",), interval="predictive",
         aliases=("positive_predictive_value",), ref="Vecchio (1966)",
         undefined="no events, no non-events, or no predicted event at this prevalence")
-def ppv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
+def ppv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalence) -> Floats:
     r"""Probability that a predicted event is an event, where the prevalence of events is the one given (pi),
     $\frac{Se\,\pi}{Se\,\pi+(1-Sp)(1-\pi)}$."""
-    found, alarmed = ratio(tp, tp + fn) * prevalence, ratio(fp, fp + tn) * (1 - prevalence)
-    return ratio(found, found + alarmed)
+    hits, false_alarms = ratio(tp, tp + fn) * prevalence, ratio(fp, fp + tn) * (1 - prevalence)
+    return ratio(hits, hits + false_alarms)
 
 
 @metric(needs="labels", direction="maximize", range=UNIT, title="NPV", standard=("binary",), interval="predictive",
         aliases=("negative_predictive_value",), ref="Vecchio (1966)",
         undefined="no events, no non-events, or no predicted non-event at this prevalence")
-def npv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
+def npv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalence) -> Floats:
     r"""Probability that a predicted non-event is a non-event, where the prevalence of events is the one given (pi),
     $\frac{Sp(1-\pi)}{Sp(1-\pi)+(1-Se)\pi}$."""
     cleared, missed = ratio(tn, fp + tn) * (1 - prevalence), ratio(fn, tp + fn) * prevalence
@@ -84,45 +87,45 @@ def npv(tp: Any, fp: Any, fn: Any, tn: Any, *, prevalence: Prevalence) -> Any:
 
 @metric(needs="labels", linear=True, direction="maximize", range=UNIT, standard=True, title="F1", aliases=("f1_score",),
         undefined="no events and none predicted", ref="van Rijsbergen (1979)")
-def f1(tp: Any, fp: Any, fn: Any) -> Any:
+def f1(tp: Floats, fp: Floats, fn: Floats) -> Floats:
     r"""Harmonic mean of precision and sensitivity, $\frac{2TP}{2TP+FN+FP}$."""
     return ratio(2 * tp, 2 * tp + fn + fp)
 
 
 @metric(needs="labels", direction="maximize", range=UNIT, title="F-beta", aliases=("f_meas", "fbeta_score"),
         linear=True, undefined="no events and none predicted", ref="van Rijsbergen (1979)")
-def f_beta(tp: Any, fp: Any, fn: Any, *, beta: Annotated[float, Field(gt=0, lt=1e6)] = 1.0) -> Any:
+def f_beta(tp: Floats, fp: Floats, fn: Floats, *, beta: Annotated[float, Field(gt=0, lt=1e6)] = 1.0) -> Floats:
     r"""Weighted harmonic mean of precision and sensitivity, in which sensitivity counts beta times as much,
     $\frac{(1+\beta^2)TP}{(1+\beta^2)TP+\beta^2FN+FP}$."""
-    found = (1 + beta**2) * tp
-    return ratio(found, found + beta**2 * fn + fp)
+    hits = (1 + beta**2) * tp
+    return ratio(hits, hits + beta**2 * fn + fp)
 
 
 @metric(needs="labels", linear=True, direction="maximize", within=True, range=CORRELATION, title="J-index",
         aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"),
         undefined="no events or no non-events", ref="Youden (1950)")
-def j_index(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def j_index(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Sensitivity plus specificity less one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
     return ratio(tp, tp + fn) + ratio(tn, tn + fp) - 1
 
 
 @metric(needs="labels", linear=True, direction="none", range=UNIT, interval="proportion",
         aliases=("selection_rate", "rate_of_positive_predictions"), undefined="no rows", ref="Kuhn (2008)")
-def detection_prevalence(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
+def detection_prevalence(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Proportion:
     r"""Share of the rows that were predicted as events, $\frac{TP+FP}{n}$."""
     return Proportion(tp + fp, tp + fp + fn + tn)
 
 
 @metric(needs="labels", linear=True, direction="maximize", range=CORRELATION, aliases=("delta_p",),
         undefined="no predicted events or no predicted non-events", ref="Powers (2011)")
-def markedness(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def markedness(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Precision plus sample NPV less one, $\frac{TP}{TP+FP}+\frac{TN}{TN+FN}-1$."""
     return ratio(tp, tp + fp) + ratio(tn, tn + fn) - 1
 
 
 @metric(needs="labels", direction="minimize", within=True, range=(0.0, np.sqrt(2)), title="ROC corner distance",
         aliases=("roc_dist",), undefined="no events or no non-events", ref="Perkins & Schisterman (2006)")
-def roc_distance(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def roc_distance(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Distance in the ROC plane from the corner where nothing is wrong,
     $\sqrt{\left(\frac{FN}{TP+FN}\right)^2+\left(\frac{FP}{TN+FP}\right)^2}$."""
     return np.hypot(ratio(fn, tp + fn), ratio(fp, fp + tn))
@@ -131,7 +134,7 @@ def roc_distance(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 @metric(needs="labels", direction="maximize", range=UNIT, interval="proportion",
         aliases=("threat_score", "jaccard_score", "csi"), undefined="no events and none predicted",
         ref="Gilbert (1884)")
-def critical_success_index(tp: Any, fp: Any, fn: Any) -> Proportion:
+def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
     r"""Share of events among the rows that are events or predicted as such, found ones alone,
     $\frac{TP}{TP+FN+FP}$."""
     return Proportion(tp, tp + fn + fp)
@@ -139,7 +142,7 @@ def critical_success_index(tp: Any, fp: Any, fn: Any) -> Proportion:
 
 @metric(needs="labels", direction="maximize", within=True, range=(0.0, np.inf), title="Positive likelihood ratio",
         aliases=("lr_plus",), undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
-def positive_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""How many times as often an event is predicted as an event as a non-event is,
     $\frac{TP}{TP+FN}\Big/\frac{FP}{FP+TN}$."""
     return ratio(ratio(tp, tp + fn), ratio(fp, fp + tn))
@@ -148,7 +151,7 @@ def positive_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 @metric(needs="labels", direction="minimize", within=True, range=(0.0, np.inf), title="Negative likelihood ratio",
         aliases=("lr_minus",), undefined="no events, no non-events, or no true negatives",
         ref="Altman & Bland (1994)")
-def negative_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def negative_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""How many times as often an event is predicted as a non-event as a non-event is,
     $\frac{FN}{TP+FN}\Big/\frac{TN}{FP+TN}$."""
     return ratio(ratio(fn, tp + fn), ratio(tn, fp + tn))
@@ -157,7 +160,7 @@ def negative_likelihood_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 @metric(needs="labels", direction="maximize", within=True, range=(0.0, np.inf), title="Odds ratio",
         aliases=("diagnostic_odds_ratio",), undefined="no false positives or no false negatives",
         ref="Glas et al. (2003)")
-def odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def odds_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Odds of being predicted as an event among the events over those among the non-events,
     $\frac{TP\cdot TN}{FP\cdot FN}$."""
     return ratio(tp * tn, fp * fn)
@@ -166,18 +169,18 @@ def odds_ratio(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 @metric(needs="labels", direction="maximize", within=True, range=CORRELATION, title="SEDI",
         aliases=("symmetric_extremal_dependence_index",), undefined="no events or no non-events",
         ref="Ferro & Stephenson (2011)")
-def sedi(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def sedi(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Association of truth and prediction that stays informative for rare events, from sensitivity H and false
     positive rate F clipped to [1e-9, 1 - 1e-9],
     $\frac{\ln F-\ln H-\ln(1-F)+\ln(1-H)}{\ln F+\ln H+\ln(1-F)+\ln(1-H)}$."""
-    h, f = (np.clip(ratio(found, whole), 1e-9, 1 - 1e-9) for found, whole in ((tp, tp + fn), (fp, fp + tn)))
+    h, f = (np.clip(ratio(called, rows), 1e-9, 1 - 1e-9) for called, rows in ((tp, tp + fn), (fp, fp + tn)))
     ups, downs = np.log(f) + np.log1p(-h), np.log(h) + np.log1p(-f)
     return ratio(ups - downs, ups + downs)
 
 
 @metric(needs="labels", linear=True, direction="none", range=(0.0, np.inf), undefined="no events",
         ref="Donaldson et al. (1975)")
-def frequency_bias(tp: Any, fp: Any, fn: Any) -> Any:
+def frequency_bias(tp: Floats, fp: Floats, fn: Floats) -> Floats:
     r"""Predicted events for each event; 1 where as many are predicted as there are, $\frac{TP+FP}{TP+FN}$."""
     return ratio(tp + fp, tp + fn)
 
@@ -185,7 +188,7 @@ def frequency_bias(tp: Any, fp: Any, fn: Any) -> Any:
 @metric(needs="labels", direction="maximize", range=(-1 / 3, 1.0), title="Equitable threat score",
         aliases=("gilbert_skill_score", "ets"), undefined="truth and predictions are all of one class",
         ref="Gandin & Murphy (1992)")
-def equitable_threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def equitable_threat_score(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Critical success index after taking away the events that a random prediction of the same frequency would find,
     $\frac{TP-R}{TP+FP+FN-R},\ R=\frac{(TP+FP)(TP+FN)}{n}$."""
     beyond = tp * tn - fp * fn  # n times the hits beyond chance; no difference of near equals in the denominator
@@ -194,14 +197,14 @@ def equitable_threat_score(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 @metric(needs="labels", direction="maximize", within=True, range=CORRELATION, title="Yule's Q",
         aliases=("odds_ratio_skill_score",), undefined="truth or predictions are all of one class", ref="Yule (1900)")
-def yule_q(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def yule_q(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Odds ratio brought to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""
     return ratio(tp * tn - fp * fn, tp * tn + fp * fn)
 
 
 @metric(needs="labels", linear=True, direction="maximize", range=UNIT, title="Accuracy against the rest", tasks=MANY,
         aliases=("accuracy_ovr_macro",), interval="proportion", undefined="no rows", ref="Biecek & Burzykowski (2021)")
-def accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
+def accuracy_ovr(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Proportion:
     r"""Share of the rows rightly predicted as the class or as not the class. Its macro average is not the accuracy: a
     wrong row is counted as wrong for two classes alone, $\frac{TP+TN}{n}$."""
     return Proportion(tp + tn, tp + fp + fn + tn)
@@ -209,7 +212,7 @@ def accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Proportion:
 
 @metric(needs="labels", direction="maximize", range=UNIT, title="Balanced accuracy against the rest", tasks=MANY,
         linear=True, undefined="no events or no non-events", ref="Brodersen et al. (2010)")
-def bal_accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+def bal_accuracy_ovr(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Mean of sensitivity and specificity of a class against the rest,
     $\frac{1}{2}\left(\frac{TP}{TP+FN}+\frac{TN}{TN+FP}\right)$."""
     return (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
@@ -217,6 +220,6 @@ def bal_accuracy_ovr(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
 
 @metric(needs="truth", linear=True, direction="none", range=(0.0, np.inf), undefined="no events",
         title="Self-information", ref="Shannon (1948)")
-def self_information(total: Any, events: Any, *, base: Literal["e", 2, 10] = 2) -> Any:
+def self_information(total: Floats, events: Floats, *, base: Literal["e", 2, 10] = 2) -> Floats:
     r"""How surprising an event is, given how often it occurs; a fact of the data, not of the model, $-\log\pi$."""
     return -np.log(np.where(events > 0, ratio(events, total), np.nan)) / (1.0 if base == "e" else math.log(base))

@@ -7,9 +7,12 @@ stops by itself, and no sum runs across replicates, so that a batch has the byte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Flags, Floats
 
 SLACK = 1e-9
 """Log odds that differ by no more than this are equal."""
@@ -27,7 +30,6 @@ MOST = 200
 SINGULAR = 1e-12
 """What is left of a column beside the others, as a part of it, below which it says nothing of its own."""
 
-
 FAR = 700.0
 """Log odds whose exponential is still a number."""
 
@@ -35,44 +37,48 @@ FAR = 700.0
 class Rates(NamedTuple):
     """The chance of an event and of a non-event at some log odds, each without cancellation."""
 
-    event: Any
-    other: Any
+    event: Floats
+    other: Floats
 
 
-def rates(log_odds: Any) -> Rates:
-    """Turn log odds into chances."""
+def rates(log_odds: Floats) -> Rates:
+    """Return the chances of the event and of the other outcome at ``log_odds``, of the same shape."""
     odds = np.exp(np.minimum(-log_odds, FAR))
     event = 1 / (1 + odds)
     odds *= event
     return Rates(event, odds)
 
 
-def dot(left: Any, right: Any) -> Any:
+def dot(left: Floats, right: Floats) -> Floats:
     """Sum the products along the last axis; not by a BLAS, whose threads would change bits."""
-    return np.einsum("...m,...m->...", left, right)
+    return np.asarray(np.einsum("...m,...m->...", left, right))
 
 
-def overlapping(events: Any, others: Any, x: Any) -> Any:
-    """Tell where a logistic curve of x has a finite fit: neither class lies wholly at or above the other [b]."""
+def overlapping(events: Floats, others: Floats, x: Floats) -> Flags:
+    """Tell in which replicates [b] a logistic curve of ``x`` has a finite fit: the classes overlap along ``x``.
 
-    def ends(weight: Any) -> tuple[Any, Any]:
-        held = weight > 0
-        return np.where(held, x, np.inf).min(axis=-1), np.where(held, x, -np.inf).max(axis=-1)
+    Where one class lies wholly at or above the other, a steeper slope is always more likely: no likelihood is largest.
+    """
+
+    def ends(weight: Floats) -> tuple[Floats, Floats]:
+        occurs = weight > 0
+        return np.where(occurs, x, np.inf).min(axis=-1), np.where(occurs, x, -np.inf).max(axis=-1)
 
     (low_event, high_event), (low_other, high_other) = ends(events), ends(others)
     return (high_other > low_event + SLACK) & (high_event > low_other + SLACK)
 
 
-def shift(events: Any, others: Any, offset: Any) -> Any:
-    """Return what must be added to the log odds ``offset`` [b, m] so that they expect as many events as occur: [b].
+def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
+    """Return the number [b] to add to the log odds ``offset`` [b, m] so that they expect as many events as occur.
 
     Newton's steps, or half of the bracket that holds the root where they leave it. NaN where either class is lacking.
     """
-    found, held = np.full(len(events), np.nan), events + others > 0
+    shifts, occurs = np.full(len(events), np.nan), events + others > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         prior = np.log(events.sum(axis=-1) / others.sum(axis=-1))
-    low = prior - np.where(held, offset, -np.inf).max(axis=-1) - SLACK
-    high = prior - np.where(held, offset, np.inf).min(axis=-1) + SLACK
+    # One shift for all rows lies between those that bring the largest and the smallest log odds to the prevalence's.
+    low = prior - np.where(occurs, offset, -np.inf).max(axis=-1) - SLACK
+    high = prior - np.where(occurs, offset, np.inf).min(axis=-1) + SLACK
     left, at = np.flatnonzero(np.isfinite(prior)), (low + high) / 2
     for _ in range(MOST):
         if not len(left):
@@ -84,27 +90,27 @@ def shift(events: Any, others: Any, offset: Any) -> Any:
         inside = (here + step >= low[left]) & (here + step <= high[left])
         at[left] = np.where(inside, here + step, (low[left] + high[left]) / 2)
         done = (inside & (np.abs(step) < SLACK)) | (high[left] - low[left] < SAME * (1 + np.abs(here)))
-        found[left[done]] = at[left[done]]
+        shifts[left[done]] = at[left[done]]
         left = left[~done]
-    found[left] = at[left]  # where all are sure and many wrong, shifts of nearly any size do
-    return found
+    shifts[left] = at[left]  # where all are sure and many wrong, shifts of nearly any size do
+    return shifts
 
 
-def _slope(events: Any, others: Any, log_odds: Any) -> tuple[Any, Any]:
-    """Return the first derivative of the log-likelihood by a shift of the log odds, and the second less its sign."""
+def _slope(events: Floats, others: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
+    """Return the first derivative [b] of the log-likelihood by a shift of the log odds, and minus the second [b]."""
     chance = rates(log_odds)
     return dot(events, chance.other) - dot(others, chance.event), dot((events + others) * chance.event, chance.other)
 
 
-def fit(events: Any, others: Any, columns: Sequence[Any], most: int) -> Any:
+def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int) -> Floats:
     """Return the coefficients [b, k] of ``columns``, k tables [b, m] of which the first is 1, of largest likelihood.
 
     Newton's steps from the prevalence, each halved while the likelihood falls more steeply beyond it than it rose
     before. NaN where ``most`` steps do not end it, or where a column says nothing that the others do not.
     """
-    found = np.full((len(events), len(columns)), np.nan)
+    coefficients = np.full((len(events), len(columns)), np.nan)
     left = np.flatnonzero((events.sum(axis=-1) > 0) & (others.sum(axis=-1) > 0))
-    events, others, held = events[left], others[left], [column[left] for column in columns]
+    events, others, columns = events[left], others[left], [column[left] for column in columns]
     total = (events + others).sum(axis=-1)
     at = np.zeros((len(left), len(columns)))
     at[:, 0] = np.log(events.sum(axis=-1) / others.sum(axis=-1))
@@ -112,7 +118,7 @@ def fit(events: Any, others: Any, columns: Sequence[Any], most: int) -> Any:
     for _ in range(most):
         if not len(left):
             break
-        gradient, matrix = _derivatives(events, others, held, at)
+        gradient, matrix = _derivatives(events, others, columns, at)
         beyond = (gradient * step).sum(axis=-1) < -rise
         newton = solved(matrix, gradient)
         gain = (gradient * newton).sum(axis=-1)
@@ -120,16 +126,19 @@ def fit(events: Any, others: Any, columns: Sequence[Any], most: int) -> Any:
         at = np.where(beyond[:, None], at - step, at + step)
         rise = np.where(beyond, rise / 2, gain)
         done = ~beyond & (gain <= CLOSE * total)
-        found[left[done]] = at[done]
+        coefficients[left[done]] = at[done]
         going = ~done & (beyond | np.isfinite(gain))
         if not going.all():
             left, events, others, total = left[going], events[going], others[going], total[going]
-            at, step, rise, held = at[going], step[going], rise[going], [column[going] for column in held]
-    return found
+            at, step, rise, columns = at[going], step[going], rise[going], [column[going] for column in columns]
+    return coefficients
 
 
-def _derivatives(events: Any, others: Any, columns: Sequence[Any], at: Any) -> tuple[Any, Any]:
-    """Return the gradient of the log-likelihood [b, k], and the information matrix [b, k, k], lower triangle."""
+def _derivatives(events: Floats, others: Floats, columns: Sequence[Floats], at: Floats) -> tuple[Floats, Floats]:
+    """Return the gradient [b, k] of the log-likelihood at coefficients ``at`` [b, k], and the information [b, k, k].
+
+    Of the information matrix, minus the second derivatives, only the lower triangle is filled.
+    """
     log_odds = np.repeat(at[:, :1], events.shape[-1], axis=-1)
     for j in range(1, len(columns)):
         log_odds += at[:, j, None] * columns[j]
@@ -146,36 +155,42 @@ def _derivatives(events: Any, others: Any, columns: Sequence[Any], at: Any) -> t
     return np.stack([dot(excess, column) for column in columns], axis=-1), matrix
 
 
-def solved(matrix: Any, vector: Any) -> Any:
+def solved(matrix: Floats, vector: Floats) -> Floats:
     """Solve positive definite systems [b, k, k], of which the lower triangle is read, by Cholesky: [b, k].
 
     NaN where a pivot is lost to rounding. Plain arithmetic on whole batches, since a library's order may vary.
     """
     size = vector.shape[-1]
-    root, found = np.zeros_like(matrix), np.zeros_like(vector)
+    root, solution = np.zeros_like(matrix), np.zeros_like(vector)
     for j in range(size):
         pivot = matrix[:, j, j] - (root[:, j, :j] ** 2).sum(axis=-1)
         pivot = np.sqrt(np.where(pivot > SINGULAR * matrix[:, j, j], pivot, np.nan))
         root[:, j, j] = pivot
         for i in range(j + 1, size):
             root[:, i, j] = (matrix[:, i, j] - (root[:, i, :j] * root[:, j, :j]).sum(axis=-1)) / pivot
+    # Forward through the triangle, then back through its transpose.
     for j in range(size):
-        found[:, j] = (vector[:, j] - (root[:, j, :j] * found[:, :j]).sum(axis=-1)) / root[:, j, j]
+        solution[:, j] = (vector[:, j] - (root[:, j, :j] * solution[:, :j]).sum(axis=-1)) / root[:, j, j]
     for j in reversed(range(size)):
-        found[:, j] = (found[:, j] - (root[:, j + 1 :, j] * found[:, j + 1 :]).sum(axis=-1)) / root[:, j, j]
-    return found
+        solution[:, j] = (solution[:, j] - (root[:, j + 1 :, j] * solution[:, j + 1 :]).sum(axis=-1)) / root[:, j, j]
+    return solution
 
 
-class Line(NamedTuple):
-    """A logistic recalibration a + b x of log odds x: each [b], NaN without a finite fit; ``error`` that of b."""
+class LogisticLine(NamedTuple):
+    """A line ``intercept`` + ``slope`` x of the log odds x, one in each replicate [b]; NaN without a finite fit.
 
-    intercept: Any
-    slope: Any
-    error: Any
+    ``error`` is the standard error of the slope.
+    """
+
+    intercept: Floats
+    slope: Floats
+    error: Floats
 
 
-def line(events: Any, others: Any, x: Any) -> Line:
-    """Fit log odds of the events on x, all [b, m]: Cox (1958). The error is that of the likelihood, from the weights.
+def line(events: Floats, others: Floats, x: Floats) -> LogisticLine:
+    """Fit the log odds of the events as a line of ``x``, all [b, m]: Cox (1958).
+
+    The standard error is that of maximum likelihood, where a weight counts rows.
 
     NaN where the classes do not overlap in x.
     """
@@ -184,12 +199,13 @@ def line(events: Any, others: Any, x: Any) -> Line:
     middle = dot(at, x) / total
     away = x - middle[:, None]
     unit = np.sqrt(dot(at * away, away) / total)
-    known = np.flatnonzero(np.isfinite(unit))
-    columns = [np.ones((len(known), x.shape[-1])), away[known] / unit[known, None]]
+    fitted = np.flatnonzero(np.isfinite(unit))
+    # Centred and of unit spread, the columns are orthogonal, and the steps few.
+    columns = [np.ones((len(fitted), x.shape[-1])), away[fitted] / unit[fitted, None]]
     intercept, slope, error = (np.full(len(events), np.nan) for _ in range(3))
-    found = fit(events[known], others[known], columns, MOST)
-    slope[known] = found[:, 1] / unit[known]
-    intercept[known] = found[:, 0] - slope[known] * middle[known]
-    _, matrix = _derivatives(events[known], others[known], columns, found)
-    error[known] = np.sqrt(solved(matrix, np.broadcast_to([0.0, 1.0], found.shape))[:, 1]) / unit[known]
-    return Line(intercept, slope, error)
+    coefficients = fit(events[fitted], others[fitted], columns, MOST)
+    slope[fitted] = coefficients[:, 1] / unit[fitted]
+    intercept[fitted] = coefficients[:, 0] - slope[fitted] * middle[fitted]
+    _, matrix = _derivatives(events[fitted], others[fitted], columns, coefficients)
+    error[fitted] = np.sqrt(solved(matrix, np.broadcast_to([0.0, 1.0], coefficients.shape))[:, 1]) / unit[fitted]
+    return LogisticLine(intercept, slope, error)

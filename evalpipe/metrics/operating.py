@@ -7,7 +7,7 @@ lowest score the reverse, so there always is a cut that meets the condition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -16,6 +16,8 @@ from evalpipe.metrics.declare import metric, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from evalpipe.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 ONE_CLASS = "no events or no non-events"
@@ -28,29 +30,30 @@ Chance = Annotated[float, Field(gt=0, lt=1)]
 
 @metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Sensitivity at specificity",
         aliases=("tpr_at_fpr", "recall_at_specificity"), undefined=ONE_CLASS, ref="Pepe (2003)")
-def sensitivity_at_specificity(events_from: Any, others_from: Any, *, at: Rate = 0.9) -> Any:
+def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
     r"""Largest sensitivity among the cuts whose specificity is at least the one asked (a),
     $\max_{t:\,Sp(t)\geq a}Se(t)$."""
-    found, spared = _rates(events_from, others_from)
-    return _best(found, spared, at, above_all=0.0)
+    sensitivity, specificity = _rates(events_from, others_from)
+    return _best(sensitivity, specificity, at, above_all=0.0)
 
 
 @metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Specificity at sensitivity",
         aliases=("specificity_at_recall",), undefined=ONE_CLASS, ref="Pepe (2003)")
-def specificity_at_sensitivity(events_from: Any, others_from: Any, *, at: Rate = 0.9) -> Any:
+def specificity_at_sensitivity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
     r"""Largest specificity among the cuts whose sensitivity is at least the one asked (a),
     $\max_{t:\,Se(t)\geq a}Sp(t)$."""
-    found, spared = _rates(events_from, others_from)
-    return _best(spared, found, at, above_all=0.0 if at > 0 else 1.0)
+    sensitivity, specificity = _rates(events_from, others_from)
+    return _best(specificity, sensitivity, at, above_all=0.0 if at > 0 else 1.0)
 
 
-def _least(options: Mapping[str, Any]) -> tuple[float, float]:
+def _least(options: Mapping[str, float]) -> tuple[float, float]:
+    """Return the range of the net benefit: least where all rows are acted on and none is an event."""
     return -options["threshold"] / (1 - options["threshold"]), 1.0
 
 
 @metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), range_of=_least, linear=True,
         undefined="no rows", ref="Vickers & Elkin (2006)")
-def net_benefit(total: Any, events_reached: Any, others_reached: Any, *, threshold: Chance = 0.5) -> Any:
+def net_benefit(total: Floats, events_reached: Floats, others_reached: Floats, *, threshold: Chance = 0.5) -> Floats:
     r"""Events acted on less the non-events acted on, as shares of all rows, where rows with at least a threshold
     probability (t) are acted on and t is the chance of an event at which acting is just worth it, so that a non-event
     acted on undoes t/(1 - t) of an event; acting on nobody is 0, and no forecast exceeds the prevalence,
@@ -58,15 +61,19 @@ def net_benefit(total: Any, events_reached: Any, others_reached: Any, *, thresho
     return ratio(events_reached - others_reached * threshold / (1 - threshold), total)
 
 
-def _rates(events_from: Any, others_from: Any) -> tuple[Any, Any]:
-    """Return sensitivity and specificity at each cut; NaN in both where a class is missing."""
+def _rates(events_from: Floats, others_from: Floats) -> tuple[Floats, Floats]:
+    """Return sensitivity and specificity [..., m] at each cut; NaN in both where a class is missing."""
     events, others = events_from[..., :1], others_from[..., :1]
     missing = (events <= 0) | (others <= 0)
-    events, others = (np.where(missing, np.nan, whole) for whole in (events, others))
+    events, others = (np.where(missing, np.nan, total) for total in (events, others))
     return events_from / events, (others - others_from) / others
 
 
-def _best(wanted: Any, bound: Any, asked: float, above_all: float) -> Any:
-    """Return the largest wanted rate where the bound one reaches what is asked, at least that of the cut above all."""
-    best = np.maximum(np.where(bound >= asked - ROUNDING, wanted, 0.0).max(axis=-1), above_all)
-    return np.where(np.isnan(wanted[..., 0]), np.nan, best)
+def _best(rate: Floats, bound: Floats, at_least: float, above_all: float) -> Floats:
+    """Return the largest ``rate`` [...] among the cuts [..., m] at which the other rate, ``bound``, is high enough.
+
+    High enough is ``at_least``, but for rounding. ``above_all`` is the rate at the cut above all scores, which the
+    tables do not hold.
+    """
+    best = np.maximum(np.where(bound >= at_least - ROUNDING, rate, 0.0).max(axis=-1), above_all)
+    return np.where(np.isnan(rate[..., 0]), np.nan, best)

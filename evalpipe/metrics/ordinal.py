@@ -13,13 +13,15 @@ from evalpipe.tasks import Task
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.arraytypes import Floats
+
 ORDERED: tuple[Task, ...] = ("ordinal",)
 FAR = (0.0, np.inf)
 POWERS = {"linear": 1, "quadratic": 2}
 
 
-def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Any]:
-    """Return the name and the values of what each pair of levels weighs in the weighted kappa, [levels, levels]."""
+def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Floats]:
+    """Return the name and the matrix [levels, levels] of how much each pair of levels counts in the weighted kappa."""
     rank = np.arange(levels, dtype=float)
     return f"{options['weights']} weights", np.abs(rank[:, None] - rank) ** POWERS[options["weights"]]
 
@@ -28,7 +30,7 @@ def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Any]:
         linear=True,
         aliases=("weighted_cohen_kappa",), matrix=apart, undefined="truth and predictions are all of one class",
         ref="Cohen (1968)")
-def weighted_kappa(confusion: Any, *, weights: Literal["linear", "quadratic"] = "quadratic") -> Any:
+def weighted_kappa(confusion: Floats, *, weights: Literal["linear", "quadratic"] = "quadratic") -> Floats:
     r"""Agreement beyond that of independence, where a miss by more levels weighs more: by their number or its square,
     $1-\frac{\sum_{ij}w_{ij}o_{ij}}{\sum_{ij}w_{ij}e_{ij}},\ w_{ij}=|i-j|^p$."""
     return 1 - weighted_disagreement(confusion, apart({"weights": weights}, confusion.shape[-1])[1])
@@ -37,7 +39,7 @@ def weighted_kappa(confusion: Any, *, weights: Literal["linear", "quadratic"] = 
 @metric(needs="probabilities", sees="classes", tasks=ORDERED, direction="minimize", range=(0.0, 1.0), standard=True,
         linear=True, title="Ranked probability score", aliases=("ranked_prob_score", "ranked_probability_score"),
         undefined="no rows", ref="Epstein (1969)")
-def rps(total: Any, ranked_probability_error: Any, occurring: Any) -> Any:
+def rps(total: Floats, ranked_probability_error: Floats, occurring: Floats) -> Floats:
     r"""Mean squared distance of the cumulative probabilities from the cumulative truth, over the K-1 cuts between
     levels, $\frac{1}{n(K-1)}\sum_i\sum_{k<K}\left(P_{ik}-1(y_i\leq k)\right)^2$."""
     return ratio(ranked_probability_error, total * (occurring.shape[-1] - 1))
@@ -45,20 +47,20 @@ def rps(total: Any, ranked_probability_error: Any, occurring: Any) -> Any:
 
 @metric(needs="labels", linear=True, sees="classes", tasks=ORDERED, direction="minimize", range=FAR, standard=True,
         title="Ordinal MAE", undefined="no rows", ref="Gaudette & Japkowicz (2009)")
-def ordinal_mae(total: Any, rank_error: Any) -> Any:
+def ordinal_mae(total: Floats, rank_error: Floats) -> Floats:
     r"""Mean number of levels by which the prediction misses, $\frac{1}{n}\sum_i|r_i-\hat r_i|$."""
     return ratio(rank_error, total)
 
 
 @metric(needs="labels", sees="classes", tasks=ORDERED, direction="minimize", range=FAR, title="Ordinal MSE",
         linear=True, undefined="no rows", ref="Gaudette & Japkowicz (2009)")
-def ordinal_mse(total: Any, squared_rank_error: Any) -> Any:
+def ordinal_mse(total: Floats, squared_rank_error: Floats) -> Floats:
     r"""Mean squared number of levels by which the prediction misses, $\frac{1}{n}\sum_i(r_i-\hat r_i)^2$."""
     return ratio(squared_rank_error, total)
 
 
 @metric(needs="labels", sees="classes", tasks=ORDERED, direction="minimize", range=FAR, title="Ordinal RMSE",
         undefined="no rows", ref="Gaudette & Japkowicz (2009)")
-def ordinal_rmse(total: Any, squared_rank_error: Any) -> Any:
+def ordinal_rmse(total: Floats, squared_rank_error: Floats) -> Floats:
     r"""Root of the ordinal MSE, in levels, $\sqrt{\frac{1}{n}\sum_i(r_i-\hat r_i)^2}$."""
     return np.sqrt(ratio(squared_rank_error, total))

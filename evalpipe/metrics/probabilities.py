@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -14,6 +14,8 @@ from evalpipe.metrics.declare import metric, ratio
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.arraytypes import Floats
+
 ONE_CLASS = "only one class occurs"
 
 Epsilon = Annotated[float, Field(gt=0, lt=0.5)]
@@ -22,18 +24,19 @@ Epsilon = Annotated[float, Field(gt=0, lt=0.5)]
 @metric(needs="probabilities", linear=True, sees="classes", direction="minimize", range=(0.0, np.inf), standard=True,
         aliases=("mn_log_loss", "cross_entropy"), undefined="no rows", ref="Good (1952)")
 def log_loss(
-    total: Any,
-    negative_log: Any,
+    total: Floats,
+    negative_log: Floats,
     *,
     base: Literal["e", 2, 10] = "e",
     epsilon: Epsilon = 1e-15,  # noqa: ARG001 - an option of the statistic `negative_log`
-) -> Any:
+) -> Floats:
     r"""Mean negative logarithm of the probability given to the true class, after clipping at epsilon,
     $-\frac{1}{n}\sum_i\log p_{iy_i}$."""
     return ratio(negative_log, total) / (1.0 if base == "e" else math.log(base))
 
 
-def _brier_range(options: Mapping[str, Any]) -> tuple[float, float]:
+def _brier_range(options: Mapping[str, str]) -> tuple[float, float]:
+    """Return the range of the Brier score on the scale that the options name."""
     return (0.0, 2.0 if options.get("scale") == "sum" else 1.0)
 
 
@@ -41,18 +44,18 @@ def _brier_range(options: Mapping[str, Any]) -> tuple[float, float]:
         linear=True, standard=True, title="Brier score", aliases=("brier_score", "brier_class", "brier_score_loss"),
         undefined="no rows", ref="Brier (1950)")
 def brier(
-    total: Any, squared_error: Any, occurring: Any, *, scale: Literal["half", "sum", "classes"] = "half"
-) -> Any:
+    total: Floats, squared_error: Floats, occurring: Floats, *, scale: Literal["half", "sum", "classes"] = "half"
+) -> Floats:
     r"""Mean squared distance of the probabilities from the truth (1 for the true class, 0 for the others). Scale half:
     divided by two, which for two classes is the usual score of the event's probability; sum: Brier's own; classes:
     divided by the number of classes, $\frac{1}{2n}\sum_i\sum_k(1(y_i=k)-p_{ik})^2$."""
-    each = {"half": 1.0, "sum": 2.0, "classes": 2.0 / occurring.shape[-1]}[scale]
-    return each * ratio(squared_error, total)
+    factors: dict[str, float] = {"half": 1.0, "sum": 2.0, "classes": 2.0 / occurring.shape[-1]}
+    return factors[scale] * ratio(squared_error, total)
 
 
 @metric(needs="probabilities", linear=True, sees="classes", direction="maximize", range=(-np.inf, 0.0), extensive=True,
         title="Log-likelihood", undefined="no rows", ref="Fisher (1922)")
-def log_likelihood(negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001 - of the statistic
+def log_likelihood(negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001 - of the statistic
     r"""Logarithm of the probability that the model gave to all outcomes together, after clipping at epsilon,
     $\sum_i\log p_{iy_i}$."""
     return -negative_log
@@ -61,8 +64,8 @@ def log_likelihood(negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # no
 @metric(needs="probabilities", linear=True, sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True,
         undefined="no rows", ref="Nelder & Wedderburn (1972)")
 def deviance(
-    total: Any, negative_log: Any, *, scale: Literal["sum", "mean"] = "sum", epsilon: Epsilon = 1e-15  # noqa: ARG001
-) -> Any:
+    total: Floats, negative_log: Floats, *, scale: Literal["sum", "mean"] = "sum", epsilon: Epsilon = 1e-15  # noqa: ARG001
+) -> Floats:
     r"""Twice the negative log-likelihood, the distance from a model that is always sure and right; as a sum, or as its
     mean over rows, $-2\sum_i\log p_{iy_i}$."""
     return 2 * negative_log if scale == "sum" else 2 * ratio(negative_log, total)
@@ -70,7 +73,7 @@ def deviance(
 
 @metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="Nagelkerke R2",
         undefined=ONE_CLASS, ref="Nagelkerke (1991)")
-def nagelkerke_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001
+def nagelkerke_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
     r"""Gain in likelihood a row over a model that gives everyone the observed shares of the classes, as a share of the
     largest possible gain, with mean log-likelihoods l of the model and l0 of that one,
     $\frac{1-e^{2(l_0-l)}}{1-e^{2l_0}}$."""
@@ -80,7 +83,7 @@ def nagelkerke_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15
 
 @metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="McFadden R2",
         linear=True, aliases=("d2_log_loss_score",), undefined=ONE_CLASS, ref="McFadden (1974)")
-def mcfadden_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) -> Any:  # noqa: ARG001
+def mcfadden_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
     r"""Share by which the log loss is smaller than that of the observed shares of the classes, with log-likelihoods l
     of the model and l0 of the shares, $1-\frac{l}{l_0}$."""
     return 1 - ratio(ratio(negative_log, occurring.sum(axis=-1)), _null(occurring))
@@ -88,7 +91,7 @@ def mcfadden_r2(occurring: Any, negative_log: Any, *, epsilon: Epsilon = 1e-15) 
 
 @metric(needs="probabilities", linear=True, direction="maximize", within=True, range=(-1.0, 1.0), title="Tjur R2",
         aliases=("discrimination_slope",), undefined="no events or no non-events", ref="Tjur (2009)")
-def tjur_r2(total: Any, events: Any, probability_total: Any, probability_of_events: Any) -> Any:
+def tjur_r2(total: Floats, events: Floats, probability_total: Floats, probability_of_events: Floats) -> Floats:
     r"""Mean probability among the events less that among the non-events, $\bar p_1-\bar p_0$."""
     others = ratio(probability_total - probability_of_events, total - events)
     return ratio(probability_of_events, events) - others
@@ -96,7 +99,7 @@ def tjur_r2(total: Any, events: Any, probability_total: Any, probability_of_even
 
 @metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="Brier skill score",
         linear=True, aliases=("brier_skill_score", "d2_brier_score"), undefined=ONE_CLASS, ref="Murphy (1973)")
-def brier_skill(occurring: Any, squared_error: Any) -> Any:
+def brier_skill(occurring: Floats, squared_error: Floats) -> Floats:
     r"""Share by which the Brier score is smaller than that of the observed shares of the classes,
     $1-\frac{2BS}{\sum_k\pi_k(1-\pi_k)}$."""
     total = occurring.sum(axis=-1)
@@ -104,6 +107,6 @@ def brier_skill(occurring: Any, squared_error: Any) -> Any:
     return 1 - ratio(2 * ratio(squared_error, total), (share * (1 - share)).sum(axis=-1))
 
 
-def _null(occurring: Any) -> Any:
+def _null(occurring: Floats) -> Floats:
     """Return the mean negative log-likelihood of the observed shares of the classes: their entropy in nats."""
     return entropy_of(ratio(occurring, occurring.sum(axis=-1)[..., None]))

@@ -7,7 +7,7 @@ their log odds there; those over the weight give back the values.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.declare import metric, ratio
 from evalpipe.metrics.logistic import line, shift
 from evalpipe.metrics.smooth import Smooth, curve
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 ANY = (-np.inf, np.inf)
@@ -27,7 +30,7 @@ NO_CURVE = f"{APART}; isotonic: no rows"
 
 @metric(needs="probabilities", direction="none", range=ANY, title="Calibration in the large", aliases=("citl",),
         undefined="no events or no non-events", ref="Cox (1958)")
-def calibration_in_the_large(events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
+def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     r"""What must be added to all log odds so that as many events are expected as occur: 0 if right, above 0 where
     probabilities are too low on average. Not the intercept that is fitted beside a slope,
     $a:\ \mathrm{logit}\,P(y=1)=a+\mathrm{logit}\,p$."""
@@ -35,7 +38,7 @@ def calibration_in_the_large(events_at: Any, others_at: Any, log_odds_at: Any) -
 
 
 @metric(needs="probabilities", direction="none", range=ANY, undefined=APART, ref="Miller et al. (1993)")
-def calibration_intercept(events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
+def calibration_intercept(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     r"""Intercept of the logistic regression of the events on the log odds of their probabilities, fitted beside the
     slope: 0 if the slope is 1 and the probabilities are right. For the mean alone see calibration_in_the_large,
     $a:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
@@ -43,7 +46,7 @@ def calibration_intercept(events_at: Any, others_at: Any, log_odds_at: Any) -> A
 
 
 @metric(needs="probabilities", direction="none", range=ANY, undefined=APART, ref="Miller et al. (1993)")
-def calibration_slope(events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
+def calibration_slope(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     r"""Slope of the logistic regression of the events on the log odds of their probabilities: 1 if right, below 1 where
     probabilities are too extreme, as those of an overfitted model, above 1 where they are squeezed together,
     $b:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
@@ -53,7 +56,9 @@ def calibration_slope(events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
 @metric(needs="probabilities", direction="minimize", range=UNIT, title="Integrated calibration index",
         interval="distance",
         aliases=("integrated_calibration_index", "eavg"), undefined=NO_CURVE, ref="Austin & Steyerberg (2019)")
-def ici(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
+def ici(
+    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
+) -> Floats:
     r"""Mean distance of the probabilities from a curve of the event rate along them: a restricted cubic spline of the
     log odds with five knots (fewer where the data cannot bear five), a logistic line of them, or the isotonic steps,
     which follow chance closest, $\frac{1}{n}\sum_i|\hat c(p_i)-p_i|$."""
@@ -63,7 +68,9 @@ def ici(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *
 
 @metric(needs="probabilities", direction="minimize", range=UNIT, title="E90", interval="distance", undefined=NO_CURVE,
         ref="Austin & Steyerberg (2019)")
-def e90(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
+def e90(
+    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
+) -> Floats:
     r"""Distance of the probability from a curve of the event rate, as for ici, that nine rows in ten do not exceed,
     $Q_{0.9}\{|\hat c(p_i)-p_i|\}$."""
     at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
@@ -74,26 +81,33 @@ def e90(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *
 
 @metric(needs="probabilities", direction="minimize", range=UNIT, title="Emax", interval="distance", undefined=NO_CURVE,
         ref="Harrell (2015)")
-def emax(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, *, smooth: Smooth = "spline") -> Any:
+def emax(
+    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
+) -> Floats:
     r"""Largest distance of a probability that occurs from a curve of the event rate, as for ici,
     $\max_i|\hat c(p_i)-p_i|$."""
     _, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
-    return away.max(axis=-1)
+    return np.asarray(away.max(axis=-1))
 
 
-def _away(events_at: Any, others_at: Any, probability_at: Any, log_odds_at: Any, smooth: Smooth) -> tuple[Any, Any]:
-    """Return the weight at each distinct probability and how far the curve is from it; all NaN without a curve."""
+def _away(
+    events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, smooth: Smooth
+) -> tuple[Floats, Floats]:
+    """Return the weight at each distinct probability and its distance from the curve, [..., m]; NaN without a curve."""
     at = events_at + others_at
-    found = _by_row(lambda events, others, x: curve(events, others, x, smooth), events_at, others_at, log_odds_at)
-    missing = np.isnan(found).all(axis=-1, keepdims=True)
-    return at, np.where(missing, np.nan, np.where(at > 0, np.abs(found - ratio(probability_at, at)), 0.0))
+    rates = _by_row(lambda events, others, x: curve(events, others, x, smooth), events_at, others_at, log_odds_at)
+    missing = np.isnan(rates).all(axis=-1, keepdims=True)
+    return at, np.where(missing, np.nan, np.where(at > 0, np.abs(rates - ratio(probability_at, at)), 0.0))
 
 
-def _by_row(function: Callable[..., Any], events_at: Any, others_at: Any, log_odds_at: Any) -> Any:
-    """Apply a function of tables [b, m], the last of which is the log odds, to tables [..., m]."""
-    given = events_at, others_at, ratio(log_odds_at, events_at + others_at, empty=0.0)
-    flat = [table.reshape(-1, table.shape[-1]) for table in given]
+def _by_row(function: Callable[..., Floats], events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
+    """Apply a function of events, non-events and log odds [b, m] to tables with any leading axes, [..., m].
+
+    ``log_odds_at`` is the total of the log odds at each place; over the weight there it is their value.
+    """
+    tables = events_at, others_at, ratio(log_odds_at, events_at + others_at, empty=0.0)
+    flat = [table.reshape(-1, table.shape[-1]) for table in tables]
     step = max(1, IN_CACHE // events_at.shape[-1])
     parts = [function(*(table[first : first + step] for table in flat)) for first in range(0, len(flat[0]), step)]
-    found = np.concatenate(parts)
-    return found.reshape(events_at.shape[:-1] + found.shape[1:])
+    fitted = np.concatenate(parts)
+    return np.asarray(fitted.reshape(events_at.shape[:-1] + fitted.shape[1:]))

@@ -8,12 +8,15 @@ its scale is the change from one row to the next, and here no measure depends on
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import metric, ratio
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
 
 POSITIVE = (0.0, np.inf)
 ANY = (-np.inf, np.inf)
@@ -34,7 +37,7 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 
 @metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MSE",
         aliases=("mean_squared_error",), undefined=NO_ROWS, ref="Gauss (1823)")
-def mse(total: Any, squared_residual: Any) -> Any:
+def mse(total: Floats, squared_residual: Floats) -> Floats:
     r"""Mean squared residual, in squared units of the outcome; large residuals weigh most,
     $\frac{1}{n}\sum_i(y_i-\hat y_i)^2$."""
     return ratio(squared_residual, total)
@@ -42,33 +45,33 @@ def mse(total: Any, squared_residual: Any) -> Any:
 
 @metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, standard=True, title="RMSE",
         aliases=("root_mean_squared_error",), undefined=NO_ROWS, ref="Gauss (1823)")
-def rmse(total: Any, squared_residual: Any) -> Any:
+def rmse(total: Floats, squared_residual: Floats) -> Floats:
     r"""Root of the mean squared residual, in units of the outcome, $\sqrt{\frac{1}{n}\sum_i(y_i-\hat y_i)^2}$."""
     return np.sqrt(ratio(squared_residual, total))
 
 
 @metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, title="Relative RMSE", aliases=("nrmse",),
         undefined=CONSTANT, ref="Kuhn, Vaughan & Hvitfeldt (2025)")
-def rmse_relative(total: Any, squared_residual: Any, truth_at: Any, truth_total: Any) -> Any:
+def rmse_relative(total: Floats, squared_residual: Floats, truth_at: Floats, truth_total: Floats) -> Floats:
     r"""Root mean squared residual over the range of the truth, which grows with the number of rows,
     $\frac{RMSE}{\max_i y_i-\min_i y_i}$."""
     values = ratio(truth_total, truth_at)
-    seen = ~np.isnan(values)
-    largest = np.where(seen, values, -np.inf).max(axis=-1)
-    smallest = np.where(seen, values, np.inf).min(axis=-1)
+    occurs = ~np.isnan(values)
+    largest = np.where(occurs, values, -np.inf).max(axis=-1)
+    smallest = np.where(occurs, values, np.inf).min(axis=-1)
     return ratio(np.sqrt(ratio(squared_residual, total)), largest - smallest)
 
 
 @metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, standard=True, title="MAE",
         aliases=("mean_absolute_error",), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
-def mae(total: Any, absolute_residual: Any) -> Any:
+def mae(total: Floats, absolute_residual: Floats) -> Floats:
     r"""Mean size of the residuals, in units of the outcome, $\frac{1}{n}\sum_i|y_i-\hat y_i|$."""
     return ratio(absolute_residual, total)
 
 
 @metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, standard=("regression",),
         undefined=NO_ROWS, ref="Biecek & Burzykowski (2021)")
-def median_absolute_error(residual_size_at: Any, residual_size_total: Any) -> Any:
+def median_absolute_error(residual_size_at: Floats, residual_size_total: Floats) -> Floats:
     r"""Size that half of the residuals do not exceed, the mean of the two middle ones where that is not one size. It is
     not centred and not scaled, unlike the median absolute deviation, $\mathrm{median}_i|y_i-\hat y_i|$."""
     running, total = np.cumsum(residual_size_at, axis=-1), residual_size_at.sum(axis=-1)[..., None]
@@ -80,7 +83,7 @@ def median_absolute_error(residual_size_at: Any, residual_size_total: Any) -> An
 
 @metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, title="Largest absolute error",
         interval="extreme", undefined=NO_ROWS, ref="Pedregosa et al. (2011)")
-def max_error(residual_size_at: Any, residual_size_total: Any) -> Any:
+def max_error(residual_size_at: Floats, residual_size_total: Floats) -> Floats:
     r"""Size of the largest residual; weights do not matter to it, except that a row of weight zero is no row,
     $\max_i|y_i-\hat y_i|$."""
     return _at(ratio(residual_size_total, residual_size_at), _last(residual_size_at))
@@ -88,7 +91,7 @@ def max_error(residual_size_at: Any, residual_size_total: Any) -> Any:
 
 @metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
         aliases=("msd", "mean_signed_deviation"), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
-def mean_error(total: Any, residual: Any) -> Any:
+def mean_error(total: Floats, residual: Floats) -> Floats:
     r"""Mean residual, truth less prediction: positive where predictions are too low on average, zero where errors of
     either sign cancel, $\frac{1}{n}\sum_i(y_i-\hat y_i)$."""
     return ratio(residual, total)
@@ -96,7 +99,7 @@ def mean_error(total: Any, residual: Any) -> Any:
 
 @metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MAPE (per cent)",
         undefined="a truth is zero", ref="Makridakis (1993)")
-def mape(total: Any, absolute_relative_residual: Any, zero_truths: Any) -> Any:
+def mape(total: Floats, absolute_relative_residual: Floats, zero_truths: Floats) -> Floats:
     r"""Mean size of the residuals in per cent of the truth; favours predictions that are too low. scikit-learn's
     measure of this name is a fraction, $\frac{100}{n}\sum_i\left|\frac{y_i-\hat y_i}{y_i}\right|$."""
     return 100 * ratio(absolute_relative_residual, _unless(zero_truths, total))
@@ -104,7 +107,7 @@ def mape(total: Any, absolute_relative_residual: Any, zero_truths: Any) -> Any:
 
 @metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY, title="MPE (per cent)",
         undefined="a truth is zero", ref="Makridakis (1993)")
-def mpe(total: Any, relative_residual: Any, zero_truths: Any) -> Any:
+def mpe(total: Floats, relative_residual: Floats, zero_truths: Floats) -> Floats:
     r"""Mean residual in per cent of the truth: for a positive truth, positive where the prediction is too low,
     $\frac{100}{n}\sum_i\frac{y_i-\hat y_i}{y_i}$."""
     return 100 * ratio(relative_residual, _unless(zero_truths, total))
@@ -112,7 +115,7 @@ def mpe(total: Any, relative_residual: Any, zero_truths: Any) -> Any:
 
 @metric(needs="values", sees="numbers", direction="minimize", range=(0.0, 200.0), title="SMAPE (per cent)",
         undefined="a truth and its prediction are both zero", ref="Makridakis (1993)")
-def smape(total: Any, symmetric_relative_residual: Any, both_zero: Any) -> Any:
+def smape(total: Floats, symmetric_relative_residual: Floats, both_zero: Floats) -> Floats:
     r"""Mean size of the residuals in per cent of the mean size of truth and prediction; a row counts 200 where one of
     them is zero or their signs differ, $\frac{100}{n}\sum_i\frac{|y_i-\hat y_i|}{(|y_i|+|\hat y_i|)/2}$."""
     return 100 * ratio(symmetric_relative_residual, _unless(both_zero, total))
@@ -121,7 +124,7 @@ def smape(total: Any, symmetric_relative_residual: Any, both_zero: Any) -> Any:
 @metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MSLE",
         aliases=("mean_squared_log_error",), undefined="a truth or a prediction is negative",
         ref="Pedregosa et al. (2011)")
-def msle(total: Any, squared_log_residual: Any, negative_values: Any) -> Any:
+def msle(total: Floats, squared_log_residual: Floats, negative_values: Floats) -> Floats:
     r"""Mean squared distance of the natural logarithms of one plus truth and one plus prediction: an error of a factor
     weighs alike at large and small outcomes, $\frac{1}{n}\sum_i(\log(1+y_i)-\log(1+\hat y_i))^2$."""
     return ratio(squared_log_residual, _unless(negative_values, total))
@@ -129,7 +132,7 @@ def msle(total: Any, squared_log_residual: Any, negative_values: Any) -> Any:
 
 @metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
         title="Huber loss", aliases=("huber_loss",), ref="Huber (1964)")
-def huber(total: Any, huber_loss: Any, *, delta: Delta = 1.0) -> Any:  # noqa: ARG001 - an option of the statistic
+def huber(total: Floats, huber_loss: Floats, *, delta: Delta = 1.0) -> Floats:  # noqa: ARG001 - an option of the statistic
     r"""Mean of half the squared residual up to delta and of a straight line beyond, so that outliers weigh less,
     $\frac{1}{n}\sum_i h_i,\ h=\frac{r^2}{2}\ (|r|\leq\delta),\ \delta(|r|-\frac{\delta}{2})\ (|r|>\delta)$."""
     return ratio(huber_loss, total)
@@ -137,14 +140,14 @@ def huber(total: Any, huber_loss: Any, *, delta: Delta = 1.0) -> Any:  # noqa: A
 
 @metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
         title="Pseudo-Huber loss", aliases=("huber_loss_pseudo",), ref="Hartley & Zisserman (2004)")
-def huber_pseudo(total: Any, pseudo_huber_loss: Any, *, delta: Delta = 1.0) -> Any:  # noqa: ARG001 - of the statistic
+def huber_pseudo(total: Floats, pseudo_huber_loss: Floats, *, delta: Delta = 1.0) -> Floats:  # noqa: ARG001 - of the statistic
     r"""The Huber loss with a smooth bend at delta, $\frac{\delta^2}{n}\sum_i(\sqrt{1+(r_i/\delta)^2}-1)$."""
     return ratio(pseudo_huber_loss, total)
 
 
 @metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
         title="Pinball loss", aliases=("mean_pinball_loss",), ref="Koenker & Bassett (1978)")
-def pinball(total: Any, pinball_loss: Any, *, alpha: Share = 0.5) -> Any:  # noqa: ARG001 - an option of the statistic
+def pinball(total: Floats, pinball_loss: Floats, *, alpha: Share = 0.5) -> Floats:  # noqa: ARG001 - an option of the statistic
     r"""Mean loss of a predicted quantile of level alpha: a truth above it costs alpha a unit, one below it 1 - alpha;
     at alpha 0.5 half the mean absolute error, $\frac{1}{n}\sum_i\max(\alpha r_i,(\alpha-1)r_i)$."""
     return ratio(pinball_loss, total)
@@ -154,13 +157,13 @@ def pinball(total: Any, pinball_loss: Any, *, alpha: Share = 0.5) -> Any:  # noq
         aliases=("r2_score", "rsq_trad"), undefined=f"{CONSTANT_RATE}, or the training mean is not known",
         ref="Kvalseth (1985)")
 def r2(
-    squared_exposure: Any,
-    squared_residual: Any,
-    baseline_deviation: Any,
-    squared_baseline_deviation: Any,
+    squared_exposure: Floats,
+    squared_residual: Floats,
+    baseline_deviation: Floats,
+    squared_baseline_deviation: Floats,
     *,
     baseline: Literal["evaluation", "training"] = "evaluation",
-) -> Any:
+) -> Floats:
     r"""Share by which the squared residuals are smaller than those of a constant prediction: the mean of these very
     rows (evaluation), which no model could know, or the mean outcome in training, which one could. Below zero where the
     model is worse than that; not the squared correlation. With an exposure E the constant is a rate, times E: the best
@@ -172,7 +175,9 @@ def r2(
 
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
         aliases=("explained_variance_score",), undefined=CONSTANT, ref="Kvalseth (1985)")
-def explained_variance(total: Any, residual_deviation: Any, squared_residual_deviation: Any, moments: Any) -> Any:
+def explained_variance(
+    total: Floats, residual_deviation: Floats, squared_residual_deviation: Floats, moments: Floats
+) -> Floats:
     r"""Share by which the variance of the residuals is smaller than that of the truth; R2 but for the mean error, which
     it does not see, $1-\frac{\mathrm{Var}(y-\hat y)}{\mathrm{Var}(y)}$."""
     return 1 - ratio(spread(total, residual_deviation, squared_residual_deviation), about_means(moments)[0])
@@ -181,7 +186,7 @@ def explained_variance(total: Any, residual_deviation: Any, squared_residual_dev
 @metric(needs="values", sees="numbers", direction="maximize", range=(0.0, 1.0), title="Squared correlation",
         interval="squared_distance",
         undefined=CONSTANT_EITHER, ref="Kvalseth (1985)")
-def rsq(moments: Any) -> Any:
+def rsq(moments: Floats) -> Floats:
     r"""Squared correlation of truth and prediction: blind to a wrong scale, a wrong level and a wrong sign of the
     predictions; not R2, $\mathrm{cor}(y,\hat y)^2$."""
     return _correlation(moments) ** 2
@@ -190,7 +195,7 @@ def rsq(moments: Any) -> Any:
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=CORRELATION,
         title="Concordance correlation coefficient", undefined=f"{CONSTANT}, or, without bias, {ONE_ROW}",
         ref="Lin (1989)")
-def ccc(total: Any, residual: Any, moments: Any, *, bias: bool = False) -> Any:
+def ccc(total: Floats, residual: Floats, moments: Floats, *, bias: bool = False) -> Floats:
     r"""Agreement of truth and prediction with the line of equality: their correlation, lowered by a difference of means
     or variances. With bias the variances are divided by n, as Lin did; without by n - 1, where weights count rows and
     their scale matters, $\frac{2\,\mathrm{Cov}(y,\hat y)}{\mathrm{Var}(y)+\mathrm{Var}(\hat y)+(\bar y-\hat{\bar
@@ -202,7 +207,7 @@ def ccc(total: Any, residual: Any, moments: Any, *, bias: bool = False) -> Any:
 
 @metric(needs="values", sees="numbers", direction="maximize", range=POSITIVE, title="RPD",
         undefined=f"{EXACT}, or {ONE_ROW}", ref="Williams (1987)")
-def rpd(total: Any, moments: Any, squared_residual: Any) -> Any:
+def rpd(total: Floats, moments: Floats, squared_residual: Floats) -> Floats:
     r"""Ratio of performance to deviation: the standard deviation of the truth (divided by n - 1: weights count rows,
     and their scale matters) over the root mean squared residual, $\frac{\mathrm{SD}(y)}{RMSE}$."""
     variance = ratio(about_means(moments)[0], _over_one(total))
@@ -211,7 +216,7 @@ def rpd(total: Any, moments: Any, squared_residual: Any) -> Any:
 
 @metric(needs="values", sees="numbers", direction="maximize", range=POSITIVE, title="RPIQ",
         undefined=f"{EXACT}, or {ONE_ROW}", ref="Bellon-Maurel et al. (2010)")
-def rpiq(total: Any, truth_at: Any, truth_total: Any, squared_residual: Any) -> Any:
+def rpiq(total: Floats, truth_at: Floats, truth_total: Floats, squared_residual: Floats) -> Floats:
     r"""Ratio of performance to the interquartile distance of the truth, over the root mean squared residual. The
     quartiles lie at positions among n rows, interpolated: weights count rows, and their scale matters,
     $\frac{Q_3(y)-Q_1(y)}{RMSE}$."""
@@ -224,8 +229,9 @@ def rpiq(total: Any, truth_at: Any, truth_total: Any, squared_residual: Any) -> 
         undefined="truth or predictions are constant, or all residuals are of one sign or zero",
         ref="Toropova & Toropov (2017)")
 def iic(
-    moments: Any, rows_below_truth: Any, rows_above_truth: Any, residual_below_truth: Any, residual_above_truth: Any
-) -> Any:
+    moments: Floats, rows_below_truth: Floats, rows_above_truth: Floats, residual_below_truth: Floats,
+    residual_above_truth: Floats,
+) -> Floats:
     r"""Correlation of truth and prediction, lowered where the residuals of one sign are larger in the mean than those
     of the other; a zero residual counts as positive,
     $\mathrm{cor}(y,\hat y)\frac{\min(MAE^-,MAE^+)}{\max(MAE^-,MAE^+)}$."""
@@ -235,7 +241,7 @@ def iic(
 
 @metric(needs="values", linear=True, sees="numbers", direction="maximize", range=CORRELATION, title="Normalised Gini",
         undefined=CONSTANT, ref="Schechtman & Yitzhaki (1987)")
-def gini_coef(prediction_at: Any, truth_by_prediction: Any, truth_at: Any, truth_total: Any) -> Any:
+def gini_coef(prediction_at: Floats, truth_by_prediction: Floats, truth_at: Floats, truth_total: Floats) -> Floats:
     r"""Area between the Lorenz curve of the truth, ordered by prediction, and the diagonal, as a share of the area when
     ordered by the truth itself; rows of equal prediction are one step, so that a constant prediction has zero,
     $\frac{\mathrm{Cov}(y,F(\hat y))}{\mathrm{Cov}(y,F(y))}$."""
@@ -244,7 +250,7 @@ def gini_coef(prediction_at: Any, truth_by_prediction: Any, truth_at: Any, truth
 
 @metric(needs="values", blind=0.5, sees="numbers", direction="maximize", range=(0.0, 1.0), standard=("regression",),
         title="Concordance index", aliases=("concordance_index",), undefined=CONSTANT, ref="Harrell et al. (1996)")
-def c_index(concordant: Any, truth_at: Any) -> Any:
+def c_index(concordant: Floats, truth_at: Floats) -> Floats:
     r"""Probability that of two rows of unequal truth the one with the larger truth has the larger prediction; equal
     predictions count one half, and random ones reach 0.5, $P(\hat y_i>\hat y_j|y_i>y_j)+\frac{1}{2}P(\hat y_i=\hat
     y_j|y_i>y_j)$."""
@@ -254,7 +260,7 @@ def c_index(concordant: Any, truth_at: Any) -> Any:
 
 @metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
         undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
-def linear_calibration_slope(moments: Any) -> Any:
+def linear_calibration_slope(moments: Floats) -> Floats:
     r"""Slope of the least-squares line of the truth on the prediction: 1 for a calibrated model, below 1 where the
     predictions are too extreme, $\frac{\mathrm{Cov}(y,\hat y)}{\mathrm{Var}(\hat y)}$."""
     _, prediction, both = about_means(moments)
@@ -263,7 +269,7 @@ def linear_calibration_slope(moments: Any) -> Any:
 
 @metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
         undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
-def linear_calibration_intercept(total: Any, residual: Any, prediction_sum: Any, moments: Any) -> Any:
+def linear_calibration_intercept(total: Floats, residual: Floats, prediction_sum: Floats, moments: Floats) -> Floats:
     r"""Intercept of the least-squares line of the truth on the prediction, 0 for a calibrated model: to be read
     together with the slope b, and not the mean error, $\bar y-b\,\hat{\bar y}$."""
     _, prediction, both = about_means(moments)
@@ -272,7 +278,7 @@ def linear_calibration_intercept(total: Any, residual: Any, prediction_sum: Any,
 
 @metric(needs="loo_values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, extensive=True,
         title="PRESS", aliases=("predicted_sum_of_squares",), undefined=NO_ROWS, ref="Allen (1974)")
-def press(squared_left_out_residual: Any) -> Any:
+def press(squared_left_out_residual: Floats) -> Floats:
     r"""Sum of the squared residuals of leave-one-out predictions; grows with the number of rows,
     $\sum_i(y_i-\hat y_{i(-i)})^2$."""
     return squared_left_out_residual
@@ -280,14 +286,14 @@ def press(squared_left_out_residual: Any) -> Any:
 
 @metric(needs="loo_values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="PSE",
         aliases=("predictive_squared_error",), undefined=NO_ROWS, ref="Todeschini (2010)")
-def pse(total: Any, squared_left_out_residual: Any) -> Any:
+def pse(total: Floats, squared_left_out_residual: Floats) -> Floats:
     r"""Mean squared residual of leave-one-out predictions, $\frac{1}{n}\sum_i(y_i-\hat y_{i(-i)})^2$."""
     return ratio(squared_left_out_residual, total)
 
 
 @metric(needs="loo_values", sees="numbers", direction="minimize", range=POSITIVE, title="SEP", undefined=NO_ROWS,
         aliases=("standard_error_in_prediction",), ref="Todeschini (2010)")
-def sep(total: Any, squared_left_out_residual: Any) -> Any:
+def sep(total: Floats, squared_left_out_residual: Floats) -> Floats:
     r"""Root mean squared residual of leave-one-out predictions, in units of the outcome,
     $\sqrt{\frac{1}{n}\sum_i(y_i-\hat y_{i(-i)})^2}$."""
     return np.sqrt(ratio(squared_left_out_residual, total))
@@ -295,57 +301,69 @@ def sep(total: Any, squared_left_out_residual: Any) -> Any:
 
 @metric(needs="loo_values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED, title="Q2",
         undefined=CONSTANT_RATE, aliases=("cross_validated_r2",), ref="Landram et al. (2005)")
-def q2(squared_left_out_residual: Any, squared_exposure: Any, exposed_excess: Any, squared_excess: Any) -> Any:
+def q2(
+    squared_left_out_residual: Floats, squared_exposure: Floats, exposed_excess: Floats, squared_excess: Floats
+) -> Floats:
     r"""Cross-validated R2: share by which the squared residuals of leave-one-out predictions are smaller than those of
     the mean of all rows; with an exposure, of the best constant rate, $1-\frac{PRESS}{\sum_i(y_i-\bar y)^2}$."""
     return 1 - ratio(squared_left_out_residual, spread(squared_exposure, exposed_excess, squared_excess))
 
 
-def spread(total: Any, deviation: Any, squared: Any) -> Any:
-    """Return the weighted sum of squares about the mean, given sums about a pilot; zero where it is but rounding."""
+def spread(total: Floats, deviation: Floats, squared: Floats) -> Floats:
+    """Return the weighted sum of squares about the mean, [...]; zero where what is left is rounding alone.
+
+    ``deviation`` and ``squared`` are the weighted sums of the deviations from any other number and of their squares.
+    """
     about_mean = squared - deviation * ratio(deviation, total)
     return np.where(about_mean > ROUNDING * squared, about_mean, 0.0)
 
 
-def about_rate(rate_moments: Any) -> Any:
+def about_rate(rate_moments: Floats) -> Floats:
     """Return the sum of squares of the truths per unit of exposure about the overall rate, weighted by exposure."""
     return spread(*np.moveaxis(rate_moments, -1, 0))
 
 
-def about_means(moments: Any) -> tuple[Any, Any, Any]:
-    """Return the weighted sums of squares of truth and of prediction, and of products, about the weighted means."""
+def about_means(moments: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the weighted sums [...] of squares of the truth, of the prediction, and of their products.
+
+    All are about the weighted means; ``moments`` [..., 6] are those about a pilot: the weight, the sums of truth and of
+    prediction, the sums of their squares and of their products.
+    """
     total, y, p, yy, pp, yp = np.moveaxis(moments, -1, 0)
     return spread(total, y, yy), spread(total, p, pp), yp - y * ratio(p, total)
 
 
-def _correlation(moments: Any) -> Any:
+def _correlation(moments: Floats) -> Floats:
     """Return the correlation of truth and prediction; rounding may not take it beyond 1."""
     truth, prediction, both = about_means(moments)
     return np.clip(ratio(both, np.sqrt(truth) * np.sqrt(prediction)), -1.0, 1.0)
 
 
-def _unless(flagged: Any, total: Any) -> Any:
+def _unless(flagged: Floats, total: Floats) -> Floats:
     """Return the total, NaN where a row is flagged."""
     return np.where(flagged > 0, np.nan, total)
 
 
-def _over_one(total: Any) -> Any:
+def _over_one(total: Floats) -> Floats:
     """Return n - 1, NaN where that is not positive."""
     return np.where(total > 1, total - 1.0, np.nan)
 
 
-def _last(weight: Any) -> Any:
+def _last(weight: Floats) -> Wholes:
     """Return the place of the last positive weight on the last axis."""
-    return weight.shape[-1] - 1 - (weight[..., ::-1] > 0).argmax(axis=-1)
+    return np.asarray(weight.shape[-1] - 1 - (weight[..., ::-1] > 0).argmax(axis=-1))
 
 
-def _at(values: Any, place: Any) -> Any:
-    """Return the value at a place on the last axis."""
-    return np.take_along_axis(values, np.asarray(place)[..., None], axis=-1)[..., 0]
+def _at(values: Floats, place: Wholes) -> Floats:
+    """Return of values [..., m] the one at ``place`` [...] on the last axis."""
+    return np.asarray(np.take_along_axis(values, np.asarray(place)[..., None], axis=-1)[..., 0])
 
 
-def _position(weight: Any, totals: Any, share: float) -> Any:
-    """Return the quantile at position 1 + (n - 1) share among n rows, between rows interpolated (type 7 in R)."""
+def _position(weight: Floats, totals: Floats, share: float) -> Floats:
+    """Return the quantile [...] at position 1 + (n - 1) ``share`` among n rows, interpolated (type 7 in R).
+
+    ``weight`` and ``totals`` [..., m] are the weight and the weighted total at each distinct value, ascending.
+    """
     running, total = np.cumsum(weight, axis=-1), weight.sum(axis=-1)
     values, last = ratio(totals, weight), _last(weight)
     place = _over_one(total) * share
@@ -355,8 +373,12 @@ def _position(weight: Any, totals: Any, share: float) -> Any:
     return _at(values, low) * (1 - part) + _at(values, high) * part
 
 
-def _lorenz(weight: Any, truth: Any) -> Any:
-    """Return n squared times the covariance of the truth and the share of rows below, ties by half; about a pilot."""
+def _lorenz(weight: Floats, truth: Floats) -> Floats:
+    """Return n squared times the covariance of the truth and the share of rows below it, [...]; ties count by half.
+
+    ``weight`` and ``truth`` [..., m] are the weight and the total of the truth at each distinct value, ascending; the
+    truth may be about a pilot, since a constant changes no covariance.
+    """
     total = weight.sum(axis=-1)[..., None]
     middle = np.cumsum(weight, axis=-1) - weight / 2 - total / 2
-    return (truth * middle).sum(axis=-1)
+    return np.asarray((truth * middle).sum(axis=-1))

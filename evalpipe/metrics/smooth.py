@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.logistic import SLACK, dot, fit, line, overlapping, rates
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 Smooth = Literal["spline", "logistic", "isotonic"]
 
@@ -19,8 +22,8 @@ STEPS = 25
 """Steps after which a spline is given up: likelihoods without a largest value take more to flatten."""
 
 
-def curve(events: Any, others: Any, log_odds: Any, smooth: Smooth) -> Any:
-    """Return the event rate that a curve gives at each place of ascending ``log_odds``, all [b, m].
+def curve(events: Floats, others: Floats, log_odds: Floats, smooth: Smooth) -> Floats:
+    """Return the event rate that a curve gives at each place of ascending ``log_odds``; all are [b, m].
 
     ``logistic``: a line on the scale of log odds. ``spline``: a restricted cubic spline of the log odds with five
     knots; where those are not apart, have no more than that many places of weight, or the spline has no finite fit,
@@ -28,53 +31,55 @@ def curve(events: Any, others: Any, log_odds: Any, smooth: Smooth) -> Any:
     """
     if smooth == "isotonic":
         return isotonic(events, others)
-    found = np.full(events.shape, np.nan)
+    event_rates = np.full(events.shape, np.nan)
     left = np.flatnonzero(overlapping(events, others, log_odds))
     for count in KNOTS if smooth == "spline" else ():
-        given = events[left], others[left], log_odds[left]
-        some = _spline(*given, KNOTS[count])
-        known = ~np.isnan(some[:, 0])
-        found[left[known]] = some[known]
-        left = left[~known]
+        spline = _spline(events[left], others[left], log_odds[left], KNOTS[count])
+        fitted = ~np.isnan(spline[:, 0])
+        event_rates[left[fitted]] = spline[fitted]
+        left = left[~fitted]
     straight = line(events[left], others[left], log_odds[left])
-    found[left] = rates(straight.intercept[:, None] + straight.slope[:, None] * log_odds[left]).event
-    return found
+    event_rates[left] = rates(straight.intercept[:, None] + straight.slope[:, None] * log_odds[left]).event
+    return event_rates
 
 
-def isotonic(events: Any, others: Any) -> Any:
-    """Return the monotone event rates of least squares along ascending scores [b, m]; NaN where there is no weight.
+def isotonic(events: Floats, others: Floats) -> Floats:
+    """Return the monotone event rates of least squares along ascending scores, all [b, m]; NaN where no row is.
 
     By the pooling of adjacent violators (Ayer et al. 1955), in each replicate over the places that have weight.
     """
     from scipy.optimize import isotonic_regression
 
-    found = np.full(events.shape, np.nan)
-    for row, hits, weight in zip(found, events, events + others, strict=True):
-        held = np.flatnonzero(weight > 0)
-        if len(held):
-            row[held] = isotonic_regression(hits[held] / weight[held], weights=weight[held]).x
-    return found
+    event_rates = np.full(events.shape, np.nan)
+    for row, hits, weight in zip(event_rates, events, events + others, strict=True):
+        used = np.flatnonzero(weight > 0)
+        if len(used):
+            row[used] = isotonic_regression(hits[used] / weight[used], weights=weight[used]).x
+    return event_rates
 
 
-def _spline(events: Any, others: Any, x: Any, shares: Sequence[float]) -> Any:
-    """Return the event rates of a restricted cubic spline with knots at quantiles of x [b, m]; NaN without a fit."""
-    at, found = events + others, np.full(events.shape, np.nan)
+def _spline(events: Floats, others: Floats, x: Floats, shares: Sequence[float]) -> Floats:
+    """Return the event rates [b, m] of a restricted cubic spline of ``x`` [b, m]; NaN in replicates without a fit.
+
+    Its knots are the quantiles of ``x`` at ``shares``; there is no fit where two of them are one.
+    """
+    at, event_rates = events + others, np.full(events.shape, np.nan)
     knots = np.stack([quantile(at, x, share) for share in shares], axis=-1)
     apart = (np.diff(knots, axis=-1) > SLACK).all(axis=-1) & ((at > 0).sum(axis=-1) > len(shares))
-    known = np.flatnonzero(apart)
-    columns = _apart(_basis(x[known], knots[known]), at[known])
-    fitted = fit(events[known], others[known], columns, STEPS)
-    log_odds = fitted[:, :1] * columns[0]
+    fitted = np.flatnonzero(apart)
+    columns = _orthonormal(_basis(x[fitted], knots[fitted]), at[fitted])
+    coefficients = fit(events[fitted], others[fitted], columns, STEPS)
+    log_odds = coefficients[:, :1] * columns[0]
     for j in range(1, len(columns)):
-        log_odds += fitted[:, j, None] * columns[j]
-    found[known] = rates(log_odds).event
-    return found
+        log_odds += coefficients[:, j, None] * columns[j]
+    event_rates[fitted] = rates(log_odds).event
+    return event_rates
 
 
-def _basis(x: Any, knots: Any) -> list[Any]:
-    """Return the columns of a cubic spline that is a line beyond its knots [b, K]: K of them, each [b, m].
+def _basis(x: Floats, knots: Floats) -> list[Floats]:
+    """Return the columns, each [b, m], whose sums are the cubic splines with ``knots`` [b, k] that end as lines.
 
-    Durrleman & Simon (1989), scaled as by Harrell (2015).
+    The first is 1, the second ``x``, and k - 2 bend at knots: Durrleman & Simon (1989), scaled as by Harrell (2015).
     """
     first, before, last = (knots[:, place, None] for place in (0, -2, -1))
     columns, width = [np.ones_like(x), x], last - first
@@ -86,16 +91,17 @@ def _basis(x: Any, knots: Any) -> list[Any]:
     return columns
 
 
-def _apart(columns: Sequence[Any], weight: Any) -> list[Any]:
-    """Make the columns [b, m] orthogonal and of length 1 under the weight, which changes no fit: Gram and Schmidt.
+def _orthonormal(columns: Sequence[Floats], weight: Floats) -> list[Floats]:
+    """Make the columns, each [b, m], orthogonal and of length 1 under the weight, which changes no fit.
 
-    The first stays 1; each loses what those before it say, twice, for the rounding of the first time.
+    By Gram and Schmidt: the first stays 1; each loses what those before it say, twice, for the rounding of the first
+    time.
     """
-    total, found = weight.sum(axis=-1), [columns[0]]
+    total, unit_columns = weight.sum(axis=-1), [columns[0]]
     for column in columns[1:]:
         rest = column
-        for before in (*found, *found):
+        for before in (*unit_columns, *unit_columns):
             rest = rest - (dot(weight * before, rest) / total)[:, None] * before
         length = np.sqrt(dot(weight * rest, rest) / total)
-        found.append(rest / np.where(length > 0, length, np.nan)[:, None])
-    return found
+        unit_columns.append(rest / np.where(length > 0, length, np.nan)[:, None])
+    return unit_columns

@@ -2,86 +2,96 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import Proportion, metric, ratio
 
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
 UNIT = (0.0, 1.0)
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 
-def _found(events_at: Any, others_at: Any, events_from: Any, others_from: Any, rows: Any) -> Any:
-    """Return the events among the ``rows`` (weight) scored highest; equal scores share the room left. Shape [...]."""
+def _events_on_top(
+    events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, rows: Floats | int
+) -> Floats:
+    """Return the events [...] among so many ``rows`` scored highest; equal scores at the border share the room left."""
     at = events_at + others_at
     above = events_from + others_from - at
     share = np.clip(np.nan_to_num(ratio(np.asarray(rows)[..., None] - above, at)), 0, 1)
-    return (events_at * share).sum(-1)
+    return np.asarray((events_at * share).sum(-1))
 
 
 @metric(needs="scores", linear=True, direction="maximize", range=UNIT, title="Precision at k", undefined="no rows",
         ref="Manning, Raghavan & Schutze (2008)")
-def precision_at_k(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, k: Count) -> Any:
+def precision_at_k(
+    events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, k: Count
+) -> Floats:
     r"""Share of events among the k rows scored highest (all rows, where there are fewer); rows of equal score across
     the border count in expectation, $\frac{TP_k}{k}$."""
     rows = np.minimum(k, events_from[..., 0] + others_from[..., 0])
-    return ratio(_found(events_at, others_at, events_from, others_from, rows), rows)
+    return ratio(_events_on_top(events_at, others_at, events_from, others_from, rows), rows)
 
 
 @metric(needs="scores", linear=True, direction="maximize", range=UNIT, title="Recall at k", undefined="no events",
         ref="Manning, Raghavan & Schutze (2008)")
-def recall_at_k(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, k: Count) -> Proportion:
+def recall_at_k(
+    events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, k: Count
+) -> Proportion:
     r"""Share of the events that are among the k rows scored highest; rows of equal score across the border count in
     expectation, $\frac{TP_k}{TP_k+FN_k}$."""
-    return Proportion(_found(events_at, others_at, events_from, others_from, k), events_from[..., 0])
+    return Proportion(_events_on_top(events_at, others_at, events_from, others_from, k), events_from[..., 0])
 
 
 @metric(needs="scores", linear=True, direction="maximize", range=UNIT, undefined="no events", ref="Ling & Li (1998)")
 def gain(
-    events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, at: Share = 0.1
+    events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, at: Share = 0.1
 ) -> Proportion:
     r"""Share of all events found among a given share (at) of the rows, those scored highest,
     $\frac{TP_{at}}{TP+FN}$."""
     rows = at * (events_from[..., 0] + others_from[..., 0])
-    return Proportion(_found(events_at, others_at, events_from, others_from, rows), events_from[..., 0])
+    return Proportion(_events_on_top(events_at, others_at, events_from, others_from, rows), events_from[..., 0])
 
 
 @metric(needs="scores", linear=True, direction="maximize", range=(0.0, np.inf), undefined="no events",
         ref="Ling & Li (1998)")
-def lift(events_at: Any, others_at: Any, events_from: Any, others_from: Any, *, at: Share = 0.1) -> Any:
+def lift(events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, at: Share = 0.1) -> Floats:
     r"""How many times as many events are found among a given share (at) of the rows, those scored highest, as in
     random order,
     $\frac{TP_{at}/(TP+FN)}{at}$."""
     rows = at * (events_from[..., 0] + others_from[..., 0])
-    return ratio(_found(events_at, others_at, events_from, others_from, rows), events_from[..., 0]) / at
+    return ratio(_events_on_top(events_at, others_at, events_from, others_from, rows), events_from[..., 0]) / at
 
 
 def _band(options: Any) -> str | None:
+    """Return what is wrong with the ends of a band of rates."""
     return None if options.low < options.high else f"low ({options.low:g}) must be below high ({options.high:g})"
 
 
 @metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Partial ROC AUC", aliases=("pauc",),
         check=_band, undefined="no events or no non-events", ref="McClish (1989)")
 def partial_roc_auc(
-    events_from: Any,
-    others_from: Any,
+    events_from: Floats,
+    others_from: Floats,
     *,
     over: Literal["false_positive_rate", "sensitivity"] = "false_positive_rate",
     low: Annotated[float, Field(ge=0, lt=1)] = 0.0,
     high: Annotated[float, Field(gt=0, le=1)] = 1.0,
     standardize: bool = True,
-) -> Any:
+) -> Floats:
     r"""Area under the ROC curve over a band of the false positive rate, or of sensitivity (then specificity is summed
     up); standardized so that chance is 1/2 and perfection 1, else the raw area,
     $\frac{1}{2}\left(1+\frac{A-A_{min}}{A_{max}-A_{min}}\right)$."""
     zero = np.zeros_like(events_from[..., :1])
-    found, alarmed = (
+    sensitivity, alarms = (
         np.concatenate([zero, ratio(values, values[..., :1])[..., ::-1]], -1) for values in (events_from, others_from)
     )
-    across, height = (alarmed, found) if over == "false_positive_rate" else (found, 1 - alarmed)
+    across, height = (alarms, sensitivity) if over == "false_positive_rate" else (sensitivity, 1 - alarms)
     area = _area(across, height, low, high)
     if not standardize:
         return area
@@ -90,8 +100,8 @@ def partial_roc_auc(
     return (1 + ratio(area - chance, width - chance)) / 2
 
 
-def _area(x: Any, y: Any, low: float, high: float) -> Any:
-    """Integrate the line through points of ascending x between two limits. Shape [...]."""
+def _area(x: Floats, y: Floats, low: float, high: float) -> Floats:
+    """Return the area [...] between two limits under the line through points ``x``, ``y`` [..., m], x ascending."""
     left, right = np.clip(x[..., :-1], low, high), np.clip(x[..., 1:], low, high)
     slope = np.nan_to_num(ratio(np.diff(y, axis=-1), np.diff(x, axis=-1)))
     height = y[..., :-1] + slope * ((left + right) / 2 - x[..., :-1])

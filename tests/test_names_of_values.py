@@ -1,0 +1,49 @@
+"""The name of a value says what it is; words that would do for any value are none."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+VAGUE = {"found", "one", "each", "made", "held", "told"}
+ROOMS = ("metrics",)  # add a room when it has none
+PACKAGE = Path(__file__).parents[1] / "evalpipe"
+
+
+def names(tree: ast.AST) -> list[tuple[str, int]]:
+    """Return the names that values are bound to, and their lines: assignments, loops, parameters, patterns."""
+    bound: list[tuple[str | None, int]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.append((node.id, node.lineno))
+        elif isinstance(node, ast.arg):
+            bound.append((node.arg, node.lineno))
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+            bound.append((node.name, node.lineno))
+    return [(name, line) for name, line in bound if name is not None]
+
+
+def vague(room: str) -> list[str]:
+    files = sorted((PACKAGE / room).rglob("*.py")) or [PACKAGE / f"{room}.py"]
+    return [
+        f"{file.relative_to(PACKAGE)}:{line}: {name}"
+        for file in files
+        for name, line in names(ast.parse(file.read_text(encoding="utf-8")))
+        if name in VAGUE
+    ]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_value_has_a_name_that_says_nothing(room: str) -> None:
+    assert vague(room) == []
+
+
+@pytest.mark.parametrize("source", [
+    "found = 1", "for one in (): pass", "[each for each in ()]", "def f(made): pass", "lambda *, held=1: 0",
+    "with open('') as told: pass", "try: pass\nexcept OSError as found: pass", "if (one := 1): pass",
+    "match 1:\n  case [each, *_]: pass", "match 1:\n  case [*made]: pass", "found: int = 1", "a, (b, held) = 1, (2, 3)",
+])
+def test_such_a_name_is_seen_wherever_it_is_bound(source: str) -> None:
+    assert {name for name, _ in names(ast.parse(source))} & VAGUE
