@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.errors import EvalpipeError, Problem, UsageError
-from evalpipe.spec.levels import level_text
+from evalpipe.levels import level_text
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,4 +1,4 @@
-"""Suggestions for a word that is not known: another spelling of the same, never another thing."""
+"""Words in messages: how they are quoted and listed, and which known word an unknown one misspells."""
 
 from __future__ import annotations
 
@@ -14,6 +14,26 @@ _ALIKE = 0.6
 
 _SHORT = 4
 """Where both are shorter than this, no level is a misspelling of another: one letter makes another word."""
+
+
+def quoted(value: object) -> str:
+    """Quote a value of the spec in a message, shortened where it is long."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value)
+    text = text if len(text) <= 60 else text[:57] + "..."
+    return printable(repr(text)) if isinstance(value, str) else text
+
+
+def printable(text: str) -> str:
+    """Return a text with a mark in place of each character that cannot be printed."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def listed(words: Iterable[object], last: str = "or") -> str:
+    """Write words as a list: ``'a', 'b' or 'c'``."""
+    texts = [quoted(word) for word in words]
+    return f" {last} ".join(part for part in (", ".join(texts[:-1]), texts[-1] if texts else "") if part)
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 HEAVY = {"matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
 TYPES = {"arraytypes"}  # names of types alone; every room may import it, where types are checked
 ROLES = {
-    "spec": {"chapters.spec", "spec", "metrics", "calibration", "tasks", "errors"},
+    "spec": {"levels", "origin", "chapters.spec", "spec", "metrics", "calibration", "tasks", "errors"},
     "rules": {"chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks", "errors"},
-    "plan": {"chapters.spec", "plan", "spec", "metrics", "calibration", "tasks", "errors"},
+    "plan": {"levels", "origin", "chapters.spec", "plan", "spec", "metrics", "calibration", "tasks", "errors"},
     "compute": {
         "chapters.plan", "chapters.records", "plan", "engine", "statistics", "metrics", "intervals", "calibration",
         "data.sample", "results", "records", "numbers", "tasks", "errors",
@@ -34,6 +34,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "errors": set(),
     "version": set(),
     "spelling": set(),
+    "origin": {"spelling", "errors"},
+    "levels": {"spelling"},
     "tasks": set(),
     "numbers": set(),
     "results": {"chapters.records", "records", "numbers", "errors"},
@@ -42,9 +44,12 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "desirability": set(),
     "statistics": {"metrics.declare", "errors"},
     "intervals": {"errors"},
-    "spec": {"chapters", "chapters.spec", "spelling", "metrics", "calibration", "tasks", "errors"},
-    "plan": {"chapters.spec", "chapters.plan", "spelling", "spec", "data.table", "metrics", "tasks", "errors"},
-    "data": {"spelling", "spec", "plan", "tasks", "results", "errors"},
+    "spec": {"levels", "origin", "chapters", "chapters.spec", "spelling", "metrics", "calibration", "tasks", "errors"},
+    "plan": {
+        "levels", "origin", "chapters.spec", "chapters.plan", "spelling", "spec", "data.table", "metrics", "tasks",
+        "errors",
+    },
+    "data": {"levels", "origin", "spelling", "spec", "plan", "tasks", "results", "errors"},
     "engine": {
         "chapters", "chapters.plan", "chapters.compute", "chapters.records", "numbers", "plan", "tasks", "statistics",
         "metrics", "intervals", "calibration", "desirability", "data.sample",
@@ -52,16 +57,16 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "report": {"chapters", "chapters.records", "numbers", "results", "errors"},
     "gates": {
-        "numbers", "plan", "spec", "data.sample", "intervals", "results", "report.names", "report.tables",
-        "report.wording", "errors",
+        "levels", "origin", "spelling", "numbers", "plan", "spec", "data.sample", "intervals", "results",
+        "report.names", "report.tables", "report.wording", "errors",
     },
     "lock": set(),
     "__main__": {"cli"},
     "record": {"lock", "spec", "results", "version", "errors"},
     "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
-    "arguments": {"spec", "errors"},
-    "arrays": {"arguments", "run", "spec", "results", "errors"},
-    "recalibration": {"run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
+    "arguments": {"origin", "errors"},
+    "arrays": {"levels", "arguments", "run", "spec", "results", "errors"},
+    "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
         "numbers", "run", "record", "recalibration", "gates.reference", "spec", "plan", "results", "metrics",
         "report.names", "report.tables", "report.wording", "version", "errors",

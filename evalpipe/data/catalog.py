@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from evalpipe.data.files import Found
     from evalpipe.data.table import Named
     from evalpipe.errors import Place
+    from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.origin import Loc
 
     Schema = dict[str, pl.DataType]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.rows import Rows
     from evalpipe.errors import Problem
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.parts import Model
 
 

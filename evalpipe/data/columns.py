@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from evalpipe.data.rounding import Rounded
     from evalpipe.data.rows import Rows
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.results import Warned
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.slicing import Cut
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.columns import Columns
     from evalpipe.errors import Problem
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
 
 def check(found: Columns, column: str) -> None:
     """Check that every row has an exposure above zero, and that every rate times it is a number above zero."""

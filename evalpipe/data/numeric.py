@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.parts import Model
 
 

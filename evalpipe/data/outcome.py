@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from evalpipe.data.errors import SHOWN, more
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
+from evalpipe.levels import find_level, level_text, level_value, meant_level, other_level
 from evalpipe.plan import levels
-from evalpipe.spec.levels import find_level, level_text, level_value, meant_level, other_level
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
+    from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.origin import Loc
 
 _OUTCOME: Loc = ("outcome", "column")
 _EVENT: Loc = ("outcome", "event")

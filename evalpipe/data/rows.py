@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from evalpipe.data.errors import SHOWN, Unreadable, more
 from evalpipe.data.values import shown
 from evalpipe.errors import Place, Problem
+from evalpipe.origin import path_text
 from evalpipe.plan import slice_parts
 from evalpipe.spec.slicing import part_column
-from evalpipe.spec.tree import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.origin import Loc
     from evalpipe.plan import DatasetPlan
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.separated import CellType
 
 POSITION = "\0position"

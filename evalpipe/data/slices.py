@@ -14,8 +14,8 @@ from evalpipe.data.errors import Unreadable
 from evalpipe.data.sample import Slicing
 from evalpipe.data.summary import counting
 from evalpipe.data.values import shown, texts
+from evalpipe.levels import level_text
 from evalpipe.plan import slice_parts
-from evalpipe.spec.levels import level_text
 from evalpipe.spec.slicing import Cut, part_column
 from evalpipe.spelling import closest_level
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Wholes
     from evalpipe.data.columns import Columns
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
 
 MISSING = "(missing)"
 """The label of rows without a value: null or NaN, in separated text an empty cell."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evalpipe.data.rows import FILE, POSITION
+from evalpipe.levels import level_text
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
-from evalpipe.spec.levels import level_text
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

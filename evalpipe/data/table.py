@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.parts import Dataset, Model
     from evalpipe.spec.separated import Csv
 

@@ -13,7 +13,7 @@ _EXACT = 2.0**63
 
 
 def texts(column: pl.Series) -> pl.Series:
-    """Return the text of each value as `evalpipe.spec.levels.level_text` gives it; null for an empty cell or NaN.
+    """Return the text of each value as `evalpipe.levels.level_text` gives it; null for an empty cell or NaN.
 
     Raises Unreadable for lists, mappings and bytes.
     """

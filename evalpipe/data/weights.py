@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
 
 COUNTED = 2**53
 """The most observations that frequency weights may stand for: whole numbers are exact in double precision up to it."""

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import DataError, Problem
 from evalpipe.gates.reference import Earlier, Nothing, read_reference, read_results
+from evalpipe.levels import level_text
 from evalpipe.report.wording import slice_name
-from evalpipe.spec.describe import listed
 from evalpipe.spec.gates import Earlier as Named
-from evalpipe.spec.levels import level_text
+from evalpipe.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.data.sample import Sample
     from evalpipe.errors import Place
+    from evalpipe.origin import Loc
     from evalpipe.plan import Plan
     from evalpipe.spec.gates import GateRule
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.origin import Loc
 
 FIRST = "run once without this gate, or add 'optional: true' to it, which skips it until there is something to compare"
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.gates.verdict import Seen
+from evalpipe.levels import level_text
 from evalpipe.plan import levels
 from evalpipe.plan.measures import entries
-from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.errors import DataError, Problem
+from evalpipe.levels import level_text
 from evalpipe.plan.columns import (
     columns_named,
     level_columns,
@@ -34,14 +35,13 @@ from evalpipe.plan.measures import (
 from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
 from evalpipe.plan.priors import concentration, shifted
 from evalpipe.plan.thresholds import RulePlan, by_bayes, called, in_words, number, rule, threshold
-from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.data.table import Catalog, Table
+    from evalpipe.origin import Loc, Origin
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.origin import Loc, Origin
     from evalpipe.spec.parts import Model
     from evalpipe.spec.recalibration import MethodChoice as MethodChoice
     from evalpipe.tasks import Task

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
-from evalpipe.spec.levels import level_text
+from evalpipe.levels import level_text
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.data.table import Table
+    from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.parts import Model
     from evalpipe.spec.slicing import Cut
 

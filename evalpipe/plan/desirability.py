@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.levels import level_text
 from evalpipe.plan.measures import goals
-from evalpipe.spec.levels import level_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.levels import level_text
 from evalpipe.plan.columns import levels
 from evalpipe.plan.methods import BOOTSTRAP, Method, interval
 from evalpipe.plan.priors import SAMPLE, Prior, prior
-from evalpipe.spec.levels import level_text
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.levels import LEVEL, level_text, meant_level
 from evalpipe.spec.check_compare import check_compare
 from evalpipe.spec.check_desirability import check_desirability
 from evalpipe.spec.check_equivocal import check_equivocal
@@ -19,16 +20,14 @@ from evalpipe.spec.check_recalibrate import check_recalibrate
 from evalpipe.spec.check_slices import check_slices
 from evalpipe.spec.check_task import check_task
 from evalpipe.spec.check_thresholds import check_thresholds
-from evalpipe.spec.describe import listed
-from evalpipe.spec.levels import LEVEL, level_text, meant_level
 from evalpipe.spec.parts import Intervals, gives
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.tree import Tree
 
 BEYOND = 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.metrics import registry
-from evalpipe.spec.describe import listed
 from evalpipe.spec.draft import choose, refer
+from evalpipe.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.check_metrics import check_entry, effective
 from evalpipe.spec.check_prevalence import one_prevalence, prevalences
-from evalpipe.spec.describe import listed
 from evalpipe.spec.desirability import KINDS, OWN
 from evalpipe.spec.explain import unknown_key
-from evalpipe.spec.levels import level_text, meant_level
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.spec.check_metrics import Entry
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.tree import Tree
 
 _LIMITS = {

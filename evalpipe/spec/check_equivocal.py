@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.tree import Tree
 
 _SIDES = ("below", "above")

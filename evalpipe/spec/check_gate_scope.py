@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.describe import listed
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.tree import Tree
 
 

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from evalpipe.levels import LEVEL, level_text, meant_level
 from evalpipe.spec.check_gate_scope import check_scope
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
-from evalpipe.spec.describe import listed
 from evalpipe.spec.desirability import GoalRule, goal_names
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.gates import CHANGES, KEYS, LIMITS
-from evalpipe.spec.levels import LEVEL, level_text, meant_level
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.tree import Tree
 
 OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), ("min_decrease", "max_increase"))

@@ -13,10 +13,10 @@ from evalpipe.metrics.written import AVERAGES
 from evalpipe.spec.check_prevalence import check_prevalence, mean_of, prevalences
 from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.choices import common_keys
-from evalpipe.spec.describe import Shapes, listed
+from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import explain, missing_key, unknown_key
 from evalpipe.spec.parts import gives
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.tree import Tree
 
 

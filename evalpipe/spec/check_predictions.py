@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.spec.describe import listed
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

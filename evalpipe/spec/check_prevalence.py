@@ -8,16 +8,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.check_task import KNOWN, declared_levels, lacking, unknown_level
-from evalpipe.spec.describe import listed
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 from evalpipe.tasks import MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.spec.check_metrics import Entry
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.tree import Tree
 
 HERE: Loc = ("prevalence",)

@@ -10,13 +10,13 @@ from pydantic import ValidationError
 from evalpipe.calibration import registry
 from evalpipe.spec.check_prevalence import check_shift
 from evalpipe.spec.check_task import KNOWN
-from evalpipe.spec.describe import Shapes, listed
+from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import bad_name, explain, missing_key, unknown_key
 from evalpipe.spec.named import is_key
 from evalpipe.spec.parts import gives
 from evalpipe.spec.recalibration import OWN
 from evalpipe.spec.thresholds import tuned_on
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalpipe.calibration import Recalibrator
     from evalpipe.errors import Problem
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.tree import Tree
 
 HERE: Loc = ("recalibrate",)

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.metrics import registry
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
-from evalpipe.spec.describe import listed
 from evalpipe.spec.parts import gives
 from evalpipe.spec.slicing import DISPARITIES
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.tree import Tree
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.describe import Shapes, listed
+from evalpipe.levels import LEVEL, level_text, meant_level
+from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import missing_key
-from evalpipe.spec.levels import LEVEL, level_text, meant_level
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.tree import Tree
 
 KNOWN = (*CLASSES, *NUMBERS)

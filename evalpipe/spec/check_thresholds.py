@@ -5,21 +5,20 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.levels import LEVEL, level_text
 from evalpipe.metrics import registry
 from evalpipe.metrics.costs import bayes_threshold
 from evalpipe.spec.check_metrics import check_entry
 from evalpipe.spec.check_prevalence import one_prevalence
-from evalpipe.spec.describe import listed
-from evalpipe.spec.levels import LEVEL, level_text
 from evalpipe.spec.parts import gives
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.spec.check_metrics import Entry
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.tree import Tree
 
 GOALS = ("maximize", "minimize")

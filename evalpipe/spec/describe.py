@@ -6,23 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.kinds import RULES
-from evalpipe.spec.tree import quoted
+from evalpipe.spelling import listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
 
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
 
 Schema = dict[str, Any]
 
 SHORT_LIST = 16
 """How long a text may be that a hint repeats."""
-
-
-def listed(words: Iterable[object], last: str = "or") -> str:
-    """Write words as a list: ``'a', 'b' or 'c'``."""
-    texts = [quoted(word) for word in words]
-    return f" {last} ".join(part for part in (", ".join(texts[:-1]), texts[-1] if texts else "") if part)
 
 
 @dataclass(frozen=True, slots=True)

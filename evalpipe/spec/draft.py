@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from evalpipe.spec.describe import listed
 from evalpipe.spec.models import Spec
 from evalpipe.spec.partial import partial
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Literal
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.origin import Loc
+    from evalpipe.origin import Loc
     from evalpipe.spec.parts import Model
     from evalpipe.spec.tree import Tree
 

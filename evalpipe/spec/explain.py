@@ -7,19 +7,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.describe import SHORT_LIST, Shapes, listed
+from evalpipe.spec.describe import SHORT_LIST, Shapes
 from evalpipe.spec.kinds import PATTERN, RULES
 from evalpipe.spec.named import bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
-from evalpipe.spec.tree import quoted
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.spec.describe import Schema
-    from evalpipe.spec.origin import Loc
     from evalpipe.spec.tree import Tree
 
 _CODES = {

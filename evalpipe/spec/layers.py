@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place, Problem
 from evalpipe.spec.text import read_text
-from evalpipe.spec.tree import UNREADABLE, Node, kind, merge, quoted
+from evalpipe.spec.tree import UNREADABLE, Node, kind, merge
 from evalpipe.spec.yaml import parse
+from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr, StrictBool, StrictInt, StrictStr
 
 from evalpipe.errors import Problem
+from evalpipe.origin import Origin
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.compare import Compare
 from evalpipe.spec.costs import Cost, ProfitRule
@@ -18,7 +19,6 @@ from evalpipe.spec.desirability import GoalRule
 from evalpipe.spec.equivocal import EquivocalZone
 from evalpipe.spec.gates import GateRule
 from evalpipe.spec.kinds import ColumnName, Key, Name, Short, SpecPart, Version
-from evalpipe.spec.origin import Origin
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.spec.prevalence import Prevalence
 from evalpipe.spec.recalibration import Recalibrate

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from evalpipe.spec.kinds import MAX_NAME, NAME, RULES, UNSEEN
-from evalpipe.spec.tree import quoted
+from evalpipe.spelling import quoted
 
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _SIGNS = {"-": "which the command line reads as an option", "=": "which spreadsheets read as a formula",

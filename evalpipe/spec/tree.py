@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
@@ -11,8 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from evalpipe.errors import Place, Problem
-from evalpipe.spec.levels import level_text
-from evalpipe.spec.origin import Loc, Origin
+from evalpipe.levels import level_text
+from evalpipe.origin import Loc, Origin, path_text
+from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,41 +92,6 @@ def without(node: Node, loc: tuple[str, ...]) -> Node:
     inner = node.content[loc[0]]
     rest = {key: item for key, item in node.content.items() if key != loc[0]}
     return replace(node, content=rest if len(loc) == 1 else {**node.content, loc[0]: without(inner, loc[1:])})
-
-
-_BARE = re.compile(r"[\w-]+")
-_PART = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."\[\]]+)')
-
-
-def path_text(loc: Loc) -> str:
-    """Write a location as ``--set`` takes it: ``models."Model 1.2".threshold``; places of lists as ``metrics[0]``."""
-    text = ""
-    for part in loc:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            key = part if _BARE.fullmatch(part) else '"{}"'.format(_printable(part).replace('"', '""'))
-            text += f".{key}" if text else key
-    return text
-
-
-def path_keys(text: str) -> list[str]:
-    """Return the keys, and the places in lists, of a location that `path_text` wrote."""
-    found = _PART.finditer(text)
-    return [part["bare"] if part["quoted"] is None else part["quoted"].replace('""', '"') for part in found]
-
-
-def quoted(value: object) -> str:
-    """Quote a value of the spec in a message, shortened where it is long."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    text = str(value)
-    text = text if len(text) <= 60 else text[:57] + "..."
-    return _printable(repr(text)) if isinstance(value, str) else text
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def kind(value: object) -> str:

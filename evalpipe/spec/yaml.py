@@ -16,7 +16,8 @@ from evalpipe.errors import Place, Problem
 from evalpipe.spec.environment import expand
 from evalpipe.spec.scalars import TAGS, resolve, tagged
 from evalpipe.spec.syntax import explained
-from evalpipe.spec.tree import UNREADABLE, Node, quoted
+from evalpipe.spec.tree import UNREADABLE, Node
+from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,8 +16,8 @@ import polars as pl
 import yaml
 
 from evalpipe.errors import EvalpipeError
+from evalpipe.levels import level_text
 from evalpipe.plan.columns import level_columns, model_columns, slice_parts
-from evalpipe.spec.levels import level_text
 from evalpipe.spec.load import load
 from evalpipe.spec.models import Spec
 from evalpipe.spec.slicing import part_column

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from evalpipe.origin import Origin
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.desirability import Ramp
 from evalpipe.spec.draft import Draft, choose, refer
 from evalpipe.spec.load import load
 from evalpipe.spec.models import Spec
-from evalpipe.spec.origin import Origin
 from evalpipe.spec.parts import Weight
 from evalpipe.spec.slicing import Cut
 from evalpipe.spec.tree import flatten, from_plain

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from evalpipe.metrics import registry
+from evalpipe.origin import Origin
 from evalpipe.spec.check_gates import check_gates
 from evalpipe.spec.gates import KEYS, GateRule
 from evalpipe.spec.load import load
-from evalpipe.spec.origin import Origin
 from evalpipe.spec.schema import resolved
 from evalpipe.spec.tree import flatten, from_plain
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place
+from evalpipe.spelling import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Loc = tuple[str | int, ...]
 """A path of keys and list indices from the root of the spec."""
+
+
+_BARE = re.compile(r"[\w-]+")
+_PART = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."\[\]]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +56,21 @@ class Origin:
         """Return the folder of the file in which the value at ``loc`` was written."""
         place = self.place(*loc)
         return self.folders.get(place.file, self.folder) if place is not None else self.folder
+
+
+def path_text(loc: Loc) -> str:
+    """Write a location as ``--set`` takes it: ``models."Model 1.2".threshold``; places of lists as ``metrics[0]``."""
+    text = ""
+    for part in loc:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            key = part if _BARE.fullmatch(part) else '"{}"'.format(printable(part).replace('"', '""'))
+            text += f".{key}" if text else key
+    return text
+
+
+def path_keys(text: str) -> list[str]:
+    """Return the keys, and the places in lists, of a location that `path_text` wrote."""
+    found = _PART.finditer(text)
+    return [part["bare"] if part["quoted"] is None else part["quoted"].replace('""', '"') for part in found]
