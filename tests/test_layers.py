@@ -20,10 +20,10 @@ ROLES = {
     "plan": {"levels", "origin", "chapters.spec", "plan", "spec", "metrics", "calibration", "tasks", "errors"},
     "compute": {
         "chapters.plan", "chapters.records", "plan", "engine", "statistics", "metrics", "intervals", "calibration",
-        "data.sample", "results", "records", "numbers", "tasks", "errors",
+        "data.sample", "results", "records", "constants", "numbers", "tasks", "errors",
     },
     "records": {"records"},
-    "card": {"chapters.records", "report", "results", "records", "numbers"},
+    "card": {"chapters.records", "constants", "report", "results", "records", "numbers"},
 }
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`."""
 
@@ -32,6 +32,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "records": set(),
     "arraytypes": set(),
     "errors": set(),
+    "constants": set(),
     "version": set(),
     "spelling": set(),
     "origin": {"spelling", "errors"},
@@ -51,11 +52,11 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "data": {"levels", "origin", "spelling", "spec", "plan", "tasks", "results", "errors"},
     "engine": {
-        "chapters", "chapters.plan", "chapters.compute", "chapters.records", "numbers", "plan", "tasks", "statistics",
-        "metrics", "intervals", "calibration", "desirability", "data.sample",
+        "chapters", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers", "plan", "tasks",
+        "statistics", "metrics", "intervals", "calibration", "desirability", "data.sample",
         "results", "version", "errors",
     },
-    "report": {"chapters", "chapters.records", "numbers", "results", "errors"},
+    "report": {"chapters", "chapters.records", "constants", "numbers", "results", "errors"},
     "gates": {
         "levels", "origin", "spelling", "numbers", "plan", "spec", "data.sample", "intervals", "results",
         "report.names", "report.tables", "report.wording", "errors",
@@ -69,7 +70,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
         "numbers", "run", "record", "recalibration", "gates.reference", "spec", "plan", "results", "metrics",
-        "report.names", "report.tables", "report.wording", "version", "errors",
+        "report.names", "report.page", "report.tables", "report.wording", "version", "errors",
     },
 }
 

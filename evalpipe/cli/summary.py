@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.numbers import count, interval, most_decimals, number, percent, signed_interval
 from evalpipe.report.names import names_of
-from evalpipe.report.tables import MODELS_ABREAST, Number, abreast, is_whole, overall
+from evalpipe.report.page import Number
+from evalpipe.report.tables import MODELS_ABREAST, abreast, is_whole, overall
 from evalpipe.report.wording import level, measure
 
 if TYPE_CHECKING:

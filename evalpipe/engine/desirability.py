@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe import constants
 from evalpipe import desirability as scale
 from evalpipe.chapters.desirability.records import Goal, Individual, Overall, WeightChange
 from evalpipe.engine.averages import values
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 FACTORS = (0.5, 2.0)
 """By what the weight of each goal is multiplied, to see whether the ranking holds."""
-
-WEIGHTINGS = 10_000
-"""Random weightings of the goals, uniform over all that sum to 1."""
 
 STEPS = 200
 """Points along the curve of a goal, beside its limits."""
@@ -245,7 +243,7 @@ def _weightings(field: _Field) -> Floats:
     The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever was declared.
     """
     generator = stream(field.plan.seed, "weightings", len(field.aims))
-    weights = generator.standard_exponential((WEIGHTINGS, len(field.aims)))
+    weights = generator.standard_exponential((constants.WEIGHTINGS, len(field.aims)))
     return np.asarray(scale.best(scale.overall(field.d[:, None, :], weights)).mean(axis=1))
 
 

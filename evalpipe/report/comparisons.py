@@ -10,7 +10,8 @@ from evalpipe import numbers
 from evalpipe.report import equivocal, wording
 from evalpipe.report.disparities import signed
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.tables import Number, key_measures, limited, note_of, status_of
+from evalpipe.report.page import Number
+from evalpipe.report.tables import key_measures, limited, note_of, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report.names import names_of
-from evalpipe.report.tables import Number, limited, overall, shown
+from evalpipe.report.page import Number
+from evalpipe.report.tables import limited, overall, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -1,113 +1,113 @@
-"""What the card says of desirability: the goals, each model in each goal and overall, and the weights."""
+"""The card's section on desirability: the goals, each model in each goal and overall, and the weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe import numbers
+from evalpipe import constants, numbers
 from evalpipe.report import wording
-from evalpipe.report.desirability_verdict import goal_title, verdict
+from evalpipe.report.desirability_verdict import CHANGED, goal_title, verdict
+from evalpipe.report.figures import desirability_drawings
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.tables import Number
+from evalpipe.report.page import Aside, Cell, Column, Figures, Heading, Link, Number, Row, Section, Strong, Table, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.chapters.desirability.records import Goal, Individual, Overall
+    from evalpipe.report.page import Block
     from evalpipe.results import Results
 
 GOALS_ABREAST = 5
 """Goals side by side in one table; more are shared out evenly among further tables."""
 
-
-@dataclass(frozen=True, slots=True)
-class GoalRow:
-    """One goal: what it is of, what is desirable, and how much it counts."""
-
-    title: str
-    form: str
-    weight: str
-    missing: str
-
-
-@dataclass(frozen=True, slots=True)
-class OverallRow:
-    """One model or variant: its overall desirability, and how sure its place is."""
-
-    rank: str
-    model: str
-    value: Number
-    best: str
-    weightings: str
-    held: str
-    pareto: str
+LEAD = (
+    "Each goal puts a value on a scale from 0, unacceptable, to 1, nothing left to wish for. The overall desirability "
+    "D is the geometric mean over the goals by their weights: one that is 0 makes the whole 0, however good the "
+    "others are."
+)
+DRAWN = (
+    "Limits are percentiles over the bootstrap replicates, in each of which every model is judged by the same rows; a "
+    "characteristic is taken as a constant. “Best in replicates” is the share of them in which a model has the highest "
+    "D, ties shared."
+)
+SEVERAL = (
+    "“Pareto” says whether no other model is as good in every goal and better in one, whatever the weights."
+)
+CAVEAT = (
+    "D depends on the limits that were chosen: it compares models under the same goals, and means nothing across "
+    "goals. The forms: Harrington, E. C. (1965). The desirability function. Industrial Quality Control 21(10), "
+    "494–498; Derringer, G. & Suich, R. (1980). Simultaneous optimization of several response variables. Journal of "
+    "Quality Technology 12(4), 214–219. The weights: Derringer, G. (1994). A balancing act: optimizing a product’s "
+    "properties. Quality Progress 27(6), 51–58."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class IndividualTable:
-    """Models down, goals across: desirabilities, and the values that they are of."""
+class Known(NamedTuple):
+    """What the results tell of a ranking."""
 
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[Number, str], ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WeightRow:
-    """A goal, and who is first when its weight is halved and doubled."""
-
-    title: str
-    weight: str
-    firsts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedView:
-    """What is known of one dataset."""
-
-    dataset: str
-    anchor: str
-    sentences: tuple[str, ...]
-    overall: tuple[OverallRow, ...]
-    individual: tuple[IndividualTable, ...]
-    weights: tuple[WeightRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DesirabilityView:
-    """The section of the card."""
-
-    goals: tuple[GoalRow, ...]
-    missing: bool
-    """Whether a goal says what a missing value counts."""
     several: bool
-    """Whether there is a ranking: more than one model or variant."""
+    """Whether there is one: more than one model or variant."""
     drawn: bool
-    """Whether replicates tell how sure the ranking is."""
-    datasets: tuple[JudgedView, ...]
+    """Whether replicates tell how sure it is."""
+    weighed: bool
+    """Whether it may hang on weights: there is more than one goal too."""
 
 
-def desirability_view(results: Results) -> DesirabilityView | None:
-    """Write the section; None without goals."""
-    found = results.desirability
-    if not found.goals:
-        return None
-    names = names_of(results)
-    candidates = {(row.model, row.variant) for row in found.overall}
-    return DesirabilityView(
-        goals=tuple(
-            GoalRow(goal_title(names, goal), form(goal), numbers.plain(goal.weight),
-                    "–" if goal.missing is None else numbers.plain(goal.missing)) for goal in found.goals
-        ),
-        missing=any(goal.missing is not None for goal in found.goals),
-        several=len(candidates) > 1,
-        drawn=any(row.probability_best is not None for row in found.overall),
-        datasets=tuple(
-            _judged(results, names, dataset.name, place) for place, dataset in enumerate(results.datasets, 1)
-            if any(row.dataset == dataset.name for row in found.overall)
-        ),
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section; none without goals."""
+    if not results.desirability.goals:
+        return
+    names, known = names_of(results), _known(results)
+    blocks: list[Block] = [Text(LEAD, "lead"), _goals(results, names)]
+    for dataset, anchor in _judged(results):
+        blocks += [Heading(dataset, anchor=anchor), Text(" ".join(verdict(results, dataset)))]
+        blocks += _tables(results, names, dataset, known)
+        blocks.append(Figures(partial(desirability_drawings, results, dataset)))
+    yield Section("desirability", "Desirability", (*blocks, Text(_foot(known), "small")))
+
+
+def summary(results: Results) -> Iterator[Block]:
+    """Say in a sentence for each dataset what desirability comes to."""
+    for dataset, anchor in _judged(results):
+        yield Text((Strong(f"Desirability on {dataset}."), f" {verdict(results, dataset)[0]} ",
+                    Link("The goals, and how sure this is.", anchor)))
+
+
+def _judged(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield the datasets with a desirability, each with the anchor of its part of the section."""
+    for place, dataset in enumerate(results.datasets, 1):
+        if any(row.dataset == dataset.name for row in results.desirability.overall):
+            yield dataset.name, f"desirability-{place}"
+
+
+def _known(results: Results) -> Known:
+    several = len({(row.model, row.variant) for row in results.desirability.overall}) > 1
+    drawn = any(row.probability_best is not None for row in results.desirability.overall)
+    return Known(several, drawn, weighed=several and len(results.desirability.goals) > 1)
+
+
+def _foot(known: Known) -> str:
+    weighed = (
+        f"“Best under random weights” is the share of {numbers.count(constants.WEIGHTINGS)} weightings, uniform over "
+        "all that sum to 1, under which it has the highest D. “First by changed weights” counts how often it is first "
+        f"when the weight of one goal is {' or '.join(CHANGED.values())}."
     )
+    parts = ((known.drawn, DRAWN), (known.weighed, weighed), (known.several, SEVERAL), (True, CAVEAT))
+    return " ".join(text for shown, text in parts if shown)
+
+
+def _goals(results: Results, names: Names) -> Table:
+    goals = results.desirability.goals
+    missing = any(goal.missing is not None for goal in goals)
+    columns = (
+        Column("Goal"), Column("Desirability"), Column("Weight", "num"), Column("If missing", "num", shown=missing))
+    return Table("Goals", columns, tuple(
+        Row((goal_title(names, goal), form(goal), numbers.plain(goal.weight),
+             "–" if goal.missing is None else numbers.plain(goal.missing)))
+        for goal in goals))
 
 
 def form(goal: Goal) -> str:
@@ -126,20 +126,11 @@ def _said(goal: Goal) -> str:
     low, high = numbers.plain(shape["low"]), numbers.plain(shape["high"])
     scales = [f"{key.replace('_', ' ')} {numbers.plain(value)}" for key, value in shape.items()
               if key.startswith("scale") and value != 1]
-    said = {
+    text = {
         "minimize": f"1 up to {low}, 0 from {high}", "maximize": f"0 up to {low}, 1 from {high}",
         "box": f"1 from {low} to {high}, 0 outside",
     }.get(goal.kind) or f"1 at {numbers.plain(shape['target'])}, 0 at {low} and {high}"
-    return ", ".join([said, *scales])
-
-
-def _judged(results: Results, names: Names, dataset: str, place: int) -> JudgedView:
-    rows = ranked(results, dataset)
-    return JudgedView(
-        dataset=dataset, anchor=f"desirability-{place}", sentences=verdict(results, dataset),
-        overall=tuple(_overall(results, names, row) for row in rows),
-        individual=_individual(results, names, rows), weights=_weights(results, names, dataset),
-    )
+    return ", ".join([text, *scales])
 
 
 def ranked(results: Results, dataset: str) -> list[Overall]:
@@ -148,15 +139,35 @@ def ranked(results: Results, dataset: str) -> list[Overall]:
     return sorted(rows, key=lambda row: row.rank or len(rows) + 1)
 
 
-def _overall(results: Results, names: Names, row: Overall) -> OverallRow:
+def _tables(results: Results, names: Names, dataset: str, known: Known) -> Iterator[Table]:
+    rows = ranked(results, dataset)
+    yield _overall(results, names, rows, known)
+    yield from _individual(results, names, rows)
+    if known.weighed:
+        yield _weights(results, names, dataset)
+
+
+def _overall(results: Results, names: Names, rows: Sequence[Overall], known: Known) -> Table:
+    limits = f", with {wording.level(results.intervals.level)} intervals" if known.drawn else ""
+    columns = (
+        Column("Model"), Column("Rank", "num", shown=known.several), Column("D", "num"),
+        Column("Best in replicates", "num", shown=known.several and known.drawn),
+        Column("Best under random weights", "num", shown=known.weighed),
+        Column("First by changed weights", "num", shown=known.weighed), Column("Pareto", shown=known.several),
+    )
+    return Table(f"Overall desirability on {rows[0].dataset}{limits}", columns, tuple(
+        _overall_row(results, names, row) for row in rows))
+
+
+def _overall_row(results: Results, names: Names, row: Overall) -> Row:
     changes = [c for c in results.desirability.sensitivity
                if (c.dataset, c.model, c.variant) == (row.dataset, row.model, row.variant)]
-    return OverallRow(
-        rank="–" if row.rank is None else str(row.rank), model=names.model(row.model, row.variant),
-        value=score(row.value, row), best=share(row.probability_best), weightings=share(row.weights_best),
-        held=f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
-        pareto="–" if row.pareto is None else "yes" if row.pareto else "no",
-    )
+    return Row((
+        names.model(row.model, row.variant), "–" if row.rank is None else str(row.rank), score(row.value, row),
+        share(row.probability_best), share(row.weights_best),
+        f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
+        "–" if row.pareto is None else "yes" if row.pareto else "no",
+    ))
 
 
 def share(value: float | None) -> str:
@@ -175,41 +186,40 @@ def score(value: float | None, row: Overall | Individual) -> Number:
     return Number(numbers.fixed(value, 3), limits, note, numbers.exact(value))
 
 
-def _individual(results: Results, names: Names, rows: Sequence[Overall]) -> tuple[IndividualTable, ...]:
+def _individual(results: Results, names: Names, rows: Sequence[Overall]) -> Iterator[Table]:
+    """Yield models down and goals across: desirabilities, and the values that they are of."""
     goals = results.desirability.goals
     tables = -(-len(goals) // GOALS_ABREAST)
     ends = [len(goals) * place // tables for place in range(tables + 1)]
-    found = {(row.dataset, row.model, row.variant, row.goal): row for row in results.desirability.individual}
-    return tuple(
-        IndividualTable(
-            tuple(goal_title(names, goal) for goal in goals[start:end]),
-            tuple((names.model(row.model, row.variant), tuple(
-                _cell(found[row.dataset, row.model, row.variant, goal.goal]) for goal in goals[start:end]
-            )) for row in rows),
-        )
-        for start, end in pairwise(ends)
-    )
+    known = {(row.dataset, row.model, row.variant, row.goal): row for row in results.desirability.individual}
+    for start, end in pairwise(ends):
+        columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals[start:end]))
+        yield Table(f"Individual desirabilities on {rows[0].dataset}", columns, tuple(
+            Row((names.model(row.model, row.variant), *(
+                _cell(known[row.dataset, row.model, row.variant, goal.goal]) for goal in goals[start:end])))
+            for row in rows))
 
 
-def _cell(row: Individual) -> tuple[Number, str]:
+def _cell(row: Individual) -> Cell:
     value = row.value
     if value is None:
-        return score(row.desirability, row), "no value"
+        return score(row.desirability, row), Aside("no value", "definition")
     measured = isinstance(value, float) and row.metric is not None
-    return score(row.desirability, row), f"at {numbers.number(float(value)) if measured else wording.scalar(value)}"
+    written = numbers.number(float(value)) if measured else wording.scalar(value)
+    return score(row.desirability, row), Aside(f"at {written}", "definition")
 
 
-def _weights(results: Results, names: Names, dataset: str) -> tuple[WeightRow, ...]:
-    goals, changes = results.desirability.goals, results.desirability.sensitivity
-    factors = list(dict.fromkeys(c.factor for c in changes))
-    return tuple(
-        WeightRow(goal_title(names, goal), numbers.plain(goal.weight), tuple(
-            _first([names.model(c.model, c.variant) for c in changes if c.first and (
-                c.dataset, c.goal, c.factor) == (dataset, goal.goal, factor)])
-            for factor in factors
-        ))
-        for goal in goals
-    )
+def _weights(results: Results, names: Names, dataset: str) -> Table:
+    columns = (Column("Goal"), Column("Weight", "num"), *(Column(f"First when {done}") for done in CHANGED.values()))
+    changes = [change for change in results.desirability.sensitivity if change.dataset == dataset and change.first]
+
+    def first(goal: Goal, factor: float) -> str:
+        return _first([names.model(change.model, change.variant) for change in changes
+                       if (change.goal, change.factor) == (goal.goal, factor)])
+
+    return Table(f"Who is first on {dataset} when the weight of one goal is another", columns, tuple(
+        Row((goal_title(names, goal), numbers.plain(goal.weight), *(first(goal, factor) for factor in CHANGED)))
+        for goal in results.desirability.goals))
 
 
 def _first(first: list[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.report import wording
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.tables import Number
+from evalpipe.report.page import Number
 
 if TYPE_CHECKING:
     from evalpipe.results import Disparity, Results, SliceDifference, WorstSlice

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report import wording
-from evalpipe.report.tables import Number, is_whole, limited, overall, shown
+from evalpipe.report.page import Number
+from evalpipe.report.tables import is_whole, limited, overall, shown
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, Prior, Results, Scalar

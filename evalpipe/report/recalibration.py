@@ -10,9 +10,10 @@ from evalpipe import numbers
 from evalpipe.report import equivocal, wording
 from evalpipe.report.comparisons import ComparisonRow, comparison_row, family, is_recalibrated, notes
 from evalpipe.report.names import Names, names_of
+from evalpipe.report.page import Number
 from evalpipe.report.recalibration_verdict import SHIFTED, Verdict, verdict_of
 from evalpipe.report.slices import MEASURES_ABREAST, Measure
-from evalpipe.report.tables import Number, is_whole, key_measures, limited, shown
+from evalpipe.report.tables import is_whole, key_measures, limited, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,7 +218,7 @@ def _group(head: tuple[str, str], rows: list[tuple[Comparison, ComparisonRow]]) 
     tests = {row.test for _, row in rows if row.test is not None}
     alike = tests.pop() if len(tests) == 1 else None
     better = rows[0][1].better
-    about = [f"{better} is better" if better != "neither" else "neither end is better"]
+    about = [wording.better(better)]
     if alike is not None:
         about.append(f"test: {alike}")
     title = f"{measure} ({options})" if options else measure

@@ -17,7 +17,8 @@ from evalpipe.report.disparities import (
     worst_tables,
 )
 from evalpipe.report.names import names_of
-from evalpipe.report.tables import Number, is_whole, key_measures, limited, shown
+from evalpipe.report.page import Number
+from evalpipe.report.tables import is_whole, key_measures, limited, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report import equivocal, wording
+from evalpipe.report.page import Group, Number, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,19 +20,11 @@ MODELS_ABREAST = 3
 """Models side by side in one table; more continue in a further table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A value as it is shown: ``value``, its ``interval``, what to ``note`` about it, and its ``exact`` digits."""
-
-    value: str
-    interval: str | None = None
-    note: str | None = None
-    exact: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The number on one line, such as ``0.785 (0.776 to 0.793)``."""
-        return f"{self.value} ({self.interval})" if self.interval else self.value
+def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
+    """Return what the caption of a table says of intervals; nothing where no number has one."""
+    cells = (cell for row in rows if isinstance(row, Row) for cell in row.cells)
+    limits = limited(cell for cell in cells if isinstance(cell, Number))
+    return f", with {wording.level(results.intervals.level)} intervals" if limits else ""
 
 
 def limited(cells: Iterable[Number | None]) -> bool:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.tables import Number, is_whole, shown
+from evalpipe.report.page import Number
+from evalpipe.report.tables import is_whole, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

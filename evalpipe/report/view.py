@@ -10,8 +10,8 @@ from evalpipe.report import equivocal, wording
 from evalpipe.report.comparisons import ComparisonView, comparison_views
 from evalpipe.report.costs import CostsView, costs_view
 from evalpipe.report.datasets import DatasetView, Facts, dataset_view
-from evalpipe.report.desirability import DesirabilityView, desirability_view
 from evalpipe.report.gates import GatesView, gates_view
+from evalpipe.report.page import Formula
 from evalpipe.report.prevalence import PrevalenceView, prevalence_view, said
 from evalpipe.report.procedures import Procedure, procedures, recalibrators
 from evalpipe.report.recalibration import RecalibrationView, recalibration_views
@@ -65,6 +65,11 @@ class MeasureView:
     matrices: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
     """What each pair of a true and a predicted level weighs or costs, where the measure depends on that."""
 
+    @property
+    def drawn(self) -> Formula:
+        """The formula, set."""
+        return Formula(self.name, self.formula)
+
 
 @dataclass(frozen=True, slots=True)
 class MethodView:
@@ -110,7 +115,6 @@ class CardView:
     thresholds: tuple[ThresholdsView, ...]
     recalibrations: tuple[RecalibrationView, ...]
     comparisons: tuple[ComparisonView, ...]
-    desirability: DesirabilityView | None
     slices: tuple[SlicesView, ...]
     costs: CostsView | None
     level: str
@@ -160,7 +164,6 @@ def card_view(results: Results) -> CardView:
         thresholds=thresholds_views(results),
         recalibrations=recalibration_views(results),
         comparisons=comparison_views(results),
-        desirability=desirability_view(results),
         slices=slices_views(results),
         costs=costs_view(results),
         level=wording.level(results.intervals.level),

@@ -149,6 +149,12 @@ METHOD_REFERENCES = {
 BETTER = {"maximize": "higher", "minimize": "lower", "none": "neither"}
 """Which values of a metric are better."""
 
+
+def better(end: str) -> str:
+    """Say which values are better, given a word of `BETTER`: "higher is better"."""
+    return f"{end} {'end is' if end == 'neither' else 'is'} better"
+
+
 BETTER_SENTENCES = {
     "maximize": "Higher is better.",
     "minimize": "Lower is better.",

@@ -9,11 +9,12 @@ import pytest
 
 from engine.runs import people, run
 from evalpipe.chapters.desirability.records import Goal
-from evalpipe.report.desirability import desirability_view, form, ranked
+from evalpipe.report.desirability import form, ranked, sections
 from evalpipe.report.desirability_verdict import joined, verdict
 from evalpipe.report.figures import desirability_drawings
 from evalpipe.report.html import html_page
 from evalpipe.results import Results
+from report.blocks import column, heads, lines, paragraphs, table, tables
 
 GOALS: list[dict[str, Any]] = [
     {"metric": "brier", "minimize": {"low": 0.1, "high": 0.25, "scale": 2}},
@@ -75,34 +76,31 @@ def test_points_say_what_lies_beyond_them() -> None:
 
 
 def test_the_tables_hold_the_numbers_of_the_results() -> None:
-    view, found = desirability_view(whole()), whole().desirability
-    assert view is not None
-    (part,) = view.datasets
-    rows = ranked(whole(), "d")
+    section, found = list(sections(whole())), whole().desirability
+    goals, overall = table(section, "Goals"), table(section, "Overall desirability on d, with 95% intervals")
+    individual = tables(section, "Individual desirabilities on d")
+    best = ranked(whole(), "d")
 
-    assert [goal.title for goal in view.goals] == [
+    assert column(goals, "Goal") == [
         "Brier score", "Sensitivity", "In use", "ROC AUC", "Specificity", "Active features"]
-    assert [(goal.weight, goal.missing) for goal in view.goals[1:3]] == [("3", "–"), ("1", "0.5")]
-    assert [row.model for row in part.overall] == [f"Model <{row.model[1]}>" for row in rows]
-    assert [float(row.value.exact or "nan") for row in part.overall] == [row.value for row in rows]
-    for line, row in zip(part.overall, rows, strict=True):
-        assert line.value.interval == f"{row.lower:.3f} to {row.upper:.3f}"
-        assert line.best == f"{100 * (row.probability_best or 0):.1f}%"
+    assert column(goals, "Weight")[1:3] == ["3", "1"]
+    assert column(goals, "If missing")[1:3] == ["–", "0.5"]
+    assert column(overall, "Model") == [f"Model <{row.model[1]}>" for row in best]
+    assert [float(number.exact or "nan") for number in column(overall, "D")] == [row.value for row in best]
+    for line, row in zip(lines(overall), best, strict=True):
         firsts = [c.first for c in found.sensitivity if c.model == row.model]
-        assert line.held == f"{sum(firsts)} of 12"
-        assert line.pareto == {True: "yes", False: "no"}[bool(row.pareto)]
-    assert [len(table.heads) for table in part.individual] == [3, 3]
-    assert part.individual[0].rows[0][1][2][1] == ("at yes" if rows[0].model == "m0" else "at no")
+        assert line[2].endswith(f"({row.lower:.3f} to {row.upper:.3f})")
+        assert line[3] == f"{100 * (row.probability_best or 0):.1f}%"
+        assert line[5:] == [f"{sum(firsts)} of 12", {True: "yes", False: "no"}[bool(row.pareto)]]
+    assert [len(heads(each)) - 1 for each in individual] == [3, 3]
+    assert lines(individual[0])[0][3].endswith("at yes" if best[0].model == "m0" else "at no")
 
 
 def test_without_replicates_nothing_is_said_of_them() -> None:
-    page = html_page(whole(method="none")).decode()
-    view = desirability_view(whole(method="none"))
+    section = list(sections(whole(method="none")))
 
-    assert view is not None
-    assert not view.drawn
-    assert "Best in replicates" not in page
-    assert "replicates" not in " ".join(view.datasets[0].sentences)
+    assert "Best in replicates" not in heads(table(section, "Overall"))
+    assert "replicates" not in " ".join(paragraphs(section))
 
 
 def test_a_card_without_goals_has_no_section() -> None:
@@ -167,11 +165,10 @@ def test_the_verdict_names_ties_what_is_unacceptable_and_what_is_undefined() -> 
 
 
 def test_a_single_model_is_not_ranked() -> None:
-    view = desirability_view(whole(1))
-    assert view is not None
+    section = list(sections(whole(1)))
 
-    assert not view.several
-    assert view.datasets[0].sentences[0].startswith("Model <0> has an overall desirability of D = 0.")
+    assert heads(table(section, "Overall")) == ["Model", "D"]
+    assert paragraphs(section)[2].startswith("Model <0> has an overall desirability of D = 0.")
     assert [drawing.title for drawing in desirability_drawings(whole(1), "d")] == ["Goals"]
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from evalpipe.report.tables import MODELS_ABREAST, Number, gain_tables, metric_tables, shown
+from evalpipe.report.page import Number
+from evalpipe.report.tables import MODELS_ABREAST, gain_tables, metric_tables, shown
 from evalpipe.report.view import card_view
 from evalpipe.results import Estimate, Matched, Results
 
