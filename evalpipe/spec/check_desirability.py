@@ -12,6 +12,7 @@ from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.check_metrics import check_entry, effective
 from evalpipe.spec.check_prevalence import one_prevalence, prevalences
 from evalpipe.spec.desirability import KINDS, OWN
+from evalpipe.spec.draft import Draft
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spelling import closest, listed
 
@@ -55,7 +56,7 @@ def _goal(tree: Tree, loc: Loc, goal: dict[str, Any], seen: dict[tuple[str, ...]
         yield from _repeated(tree, loc, ("characteristic", goal["characteristic"], kinds[0]), seen)
     elif entry is not None:
         yield from _reach(tree, loc, goal, entry, kinds[0])
-        measure = entry.metric.name, effective(tree, entry), *prevalences(tree, entry)
+        measure = entry.metric.name, effective(Draft(tree), entry), *prevalences(Draft(tree), entry)
         yield from _repeated(tree, loc, (*measure, kinds[0]), seen)
 
 
@@ -146,7 +147,7 @@ def _reach(tree: Tree, loc: Loc, goal: dict[str, Any], entry: Entry, kind: str) 
     if not isinstance(shape, dict) or kind not in _LIMITS or not all(map(_is_number, ends)) or not ends[0] < ends[1]:
         return
     try:
-        bounds = entry.metric.bounds(entry.metric.options.model_validate(entry.options).model_dump())
+        bounds = entry.metric.bounds(entry.metric.options.model_validate(entry.choice.options).model_dump())
     except ValidationError:  # an option comes from another key of the spec
         bounds = entry.metric.range
     low, high = bounds

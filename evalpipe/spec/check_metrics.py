@@ -4,98 +4,87 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import AVERAGES
 from evalpipe.spec.check_prevalence import check_prevalence, mean_of, prevalences
-from evalpipe.spec.check_task import KNOWN
-from evalpipe.spec.choices import common_keys
-from evalpipe.spec.describe import Shapes
-from evalpipe.spec.explain import explain, missing_key, unknown_key
+from evalpipe.spec.check_task import KNOWN, with_article
+from evalpipe.spec.choices import MetricChoice, items
+from evalpipe.spec.draft import refer
+from evalpipe.spec.explain import explain, unknown_key
 from evalpipe.spec.parts import gives
 from evalpipe.spelling import closest, listed
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
     from evalpipe.origin import Loc
+    from evalpipe.spec.draft import Draft
     from evalpipe.spec.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A measure that the spec asks for: where it stands, where its name stands, its metric and options."""
+    """A measure that the spec asks for: where it stands, where its name stands, its metric and what was written."""
 
     loc: Loc
     named: Loc
     metric: Metric
-    options: dict[str, Any]
+    choice: MetricChoice
 
 
-def check_metrics(tree: Tree) -> list[Problem]:
-    """Check every entry of the spec's metrics."""
-    written = tree.get("metrics")
-    problems: list[Problem] = []
+def check_metrics(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of the entries of the spec's metrics."""
     known: list[Entry] = []
-    for index, value in enumerate(written if isinstance(written, list) else ()):
-        entry, faults = check_entry(tree, ("metrics", index), value)
-        problems += faults
+    for loc, choice in draft.entries(draft.spec.metrics, "metrics"):
+        entry, faults = check_measure(draft, loc, choice)
+        yield from faults
         known += [] if entry is None else [entry]
-    return problems + _repeated(tree, known)
+    yield from _repeated(draft, known)
 
 
-def check_entry(
-    tree: Tree, loc: Loc, value: object, *, of_models: bool = True
+def check_measure(
+    draft: Draft, loc: Loc, choice: MetricChoice, *, of_models: bool = True
 ) -> tuple[Entry | None, list[Problem]]:
     """Check one measure that the spec asks for at ``loc``; the entry is None where something is wrong with it.
 
     ``of_models`` says that all models must serve it.
     """
-    entry = _entry(tree, loc, value)
-    if not isinstance(entry, Entry):
-        return None, [] if entry is None else [entry]
-    faults = _task(tree, entry) or [
-        *(_options(tree, entry) or _from_spec(tree, entry)), *_averages(tree, entry),
-        *check_prevalence(tree, entry), *(_served(tree, entry) if of_models else ()),
+    named = loc if draft.tree.get(*loc, "metric") is None else (*loc, "metric")
+    if not draft.readable(*named):
+        return None, []
+    if choice.metric not in registry:
+        return None, list(unknown_metric(draft, named))
+    entry = Entry(loc, named, registry[choice.metric], choice)
+    faults = [*_task(draft, entry)] or [
+        *([*_options(draft, entry)] or _from_spec(draft, entry)), *_averages(draft, entry),
+        *check_prevalence(draft, entry), *(_served(draft, entry) if of_models else ()),
     ]
     return (None if faults else entry), faults
 
 
-def _entry(tree: Tree, loc: Loc, value: object) -> Entry | Problem | None:
-    """Read an entry; a problem where its name cannot be read, None where that is reported already."""
-    if tree.hidden(loc):
-        return None
-    if isinstance(value, str):
-        return _named(tree, loc, loc, value, {})
-    if not isinstance(value, dict):
-        message = f"expected the name of a metric, or a mapping with 'metric' and its options, got {tree.spell(*loc)}"
-        return tree.problem("wrong-type", message, *loc, hint=_lists(value))
-    if "metric" not in value:
-        return _unnamed(tree, loc, value)
-    named = (*loc, "metric")
-    if not isinstance(value["metric"], str):
-        wrong = tree.problem("wrong-type", f"expected the name of a metric, got {tree.spell(*named)}", *named)
-        return None if tree.hidden(named) else wrong
-    common = common_keys(value["metric"])
-    options = {key: item for key, item in value.items() if key not in common}
-    return _named(tree, loc, named, value["metric"], options)
+def unknown_metric(draft: Draft, named: Loc, *, key: bool = False) -> Iterator[Problem]:
+    """Report the name at ``named`` (the key there, if so asked) where no metric is called so."""
+    names = [name for metric in registry for name in (metric.name, *metric.aliases)]
+    shown = f"'{named[-1]}'" if key else draft.tree.show(*named)
+    yield from refer(draft, named, names, "unknown-metric", f"unknown metric {shown}",
+                     "`evalpipe metrics` lists all of them", key=key,
+                     meant=lambda name, known: registry.closest(name) or closest(name, known))
 
 
-def _task(tree: Tree, entry: Entry) -> list[Problem]:
+def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a measure that the task does not have."""
-    task, tasks = tree.get("task"), entry.metric.tasks
-    if task in tasks or task not in KNOWN:
-        return []
-    article = "an" if str(task)[0] in "aeiou" else "a"
-    message = f"{entry.metric.name} is a measure of {listed_plain(tasks)} outcomes, not of {article} {task} one"
-    hint = f"`evalpipe metrics --task {task}` lists those of {article} {task} outcome"
-    return [tree.problem("metric-not-for-task", message, *entry.named, hint=hint)]
+    task, tasks = draft.spec.task, entry.metric.tasks
+    if task in KNOWN and task not in tasks:
+        message = f"{entry.metric.name} is a measure of {listed_plain(tasks)} outcomes, not of {with_article(task)} one"
+        hint = f"`evalpipe metrics --task {task}` lists those of {with_article(task)} outcome"
+        yield draft.tree.problem("metric-not-for-task", message, *entry.named, hint=hint)
 
 
 def listed_plain(words: Sequence[str]) -> str:
@@ -103,112 +92,67 @@ def listed_plain(words: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
 
 
-def _averages(tree: Tree, entry: Entry) -> list[Problem]:
+def _averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Check how an entry is to be averaged over classes."""
-    here = (*entry.loc, "average")
-    written = tree.get(*here)
-    if written is None:
-        return []
-    name, task = entry.metric.name, tree.get("task")
-    why = (f"{name} sees all classes at once" if entry.metric.sees == "classes"
+    here, written, task = (*entry.loc, "average"), entry.choice.average, draft.spec.task
+    why = (f"{entry.metric.name} sees all classes at once" if entry.metric.sees == "classes"
            else f"a {task} outcome has no classes" if task in NUMBERS
            else "a binary outcome has one event" if task == "binary" else None)
+    if written is None:
+        return
     if why is not None:
         message = f"{why}, so there is nothing to average"
-        return [tree.problem("nothing-to-average", message, *here, key=True, hint="remove it")]
-    items = [((*here, index), item) for index, item in enumerate(written)] if isinstance(written, list) else [
-        (here, written)]
-    problems = [_average(tree, entry, loc, item) for loc, item in items]
-    if not items:
-        problems.append(tree.problem("wrong-type", "no average is listed", *here, hint=f"use {listed(AVERAGES)}"))
-    twice = [loc for place, (loc, item) in enumerate(items) if item in [other for _, other in items[:place]]]
-    problems += [tree.problem("duplicate-average", f"the average {tree.show(*loc)} is listed twice", *loc,
-                              hint="remove it") for loc in twice]
-    return [problem for problem in problems if problem is not None]
+        yield draft.tree.problem("nothing-to-average", message, *here, key=True, hint="remove it")
+        return
+    if written == ():
+        yield draft.tree.problem("wrong-type", "no average is listed", *here, hint=f"use {listed(AVERAGES)}")
+    averages = items(here, written)
+    for index, (loc, average) in enumerate(averages):
+        yield from _average(draft, entry, loc, average)
+        if average in [earlier for _, earlier in averages[:index]]:
+            message = f"the average {draft.tree.show(*loc)} is listed twice"
+            yield draft.tree.problem("duplicate-average", message, *loc, hint="remove it")
 
 
-def _average(tree: Tree, entry: Entry, loc: Loc, item: object) -> Problem | None:
-    if item not in AVERAGES:
-        guess = closest(item, AVERAGES) if isinstance(item, str) else None
-        hint = f"did you mean '{guess}'?" if guess else None
-        return tree.problem("unknown-choice", f"expected {listed(AVERAGES)}, got {tree.spell(*loc)}", *loc, hint=hint)
-    if item == "micro" and entry.metric.from_spec:
+def _average(draft: Draft, entry: Entry, loc: Loc, average: str) -> Iterator[Problem]:
+    if average not in AVERAGES:
+        guess = closest(str(average), AVERAGES)
+        message = f"expected {listed(AVERAGES)}, got {draft.tree.spell(*loc)}"
+        yield draft.tree.problem("unknown-choice", message, *loc, hint=f"did you mean '{guess}'?" if guess else None)
+    elif average == "micro" and entry.metric.from_spec:
         message = f"{entry.metric.name} depends on each level's prior, so the levels cannot be pooled"
-        return tree.problem("nothing-to-pool", message, *loc, hint="use 'macro', 'macro_weighted' or 'none'")
-    return None
+        yield draft.tree.problem("nothing-to-pool", message, *loc, hint="use 'macro', 'macro_weighted' or 'none'")
 
 
-def _lists(value: object) -> str | None:
-    names = [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
-    return "write each metric as an entry of its own" if names else None
-
-
-def _named(tree: Tree, loc: Loc, named: Loc, name: str, options: dict[str, Any]) -> Entry | Problem:
-    if name in registry:
-        return Entry(loc, named, registry[name], options)
-    guess = None if tree.secret(*named) else registry.closest(name) or closest(name, _all_names())
-    hint = f"did you mean '{guess}'?" if guess else "`evalpipe metrics` lists all of them"
-    return tree.problem("unknown-metric", f"unknown metric {tree.show(*named)}", *named, hint=hint)
-
-
-def _all_names() -> list[str]:
-    return [name for metric in registry for name in (metric.name, *metric.aliases)]
-
-
-def _unnamed(tree: Tree, loc: Loc, value: dict[str, Any]) -> Problem:
-    """Report an entry without the key 'metric'; often the name itself was taken for a key."""
-    name = next(iter(value), "")
-    if name in registry and len(value) == 1:
-        inner = value[name]
-        options = list(inner) if isinstance(inner, dict) else []
-        form = ", ".join([f"metric: {name}", *(f"{option}: …" for option in options)])
-        return tree.problem("missing-key", "missing key 'metric'", *loc, name, key=True, hint=f"write {{{form}}}")
-    return missing_key(tree, Shapes(root={}, schemas=()), loc, "metric")
-
-
-def _options(tree: Tree, entry: Entry) -> list[Problem]:
-    """Check the options that an entry gives."""
-    known = [name for name in entry.metric.option_types if name not in entry.metric.alone]
+def _options(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Check the options that an entry gives, and report those that the metric needs and no key of the spec can give."""
+    metric, written = entry.metric, entry.choice.options
+    known = [name for name in metric.option_types if name not in metric.alone]
     has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
-    takes = f"the metric {entry.metric.name} has {has}"
-    problems = [
-        unknown_key(tree, list(known), (*entry.loc, key), (takes,)) for key in entry.options if key not in known
-    ]
-    given = {key: item for key, item in entry.options.items() if key in known}
+    for key in written:
+        if key not in known:
+            yield unknown_key(draft.tree, known, (*entry.loc, key), (f"the metric {metric.name} has {has}",))
     try:
-        entry.metric.options.model_validate(given)
+        metric.options.model_validate({key: option for key, option in written.items() if key in known})
     except ValidationError as error:
-        found = explain(error, tree, entry.metric.options.model_json_schema(), entry.loc)
-        problems += [problem for problem in found if problem.code != "missing-key"]
-    return problems + _absent(tree, entry)
+        problems = explain(error, draft.tree, metric.options.model_json_schema(), entry.loc)
+        yield from (problem for problem in problems if problem.code != "missing-key")
+    for option, field in metric.options.model_fields.items():
+        if field.is_required() and option not in written and option not in metric.from_spec:
+            yield draft.tree.problem("missing-option", f"{metric.name} needs the option '{option}'", *entry.named,
+                                     hint=f"write {{metric: {metric.name}, {option}: …}}")
 
 
-def _absent(tree: Tree, entry: Entry) -> list[Problem]:
-    """Report the options that a metric needs and that no key of the spec can give."""
-    name = entry.metric.name
-    needed = [o for o, field in entry.metric.options.model_fields.items() if field.is_required()]
-    return [
-        tree.problem(
-            "missing-option", f"{name} needs the option '{option}'", *entry.named,
-            hint=f"write {{metric: {name}, {option}: …}}",
-        )
-        for option in needed
-        if option not in entry.options and option not in entry.metric.from_spec
-    ]  # fmt: skip
-
-
-def _from_spec(tree: Tree, entry: Entry) -> list[Problem]:
+def _from_spec(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report the options that neither the entry nor the spec gives."""
-    return [
-        tree.problem(
-            "missing-option", f"{entry.metric.name} needs {option if option in entry.metric.alone else f'a {option}'}",
-            *entry.named,
-            hint=f"add '{key}: …' to the spec" if option in entry.metric.alone else (
-                f"write {{metric: {entry.metric.name}, {option}: …}}, or add '{key}: …' to the spec"),
-        )
-        for option, key in entry.metric.from_spec.items()
-        if entry.options.get(option) is None and tree.get(key) is None
-    ]  # fmt: skip
+    name = entry.metric.name
+    for option, key in entry.metric.from_spec.items():
+        if entry.choice.options.get(option) is None and getattr(draft.spec, key) is None:
+            alone = option in entry.metric.alone
+            hint = f"add '{key}: …' to the spec"
+            yield draft.tree.problem(
+                "missing-option", f"{name} needs {option if alone else f'a {option}'}", *entry.named,
+                hint=hint if alone else f"write {{metric: {name}, {option}: …}}, or {hint}")
 
 
 _LACK = {
@@ -230,57 +174,57 @@ _LACK = {
 """For each need: the code of its problem, the words for it, and the way out."""
 
 
-def _served(tree: Tree, entry: Entry) -> list[Problem]:
+def _served(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
-    models = tree.get("models")
-    named = models.items() if isinstance(models, dict) else ()
-    given = {name: gives(model, tree.get("threshold")) for name, model in named if isinstance(model, dict)}
+    given = {name: gives(model, draft.spec.threshold) for name, model in draft.models.items()}
     lacking = [name for name, needs in given.items() if len(needs) > 1 and entry.metric.needs not in needs]
-    if not lacking:
-        return []
-    code, need, hint = _LACK[entry.metric.needs]
-    noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
-    shown = [kind for kind in ("score", "prediction", "rate") if any(_has(tree, name, kind) for name in lacking)]
-    if not shown:  # then a model's columns are refused already
-        return []
-    kinds = listed(shown, "and")
-    message = f"{entry.metric.name} {need}, but the {noun} {listed(lacking, 'and')} {verb} only {kinds}"
-    return [tree.problem(code, message, *entry.named, hint=hint)]
+    shown = [kind for kind in ("score", "prediction", "rate")
+             if any(getattr(draft.models[name], kind) is not None for name in lacking)]
+    if shown:  # else a model's columns are refused already
+        code, need, hint = _LACK[entry.metric.needs]
+        noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
+        message = (f"{entry.metric.name} {need}, but the {noun} {listed(lacking, 'and')} {verb} only "
+                   f"{listed(shown, 'and')}")
+        yield draft.tree.problem(code, message, *entry.named, hint=hint)
 
 
-def _has(tree: Tree, model: str, kind: str) -> bool:
-    return tree.get("models", model, kind) is not None
-
-
-def _repeated(tree: Tree, entries: list[Entry]) -> list[Problem]:
+def _repeated(draft: Draft, entries: list[Entry]) -> Iterator[Problem]:
     """Report metrics that are asked for twice with the same options."""
     first: dict[tuple[str, str, str], Entry] = {}
-    problems = []
     for entry in entries:
-        keys = [(entry.metric.name, effective(tree, entry), at) for at in prevalences(tree, entry)]
+        keys = [(entry.metric.name, effective(draft, entry), at) for at in prevalences(draft, entry)]
         same = next((first[key] for key in keys if key in first), entry)
         first = dict.fromkeys(keys, entry) | first
         if same is entry:
             continue
-        alike = tree.get(*same.named) == tree.get(*entry.named)
-        names = f"{tree.show(*entry.named)} and {tree.show(*same.named)}"
-        also = "" if alike else f" ({names} are names of the same metric)"
+        names = f"{draft.tree.show(*entry.named)} and {draft.tree.show(*same.named)}"
+        also = "" if same.choice.metric == entry.choice.metric else f" ({names} are names of the same metric)"
         message = f"{entry.metric.name} is asked for twice with the same options{also}"
-        place = tree.origin.place(*same.named)
+        place = draft.tree.origin.place(*same.named)
         notes = (f"first asked for at {place}",) if place is not None else ()
-        problems.append(tree.problem("duplicate-metric", message, *entry.named, hint="remove one of them", notes=notes))
-    return problems
+        yield draft.tree.problem("duplicate-metric", message, *entry.named, hint="remove one of them", notes=notes)
 
 
-def effective(tree: Tree, entry: Entry) -> str:
+def effective(draft: Draft, entry: Entry) -> str:
     """Return the options an entry comes to, as text."""
-    filled = dict(entry.options)
-    average = tree.get(*entry.loc, "average")
+    filled = dict(entry.choice.options)
     for option, key in entry.metric.from_spec.items():
-        prior = tree.get(key)
-        filled.setdefault(option, mean_of(prior) if key == "prevalence" else prior)
+        prior = draft.spec.prevalence
+        filled.setdefault(option, mean_of(prior) if key == "prevalence" else getattr(draft.spec, key))
     try:
         options = entry.metric.options.model_validate(filled).model_dump(mode="json")
     except ValidationError:
         options = {**filled, "from": "the spec"}
-    return json.dumps([options, average or "macro"], sort_keys=True, default=repr)
+    return json.dumps([options, entry.choice.average or "macro"], sort_keys=True, default=repr)
+
+
+def check_entry(
+    tree: Tree, loc: Loc, value: object, *, of_models: bool = True
+) -> tuple[Entry | None, list[Problem]]:
+    """Check a measure as `check_measure` does, for rules that read what was written."""
+    from evalpipe.spec.draft import Draft
+
+    try:
+        return check_measure(Draft(tree), loc, MetricChoice.read(value), of_models=of_models)
+    except ValueError:
+        return None, []

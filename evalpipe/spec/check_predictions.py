@@ -4,50 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.spec.draft import refer
 from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.tree import Tree
+    from evalpipe.spec.draft import Draft
 
 
-def check_predictions(tree: Tree) -> list[Problem]:
-    """Return the problems of files of predictions that do not fit the datasets."""
-    datasets, models = tree.get("datasets"), tree.get("models")
-    if not isinstance(datasets, dict) or not isinstance(models, dict):
-        return []
-    if not all(isinstance(dataset, dict) for dataset in datasets.values()):
-        return []
-    roles = {name: dataset.get("role", "evaluate") for name, dataset in datasets.items()}
-    predicted = [name for name, role in roles.items() if role != "reference"]
-    what = "evaluated or to calibrate on" if "calibrate" in roles.values() else "evaluated"
-    return [problem for name in models for problem in _model(tree, name, predicted, what)] if predicted else []
-
-
-def _model(tree: Tree, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
-    here = ("models", name, "predictions")
-    given = tree.get(*here)
-    if given is None and tree.get("models", name, "csv") is not None:
-        message = f"'csv' is declared for the model '{name}', which has no file of 'predictions'"
-        hint = "declare it for the dataset that holds the model's columns"
-        yield tree.problem("csv-without-file", message, "models", name, "csv", key=True, hint=hint)
-    if isinstance(given, str) and given and len(predicted) > 1:
-        message = f"the model '{name}' has one file of predictions, but {len(predicted)} datasets are {what}"
-        example = ", ".join(f"{dataset}: …" for dataset in predicted[:2])
-        hint = f"name one for each: {{{example}{', …' if len(predicted) > 2 else ''}}}"
-        yield tree.problem("missing-predictions", message, *here, hint=hint)
-    if not isinstance(given, dict) or not given:
+def check_predictions(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of files of predictions that do not fit the datasets."""
+    datasets = draft.spec.datasets
+    predicted = [name for name, dataset in datasets.items() if dataset.role != "reference"]
+    what = "evaluated or to calibrate on" if draft.role("calibrate") else "evaluated"
+    if not predicted or not all(draft.readable("datasets", name) for name in datasets):
         return
-    for dataset in given:
-        if dataset not in predicted:
-            guess = closest(dataset, [other for other in predicted if other not in given])
-            hint = f"did you mean '{guess}'?" if guess else f"the datasets that are {what}: {listed(predicted, 'and')}"
-            yield tree.problem("unknown-dataset", f"no dataset called '{dataset}' is {what}", *here, dataset, key=True,
-                               hint=hint)
-    lacking = [dataset for dataset in predicted if dataset not in given]
-    if lacking and not any(closest(dataset, lacking) for dataset in given if dataset not in predicted):
-        message = f"the model '{name}' has no file of predictions for {listed(lacking, 'and')}"
-        hint = f"name one for each dataset that is {what}"
-        yield tree.problem("missing-predictions", message, *here, key=True, hint=hint)
+    for name, model in draft.models.items():
+        if model.csv is not None and model.predictions is None:
+            message = f"'csv' is declared for the model '{name}', which has no file of 'predictions'"
+            yield draft.tree.problem("csv-without-file", message, "models", name, "csv", key=True,
+                                     hint="declare it for the dataset that holds the model's columns")
+        yield from _files(draft, name, predicted, what)
+
+
+def _files(draft: Draft, name: str, predicted: list[str], what: str) -> Iterator[Problem]:
+    """Yield the problems of a model's files: one for several datasets, strange datasets, datasets without a file."""
+    here, problem = ("models", name, "predictions"), draft.tree.problem
+    match draft.models[name].predictions:
+        case str(path) if path and len(predicted) > 1:
+            message = f"the model '{name}' has one file of predictions, but {len(predicted)} datasets are {what}"
+            example = ", ".join(f"{dataset}: …" for dataset in predicted[:2])
+            hint = f"name one for each: {{{example}{', …' if len(predicted) > 2 else ''}}}"
+            yield problem("missing-predictions", message, *here, hint=hint)
+        case dict(files) if files:
+            lacking = [dataset for dataset in predicted if dataset not in files]
+            for dataset in files:
+                yield from refer(
+                    draft, (*here, dataset), predicted, "unknown-dataset", f"no dataset called '{dataset}' is {what}",
+                    f"the datasets that are {what}: {listed(predicted, 'and')}", key=True,
+                    meant=lambda name, _: closest(name, lacking))
+            if lacking and not any(closest(dataset, lacking) for dataset in files if dataset not in predicted):
+                message = f"the model '{name}' has no file of predictions for {listed(lacking, 'and')}"
+                hint = f"name one for each dataset that is {what}"
+                yield problem("missing-predictions", message, *here, key=True, hint=hint)

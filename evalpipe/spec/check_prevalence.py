@@ -7,16 +7,20 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.check_task import KNOWN, declared_levels, lacking, unknown_level
+from evalpipe.spec.check_task import KNOWN, lacking, unknown_levels
+from evalpipe.spec.choices import items
+from evalpipe.spec.kinds import is_number
 from evalpipe.spelling import closest, listed
-from evalpipe.tasks import MANY, NUMBERS
+from evalpipe.tasks import CLASSES, MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.check_metrics import Entry
+    from evalpipe.spec.draft import Draft
+    from evalpipe.spec.prevalence import Prevalence
     from evalpipe.spec.tree import Tree
 
 HERE: Loc = ("prevalence",)
@@ -24,209 +28,214 @@ FORMS = {"binary": ("value", "beta"), "many": ("levels", "dirichlet")}
 """The forms of a declared prevalence, of which one is needed."""
 
 
-def check_prior(tree: Tree) -> list[Problem]:
-    """Return the problems of the declared prevalence."""
-    task, written = tree.get("task"), tree.get(*HERE)
-    if task not in KNOWN or task in NUMBERS or written is None or tree.hidden(HERE):
-        return []
-    if isinstance(written, dict):
-        return list(chain(_form(tree, task, written), _levels(tree, task)))
-    if task in MANY and isinstance(written, int | float) and not isinstance(written, bool):
-        message = f"expected a mapping with 'levels' or 'dirichlet', got {tree.spell(*HERE)}"
-        return [tree.problem("wrong-type", message, *HERE, hint="give the prior probability of each level")]
-    return []
+def check_prior(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of the declared prevalence."""
+    task, prior = draft.spec.task, draft.spec.prevalence
+    if task not in CLASSES or prior is None or not draft.readable(*HERE):
+        return
+    if task in MANY and prior.value is not None and draft.tree.get(*HERE, "value") is None:  # a number alone
+        message = f"expected a mapping with 'levels' or 'dirichlet', got {draft.tree.spell(*HERE)}"
+        yield draft.tree.problem("wrong-type", message, *HERE, hint="give the prior probability of each level")
+        return
+    yield from _form(draft, task, prior)
+    if task in MANY:
+        yield from _each_level(draft, (*HERE, "levels"), prior.levels, total=True)
+        yield from _each_level(draft, (*HERE, "dirichlet"), prior.dirichlet, total=False)
 
 
-def _form(tree: Tree, task: str, written: dict[str, Any]) -> Iterator[Problem]:
+def _form(draft: Draft, task: str, prior: Prevalence) -> Iterator[Problem]:
     """Find a prevalence in no form, and one in two."""
-    own, other = FORMS["many" if task in MANY else "binary"], FORMS["binary" if task in MANY else "many"]
-    given = [form for form in own if written.get(form) is not None]
-    if not given and all(written.get(form) is None for form in other):  # else it is refused with what to write instead
-        yield from lacking(tree, "Prevalence", "prevalence", own[0])
+    own = FORMS["many" if task in MANY else "binary"]
+    given = [form for form in own if getattr(prior, form) is not None]
+    if not any(getattr(prior, form) is not None for form in chain(*FORMS.values())):
+        yield from lacking(draft, "Prevalence", "prevalence", own[0])
     if len(given) > 1:
         message = f"the prevalence is declared twice, by '{given[0]}' and by '{given[1]}'"
-        yield tree.problem("two-priors", message, *HERE, given[1], key=True, hint="remove one of the two")
-    beta = written.get("beta")
-    if task == "binary" and isinstance(beta, list) and len(beta) != 2:
-        message = f"a Beta distribution has two parameters, but {len(beta)} are given"
-        yield tree.problem("wrong-type", message, *HERE, "beta", hint="write [a, b], as if after a events and b others")
+        yield draft.tree.problem("two-priors", message, *HERE, given[1], key=True, hint="remove one of the two")
+    if task == "binary" and prior.beta is not None and draft.readable(*HERE, "beta") and len(prior.beta) != 2:
+        message = f"a Beta distribution has two parameters, but {len(prior.beta)} are given"
+        yield draft.tree.problem("wrong-type", message, *HERE, "beta",
+                                 hint="write [a, b], as if after a events and b others")
 
 
-def _levels(tree: Tree, task: str) -> Iterator[Problem]:
-    if task in MANY:
-        yield from _each_level(tree, (*HERE, "levels"), total=True)
-        yield from _each_level(tree, (*HERE, "dirichlet"), total=False)
-
-
-def _each_level(tree: Tree, here: Loc, *, total: bool) -> Iterator[Problem]:
+def _each_level(draft: Draft, here: Loc, priors: Mapping[str, float] | None, *, total: bool) -> Iterator[Problem]:
     """Find priors of levels that are not declared, levels without one, and priors that do not sum to 1."""
-    priors, levels = tree.get(*here), declared_levels(tree)
-    if not isinstance(priors, dict) or levels is None:
+    if priors is None or not draft.levels or not draft.readable(*here):
         return
-    strange = [name for name in priors if name not in levels]
-    yield from (unknown_level(tree, (*here, name), name, levels, key=True) for name in strange)
-    absent = [level for level in levels if level not in priors]
+    yield from unknown_levels(draft, here, priors)
+    absent = [level for level in draft.levels if level not in priors]
     if absent:
         what, hint = ("prior probability", "give one for each level; 0 is one") if total else (
             "parameter", "give one for each level, above 0")
-        yield tree.problem("missing-level", f"no {what} for {listed(absent, 'and')}", *here, key=True, hint=hint)
-    numbers = [value for value in priors.values() if isinstance(value, int | float) and not isinstance(value, bool)]
-    whole = len(numbers) == len(priors) and not absent and not strange
-    if total and whole and not math.isclose(sum(numbers), 1, abs_tol=1e-9):
-        message = f"the prior probabilities sum to {sum(numbers):.10g}, not to 1"
-        yield tree.problem("prior-sum", message, *here, key=True, hint="divide each by the sum")
+        message = f"no {what} for {listed(absent, 'and')}"
+        yield draft.tree.problem("missing-level", message, *here, key=True, hint=hint)
+    elif total and set(priors) == set(draft.levels):
+        yield from _sum(draft, here, "prior probabilities", priors.values(), 1e-9)
 
 
-def one_prevalence(tree: Tree, loc: Loc, why: str) -> list[Problem]:
+def _sum(draft: Draft, here: Loc, what: str, shares: Iterable[float], tolerance: float) -> Iterator[Problem]:
+    """Report shares that do not sum to 1; the sum is NaN where one of them cannot be read."""
+    whole = sum(shares)
+    if abs(whole - 1) > tolerance:
+        message = f"the {what} sum to {whole:.10g}, not to 1"
+        yield draft.tree.problem("prior-sum", message, *here, key=True, hint="divide each by the sum")
+
+
+def single_prevalence(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
     """Report an entry that is taken at several prevalences where only one value has a place; ``why`` begins it."""
-    at = tree.get(*loc, "prevalence")
-    if not isinstance(at, list) or len(at) < 2:
-        return []
-    message = f"{why}, so it needs one prevalence"
-    return [tree.problem("many-prevalences", message, *loc, "prevalence", hint="name one of them")]
+    if len(entry.choice.prevalences) > 1:
+        yield draft.tree.problem("many-prevalences", f"{why}, so it needs one prevalence", *entry.loc, "prevalence",
+                                 hint="name one of them")
 
 
-def check_prevalence(tree: Tree, entry: Entry) -> list[Problem]:
+def check_prevalence(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Check the prevalences at which an entry of the spec asks for its measure."""
-    here = (*entry.loc, "prevalence")
-    written = tree.get(*here)
-    if written is None or "prevalence" in entry.metric.option_types or tree.get("task") not in KNOWN:
-        return []
+    here, written, task = (*entry.loc, "prevalence"), entry.choice.prevalence, draft.spec.task
+    if written is None or task not in KNOWN:
+        return
     if not entry.metric.reweighed:
-        why = (f"{entry.metric.name} is a test on rows that count once each" if entry.metric.interval == "test"
-               else f"a {tree.get('task')} outcome has no classes")
-        message = f"{why}, so there are none to reweight to a prevalence"
+        reason = f"a {task} outcome has no classes, so there are none to reweight to a prevalence"
         if entry.metric.interval == "test":
-            message = f"{why}, so they cannot be reweighted to a prevalence"
-        return [tree.problem("nothing-to-reweight", message, *here, key=True, hint="remove it")]
-    items = _items(tree, here)
-    problems = [problem for loc, item in items for problem in _at(tree, entry, loc, item)]
-    if not items:
-        problems.append(tree.problem("wrong-type", "no prevalence is listed", *here, hint=f"use {_possible(tree)}"))
-    return problems or _twice(tree, items)
+            reason = (f"{entry.metric.name} is a test on rows that count once each, so they cannot be reweighted to a "
+                      "prevalence")
+        yield draft.tree.problem("nothing-to-reweight", reason, *here, key=True, hint="remove it")
+        return
+    problems = [problem for loc, item in items(here, written) for problem in _at(draft, entry, loc, item)]
+    if written == ():
+        hint = f"use {_possible(task)}"
+        problems.append(draft.tree.problem("wrong-type", "no prevalence is listed", *here, hint=hint))
+    yield from problems or _twice(draft, items(here, written))
 
 
-def _items(tree: Tree, here: Loc) -> list[tuple[Loc, Any]]:
-    written = tree.get(*here)
-    if isinstance(written, list):
-        return [((*here, index), item) for index, item in enumerate(written)]
-    return [(here, "sample" if written is None else written)]
-
-
-def _possible(tree: Tree) -> str:
-    form = "a mapping of each level to a number" if tree.get("task") in MANY else "a number from 0 to 1"
+def _possible(task: str) -> str:
+    form = "a mapping of each level to a number" if task in MANY else "a number from 0 to 1"
     return f"'sample', 'declared' or {form}"
 
 
-def _at(tree: Tree, entry: Entry, loc: Loc, item: object) -> Iterator[Problem]:
+def _at(draft: Draft, entry: Entry, loc: Loc, item: object) -> Iterator[Problem]:
     """Check one prevalence."""
-    many = tree.get("task") in MANY
-    if item == "sample" or tree.hidden(loc):
-        return
-    if item == "declared":
-        if tree.get(*HERE) is None:
-            form = "{levels: {…}}" if many else "…"
-            message = f"{entry.metric.name} at the declared prevalence needs one"
-            yield tree.problem("missing-option", message, *loc, hint=f"add 'prevalence: {form}' to the spec")
-        return
-    number = isinstance(item, int | float) and not isinstance(item, bool)
-    if many and isinstance(item, dict):
-        wrong = [level for level, value in item.items() if not _is_share(value)]
-        yield from (tree.problem("out-of-range", f"expected a number from 0 to 1, got {tree.spell(*loc, level)}",
-                                 *loc, level) for level in wrong)
-        yield from _each_level(tree, loc, total=not wrong)
-    elif many or not number:
-        code = "unknown-choice" if isinstance(item, str) else "wrong-type"
-        guess = closest(item, ["sample", "declared"]) if isinstance(item, str) else None
-        hint = f"did you mean '{guess}'?" if guess else "give that of the event" if isinstance(item, dict) else None
-        yield tree.problem(code, f"expected {_possible(tree)}, got {tree.spell(*loc)}", *loc, hint=hint)
-    elif not _is_share(item):
-        yield tree.problem("out-of-range", f"expected a number from 0 to 1, got {tree.spell(*loc)}", *loc)
+    task, problem, spell = draft.spec.task, draft.tree.problem, draft.tree.spell
+    match item:
+        case _ if draft.tree.hidden(loc):
+            return
+        case "sample":
+            return
+        case "declared":
+            if draft.spec.prevalence is None:
+                form = "{levels: {…}}" if task in MANY else "…"
+                message = f"{entry.metric.name} at the declared prevalence needs one"
+                yield problem("missing-option", message, *loc, hint=f"add 'prevalence: {form}' to the spec")
+        case dict(shares) if task in MANY:
+            wrong = [level for level, share in shares.items() if not _is_share(share)]
+            yield from (problem("out-of-range", f"expected a number from 0 to 1, got {spell(*loc, level)}", *loc, level)
+                        for level in wrong)
+            yield from _each_level(draft, loc, shares, total=not wrong)
+        case _ if task not in MANY and is_number(item):
+            if not _is_share(item):
+                yield problem("out-of-range", f"expected a number from 0 to 1, got {spell(*loc)}", *loc)
+        case _:
+            yield _no_prevalence(draft, loc, item)
 
 
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+def _no_prevalence(draft: Draft, loc: Loc, item: object) -> Problem:
+    """Report a value that is no prevalence."""
+    message = f"expected {_possible(draft.spec.task)}, got {draft.tree.spell(*loc)}"
+    match item:
+        case str(word):
+            guess = closest(word, ["sample", "declared"])
+            hint = f"did you mean '{guess}'?" if guess else None
+            return draft.tree.problem("unknown-choice", message, *loc, hint=hint)
+        case {}:
+            return draft.tree.problem("wrong-type", message, *loc, hint="give that of the event")
+    return draft.tree.problem("wrong-type", message, *loc)
 
 
-def _twice(tree: Tree, items: list[tuple[Loc, Any]]) -> list[Problem]:
+def _is_share(value: Any) -> bool:
+    return is_number(value) and 0 <= value <= 1
+
+
+def _twice(draft: Draft, listed_prevalences: list[tuple[Loc, Any]]) -> Iterator[Problem]:
     """Report prevalences that come to the same."""
-    found = []
-    seen: dict[str, Loc] = {}
-    for loc, item in items:
-        first = seen.setdefault(_come_to(tree, item), loc)
-        if first != loc:
-            shown = [(tree.written if isinstance(item, dict) else tree.show)(*one) for one in (first, loc)]
-            names = f"{shown[0]} and {shown[1]} are the same"
-            message = f"the prevalence {shown[1]} is listed twice" if tree.get(*first) == item else names
-            found.append(tree.problem("duplicate-prevalence", message, *loc, hint="remove one of them"))
-    return found
+    seen: dict[str, tuple[Loc, Any]] = {}
+    for loc, item in listed_prevalences:
+        first, same = seen.setdefault(_come_to(draft, item), (loc, item))
+        if first == loc:
+            continue
+        shown = draft.tree.show(*loc)
+        names = f"{draft.tree.show(*first)} and {shown} are the same"
+        message = f"the prevalence {shown} is listed twice" if same == item else names
+        yield draft.tree.problem("duplicate-prevalence", message, *loc, hint="remove one of them")
 
 
-def prevalences(tree: Tree, entry: Entry) -> list[str]:
+def prevalences(draft: Draft, entry: Entry) -> list[str]:
     """Return the prevalences that an entry asks for as texts, alike where they come to the same."""
-    if not entry.metric.reweighed:
-        return [""]
-    return [_come_to(tree, item) for _, item in _items(tree, (*entry.loc, "prevalence"))]
+    return [_come_to(draft, item) for item in entry.choice.prevalences] if entry.metric.reweighed else [""]
 
 
-def _come_to(tree: Tree, item: Any) -> str:
-    item = mean_of(tree.get(*HERE)) if item == "declared" else item
+def _come_to(draft: Draft, item: Any) -> str:
+    item = mean_of(draft.spec.prevalence) if item == "declared" else item
     return json.dumps(float(item) if _is_share(item) else item, sort_keys=True, default=repr)
 
 
-def mean_of(prior: Any) -> Any:
-    """Return a declared prevalence, or its mean, as far as it can be read."""
-    if not isinstance(prior, dict):
-        return prior
-    forms = (form for forms in FORMS.values() for form in forms if prior.get(form) is not None)
-    return next((_mean(prior[form]) for form in forms), None)
+def mean_of(prior: Prevalence | None) -> float | dict[str, float] | None:
+    """Return a declared prevalence, or its mean: of the event, or by level; None where there is none to be read."""
+    if prior is None or prior.value is not None:
+        return None if prior is None else prior.value
+    if prior.beta is not None:
+        return prior.beta[0] / sum(prior.beta) if prior.beta else None
+    shares = prior.dirichlet or {} if prior.levels is None else prior.levels
+    whole = sum(shares.values())
+    return shares if math.isclose(whole, 1, abs_tol=1e-9) else {level: share / whole for level, share in shares.items()}
 
 
-def _mean(given: Any) -> Any:
-    """Return a prior probability, or the mean of the distribution that is given by parameters."""
-    try:
-        if isinstance(given, list):
-            return given[0] / sum(given)
-        whole = sum(given.values())
-        return given if math.isclose(whole, 1, abs_tol=1e-9) else {key: part / whole for key, part in given.items()}
-    except (AttributeError, TypeError, IndexError, ZeroDivisionError):
-        return given
-
-
-def check_shift(tree: Tree, loc: Loc, named: Loc) -> Iterator[Problem]:
+def check_shift(draft: Draft, loc: Loc, named: Loc) -> Iterator[Problem]:
     """Check the prevalences that a recalibrator shifts from and to; ``named`` is where its name stands."""
-    levels, many = declared_levels(tree), tree.get("task") in MANY
-    if tree.get(*loc, "to") is None and tree.get(*HERE) is None:
-        name, form = tree.get(*named), "[…]" if many else "…"
-        yield tree.problem("missing-option", f"{name} needs a prevalence to shift to", *named,
-                           hint=f"add 'prevalence: …' to the spec, or write {{method: {name}, to: {form}}}")
-    elif tree.get(*loc, "to") is None and (absent := _absent(tree)) is not None:
-        message = f"{tree.get(*named)} cannot shift to a prevalence at which {absent} never occurs"
+    many, name, shifted = draft.spec.task in MANY, draft.tree.get(*named), draft.tree.get(*loc, "to")
+    if shifted is None and draft.spec.prevalence is None:
+        form = "[…]" if many else "…"
+        yield draft.tree.problem("missing-option", f"{name} needs a prevalence to shift to", *named,
+                                 hint=f"add 'prevalence: …' to the spec, or write {{method: {name}, to: {form}}}")
+    elif shifted is None and (absent := _absent(draft.spec.prevalence)) is not None:
+        message = f"{name} cannot shift to a prevalence at which {absent} never occurs"
         hint = "no probability can be known there: give a prevalence above 0 and below 1, or leave the method out"
-        yield tree.problem("out-of-range", message, *named, hint=hint)
+        yield draft.tree.problem("out-of-range", message, *named, hint=hint)
     for key in ("from", "to"):
-        here, given = (*loc, key), tree.get(*loc, key)
-        if given is None:
-            continue
-        if many and levels is not None and (not isinstance(given, list) or len(given) != len(levels)):
-            message = f"expected the shares of {listed(levels, 'and')}, got {tree.spell(*here)}"
-            if isinstance(given, list):
-                message = f"expected {len(levels)} shares, of {listed(levels, 'and')}, got {len(given)}"
-            yield tree.problem("wrong-type", message, *here, hint="list one for each level, in their order")
-        elif many and isinstance(given, list) and not math.isclose(sum(given), 1, abs_tol=1e-6):
-            message = f"the shares sum to {sum(given):.10g}, not to 1"
-            yield tree.problem("prior-sum", message, *here, key=True, hint="divide each by the sum")
-        elif not many and isinstance(given, list):
-            message = f"expected a number from 0 to 1, got {tree.spell(*here)}"
-            yield tree.problem("wrong-type", message, *here, hint="give that of the event")
+        yield from _shares(draft, (*loc, key), many=many)
 
 
-def _absent(tree: Tree) -> str | None:
+def _shares(draft: Draft, here: Loc, *, many: bool) -> Iterator[Problem]:
+    """Check a prevalence of a recalibrator: a number, or the share of each level in their order."""
+    given, problem, levels = draft.tree.get(*here), draft.tree.problem, draft.levels
+    match given:
+        case [*shares] if not many:
+            message = f"expected a number from 0 to 1, got {draft.tree.spell(*here)}"
+            yield problem("wrong-type", message, *here, hint="give that of the event")
+        case [*shares] if levels and len(shares) != len(levels):
+            message = f"expected {len(levels)} shares, of {listed(levels, 'and')}, got {len(shares)}"
+            yield problem("wrong-type", message, *here, hint="list one for each level, in their order")
+        case [*shares]:
+            yield from _sum(draft, here, "shares", shares, 1e-6)
+        case _ if many and levels and given is not None:
+            message = f"expected the shares of {listed(levels, 'and')}, got {draft.tree.spell(*here)}"
+            yield problem("wrong-type", message, *here, hint="list one for each level, in their order")
+
+
+def _absent(prior: Prevalence | None) -> str | None:
     """Say what never occurs at the declared prevalence; None where everything does."""
-    written = tree.get(*HERE)
-    value = written.get("value", _mean(written.get("beta"))) if isinstance(written, dict) else written
-    shares = written.get("levels") if isinstance(written, dict) else None
-    if isinstance(value, int | float) and value in (0, 1):
-        return "the event" if value == 0 else "anything but the event"
-    named = shares.items() if isinstance(shares, dict) else ()
-    return next((f"'{level}'" for level, share in named if isinstance(share, int | float) and share == 0), None)
+    match mean_of(prior):
+        case dict(shares):
+            return next((f"'{level}'" for level, share in shares.items() if share == 0), None)
+        case 0:
+            return "the event"
+        case 1:
+            return "anything but the event"
+    return None
+
+
+def one_prevalence(tree: Tree, loc: Loc, why: str) -> list[Problem]:
+    """Report several prevalences as `single_prevalence` does, for rules that read what was written."""
+    at = tree.get(*loc, "prevalence")
+    if not isinstance(at, list) or len(at) < 2:
+        return []
+    return [tree.problem("many-prevalences", f"{why}, so it needs one prevalence", *loc, "prevalence",
+                         hint="name one of them")]

@@ -11,6 +11,7 @@ from evalpipe.calibration import registry
 from evalpipe.spec.check_prevalence import check_shift
 from evalpipe.spec.check_task import KNOWN
 from evalpipe.spec.describe import Shapes
+from evalpipe.spec.draft import Draft
 from evalpipe.spec.explain import bad_name, explain, missing_key, unknown_key
 from evalpipe.spec.named import is_key
 from evalpipe.spec.parts import gives
@@ -120,7 +121,7 @@ def _method(tree: Tree, loc: Loc, value: object) -> Iterator[Problem]:
     faults = list(_options(tree, loc, registry[name], value)) if isinstance(value, dict) else []
     yield from faults
     if "to" in registry[name].options.model_fields and not faults:
-        yield from check_shift(tree, loc, named)
+        yield from check_shift(Draft(tree), loc, named)
 
 
 def _options(tree: Tree, loc: Loc, entry: Recalibrator, value: dict[str, Any]) -> Iterator[Problem]:

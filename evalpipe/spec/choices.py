@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic_core import core_schema
+from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe.metrics import declare
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
+    from evalpipe.origin import Loc
+
 MEASURE = "a measure"
 """What marks the place of a measure in a schema that pydantic makes."""
+
+NOT_A_MEASURE: Final = "not_a_measure"
+UNNAMED: Final = "unnamed_measure"
+NOT_A_NAME: Final = "no_name_of_a_measure"
+"""The types of pydantic's errors where a measure stands: neither a name nor a mapping; a mapping without the key
+'metric'; one where that is no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,9 @@ class MetricChoice:
                 value["metric"], MappingProxyType(options), tuple(average) if isinstance(average, list) else average,
                 tuple(at) if isinstance(at, list) else at,
             )
-        raise ValueError("a metric is a name, or a mapping with the key 'metric' and the metric's options")
+        fault = UNNAMED if isinstance(value, Mapping) and "metric" not in value else NOT_A_NAME if isinstance(
+            value, Mapping) else NOT_A_MEASURE
+        raise PydanticCustomError(fault, "a metric is a name, or a mapping with the key 'metric' and its options")
 
     def written(self) -> str | dict[str, Any]:
         """Return the choice as it stands in a spec."""
@@ -58,14 +68,12 @@ class MetricChoice:
     @property
     def averages(self) -> tuple[str, ...]:
         """The averages asked for, one by one; none where the entry names none."""
-        return (self.average,) if isinstance(self.average, str) else self.average or ()
+        return () if self.average is None else tuple(average for _, average in items((), self.average))
 
     @property
     def prevalences(self) -> tuple[Any, ...]:
         """The prevalences asked for, one by one; that of the sample where the entry names none."""
-        if self.prevalence is None:
-            return ("sample",)
-        return self.prevalence if isinstance(self.prevalence, tuple) else (self.prevalence,)
+        return ("sample",) if self.prevalence is None else tuple(at for _, at in items((), self.prevalence))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -80,6 +88,11 @@ class MetricChoice:
     ) -> dict[str, Any]:
         """Mark the place of a measure: its forms are long, and `evalpipe.spec.schema` puts them in, made once."""
         return {"$comment": MEASURE}
+
+
+def items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:
+    """Return each item of a list that was written at ``loc`` with its place; a single value stands there itself."""
+    return [((*loc, index), item) for index, item in enumerate(value)] if isinstance(value, tuple) else [(loc, value)]
 
 
 def common_keys(metric: str) -> tuple[str, ...]:

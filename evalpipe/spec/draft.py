@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
+from evalpipe.levels import level_text
 from evalpipe.spec.models import Spec
 from evalpipe.spec.partial import partial
 from evalpipe.spelling import closest, listed
@@ -47,6 +48,13 @@ class Draft:
         """Tell whether what was written at ``loc`` can be read, be it with blanks within; so can what is absent."""
         return not any(loc[:depth] in self._blanks for depth in range(len(loc) + 1))
 
+    @cached_property
+    def levels(self) -> list[str]:
+        """The declared levels as texts; none where one of them cannot be read."""
+        levels, here = self.spec.outcome.levels or (), ("outcome", "levels")
+        sound = all(self.readable(*here, index) for index in range(len(levels)))
+        return [level_text(level) for level in levels] if sound else []
+
     def entries(
         self, held: Mapping[str, Entry] | Sequence[Entry] | None, *loc: str | int
     ) -> Iterator[tuple[Loc, Entry]]:
@@ -80,7 +88,7 @@ def refer(
     ``hint`` is the way out where ``meant`` finds no known name that the one written was meant for.
     """
     name = loc[-1] if key else draft.tree.get(*loc)
-    if isinstance(name, str) and draft.readable(*loc) and name not in known:
+    if isinstance(name, str) and (key or draft.readable(*loc)) and name not in known:
         guess = None if draft.tree.secret(*loc) and not key else meant(name, known)
         yield draft.tree.problem(code, message, *loc, key=key, hint=f"did you mean '{guess}'?" if guess else hint)
 

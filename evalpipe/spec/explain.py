@@ -7,9 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.metrics import registry
+from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.describe import SHORT_LIST, Shapes
 from evalpipe.spec.kinds import PATTERN, RULES
 from evalpipe.spec.named import bad_key, bad_plain_name
+from evalpipe.spec.recalibration import NOT_A_METHOD
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
 
@@ -38,19 +41,20 @@ _PERCENT = 100
 def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()) -> list[Problem]:
     """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
 
-    What is wrong with entries of ``metrics`` and with the measures of ``worst_slices``, goals and gates is left to
-    `evalpipe.spec.check_metrics`, with the methods of ``recalibrate`` to `evalpipe.spec.check_recalibrate`, and with
-    the measure of a threshold's rule to `evalpipe.spec.check_thresholds`.
+    What is wrong with the methods of ``recalibrate`` is left to `evalpipe.spec.check_recalibrate`.
     """
     explainer = _Explainer(tree, Shapes.of(schema), prefix)
     problems: dict[tuple[Loc, str], Problem] = {}
     for detail in error.errors(include_url=False, include_context=False, include_input=False):
         raw: Loc = (*prefix, *detail["loc"])
         loc = existing(raw, tree)
-        if tree.hidden(loc) or (_of_metric(loc) and not prefix):
+        if tree.hidden(loc) or detail["type"] == NOT_A_METHOD:
             continue
+        found: Problem | None
         if detail["type"] == "options_disagree":
-            found: Problem | None = tree.problem("options-disagree", detail["msg"], *loc, hint="change one of them")
+            found = tree.problem("options-disagree", detail["msg"], *loc, hint="change one of them")
+        elif detail["type"] in (UNNAMED, NOT_A_NAME, NOT_A_MEASURE):
+            found = _no_measure(tree, loc, detail["type"])
         else:
             found = explainer.one(detail["type"], loc, raw[-1] if raw else "")
         if found is not None:
@@ -58,16 +62,30 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
     return list(problems.values())
 
 
-def _of_metric(loc: Loc) -> bool:
-    """Tell whether a location is in an entry that names a measure or a recalibrator."""
-    if loc[:2] == ("recalibrate", "methods"):
-        return len(loc) > 2
-    if loc[:1] in (("desirability",), ("gates",)):
-        return loc[2:3] == ("metric",)
-    ruled = loc[2:] if loc[:1] == ("models",) else loc
-    if len(ruled) > 1 and ruled[0] == "threshold" and ruled[1] in ("maximize", "minimize"):
-        return True
-    return (loc[:1] == ("metrics",) and len(loc) > 1) or loc[:2] == ("worst_slices", "metric")
+def _no_measure(tree: Tree, loc: Loc, kind: str) -> Problem | None:
+    """Report that no measure can be read at ``loc``; None where its name could not be read, which is reported."""
+    value = tree.get(*loc)
+    if kind == UNNAMED:
+        return _unnamed(tree, loc, value)
+    named = (*loc, "metric") if isinstance(value, dict) else loc
+    if tree.hidden(named):
+        return None
+    form = "the name of a metric" if kind == NOT_A_NAME else (
+        "the name of a metric, or a mapping with 'metric' and its options")
+    names = isinstance(value, list) and any(isinstance(item, str) for item in value)
+    hint = "write each metric as an entry of its own" if names and kind == NOT_A_MEASURE else None
+    return tree.problem("wrong-type", f"expected {form}, got {tree.spell(*named)}", *named, hint=hint)
+
+
+def _unnamed(tree: Tree, loc: Loc, value: dict[str, Any]) -> Problem:
+    """Report an entry without the key 'metric'; often the name itself was taken for a key."""
+    name = next(iter(value), "")
+    if name in registry and len(value) == 1:
+        inner = value[name]
+        options = list(inner) if isinstance(inner, dict) else []
+        form = ", ".join([f"metric: {name}", *(f"{option}: …" for option in options)])
+        return tree.problem("missing-key", "missing key 'metric'", *loc, name, key=True, hint=f"write {{{form}}}")
+    return missing_key(tree, Shapes(root={}, schemas=()), loc, "metric")
 
 
 @dataclass(frozen=True, slots=True)

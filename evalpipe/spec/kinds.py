@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard
 
 from pydantic import (
     AfterValidator,
@@ -53,6 +53,11 @@ Level = StrictStr | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_
 Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 """Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""
 
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is an integer or a float; true and false are none."""
+    return type(value) in (int, float)
 
 
 def _composed(value: str) -> str:

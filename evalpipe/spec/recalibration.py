@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Discriminator, Field, StrictInt, Tag
-from pydantic_core import core_schema
+from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe import calibration
 from evalpipe.spec.kinds import KEY, AnyOf, Key, SpecPart
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+NOT_A_METHOD: Final = "not_a_method"
+"""The type of pydantic's error where no recalibrator can be read."""
 
 OWN = ("method", "name")
 """The keys of an entry that are no options of its method."""
@@ -41,7 +44,7 @@ class MethodChoice:
         if isinstance(value, Mapping) and isinstance(value.get("method"), str):
             options = {key: item for key, item in value.items() if key not in OWN}
             return cls(value["method"], str(value.get("name", value["method"])), MappingProxyType(options))
-        raise ValueError("a recalibrator is a method, or a mapping with the key 'method' and the method's options")
+        raise PydanticCustomError(NOT_A_METHOD, "a recalibrator is a method, or a mapping with 'method'")
 
     @property
     def shifts(self) -> bool:

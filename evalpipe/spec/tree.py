@@ -169,9 +169,9 @@ class Tree:
         return loc in self.origin.environment
 
     def show(self, *loc: str | int, value: object = None) -> str:
-        """Quote the value at ``loc``; where it came from the environment, the reference instead."""
+        """Quote the value at ``loc``; a mapping, or what came from the environment, is shown as it was written."""
         value = self.get(*loc) if value is None else value
-        return self.written(*loc) if self.secret(*loc) else quoted(value)
+        return self.written(*loc) if self.secret(*loc) or isinstance(value, dict) else quoted(value)
 
     def spell(self, *loc: str | int) -> str:
         """Say what the value at ``loc`` is; where it came from the environment, its kind and the reference."""
