@@ -22,7 +22,7 @@ from evalpipe.intervals import LIMITS, pointwise_band, simultaneous_band
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
 from evalpipe.plan import called
-from evalpipe.results import Curve
+from evalpipe.results.curves import CURVES, Curve
 from evalpipe.statistics import Summary, sweep
 from evalpipe.tasks import MANY
 
@@ -61,8 +61,9 @@ def model_curves(
     else:
         found = ((None, *curve) for curve in number_curves(sample, summary))
     for level, name, points, notes in found:
-        yield Curve(
-            dataset=sample.dataset, **sample.named(model), class_=level, curve=name, points=points, notes=notes)
+        yield CURVES[name].model_validate({
+            "dataset": sample.dataset, **sample.named(model), "class": level, "curve": name, "points": points,
+            "notes": notes})
 
 
 def _event_curves(

@@ -120,7 +120,7 @@ CROSS_FITTED = Procedure(
 
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield what the card's bands, comparisons and slices need to be understood, and nothing it does not show."""
-    bands = (curve.points.get("simultaneous_lower", ()) for curve in results.curves)
+    bands = (curve.points.columns.get("simultaneous_lower", ()) for curve in results.curves)
     if any(limit is not None for band in bands for limit in band):
         yield BANDS
     used = {comparison.test for comparison in results.comparisons}

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report.tables import MODELS_ABREAST
+from evalpipe.results.curves.residuals import ResidualQuantiles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalpipe.results import Curve, Results
-
-COORDINATES = ("residual", "absolute_residual")
-
+    from evalpipe.results import Results
+    from evalpipe.results.curves import Column
 
 @dataclass(frozen=True, slots=True)
 class ResidualTable:
@@ -33,7 +30,7 @@ def residual_tables(results: Results, dataset: str) -> tuple[ResidualTable, ...]
     found = {
         c.model: c
         for c in results.curves
-        if (c.dataset, c.curve, c.slice, c.variant) == (dataset, "residual_quantiles", None, "original")
+        if isinstance(c, ResidualQuantiles) and (c.dataset, c.slice, c.variant) == (dataset, None, "original")
     }
     models = [model for model in results.models if model.name in found]
     starts = range(0, len(models), MODELS_ABREAST)
@@ -46,13 +43,14 @@ def residual_tables(results: Results, dataset: str) -> tuple[ResidualTable, ...]
     )
 
 
-def _rows(curves: list[Curve]) -> tuple[tuple[str, ...], ...]:
-    shares = [f"{100 * (share or 0):.0f}%" for share in curves[0].points["share"]]
-    largest = max(abs(value) for curve in curves for value in curve.points["residual"] if value is not None)
+def _rows(curves: list[ResidualQuantiles]) -> tuple[tuple[str, ...], ...]:
+    shares = [f"{100 * (share or 0):.0f}%" for share in curves[0].points.share]
+    largest = max(abs(value) for curve in curves for value in curve.points.residual if value is not None)
     digits = numbers.decimals(largest, largest / 100)
-    columns = [_column(curve.points[name], digits) for curve in curves for name in COORDINATES]
+    pairs = ((curve.points.residual, curve.points.absolute_residual) for curve in curves)
+    columns = [_column(values, digits) for pair in pairs for values in pair]
     return tuple(zip(shares, *columns, strict=True))
 
 
-def _column(values: Sequence[float | None], digits: int) -> list[str]:
+def _column(values: Column, digits: int) -> list[str]:
     return ["–" if value is None else numbers.fixed(value, digits) for value in values]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.report import equivocal, wording
 from evalpipe.report.page import Group, Number, Row
+from evalpipe.results.curves import calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalpipe.results import Comparison, Confusion, Curve, Estimate, MetricSummary, ModelSummary, Results
+    from evalpipe.results import Comparison, Confusion, Estimate, MetricSummary, ModelSummary, Results
 
 MODELS_ABREAST = 3
 """Models side by side in one table; more continue in a further table."""
@@ -246,31 +247,34 @@ def _tenths(part: float, whole: float) -> int:
     return math.ceil(10 * part / whole) if whole else 0
 
 
-GAIN_COLUMNS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
-    ("Group", "group", numbers.count),
-    ("Rows", "population", numbers.count),
-    ("Events found", "captured", numbers.count),
-    ("At random", "random", numbers.count),
-    ("Perfect", "wizard", numbers.count),
-    ("Lift", "lift", lambda value: numbers.fixed(value, 2)),
-    ("Rows so far", "cumulative_population", lambda value: numbers.percent(value, 1)),
-    ("Found so far", "cumulative_captured", lambda value: numbers.percent(value, 1)),
-    ("Perfect so far", "cumulative_wizard", lambda value: numbers.percent(value, 1)),
-    ("Lift so far", "cumulative_lift", lambda value: numbers.fixed(value, 2)),
-    ("Separation", "separation", lambda value: numbers.percent(value, 1)),
+GAIN_COLUMNS: tuple[tuple[str, Callable[[float], str]], ...] = (
+    ("Group", numbers.count),
+    ("Rows", numbers.count),
+    ("Events found", numbers.count),
+    ("At random", numbers.count),
+    ("Perfect", numbers.count),
+    ("Lift", lambda value: numbers.fixed(value, 2)),
+    ("Rows so far", lambda value: numbers.percent(value, 1)),
+    ("Found so far", lambda value: numbers.percent(value, 1)),
+    ("Perfect so far", lambda value: numbers.percent(value, 1)),
+    ("Lift so far", lambda value: numbers.fixed(value, 2)),
+    ("Separation", lambda value: numbers.percent(value, 1)),
 )
-"""The columns of a gain table: head, coordinate, and how its numbers are written."""
+"""The columns of a gain table in the order of its points: head, and how the numbers are written."""
 
 
 def gain_tables(results: Results, dataset: str) -> tuple[GainTable, ...]:
     """Make the gain tables of a dataset, one for each model that has one."""
     labels = {model.name: model.label for model in results.models}
-    found = (c for c in results.curves if (c.dataset, c.curve, c.slice) == (dataset, "gain_table", None))
-    return tuple(_gain_table(curve, labels[curve.model]) for curve in found if curve.variant == "original")
+    return tuple(
+        _gain_table(curve, labels[curve.model]) for curve in results.curves if isinstance(curve, calibration.GainTable)
+        and (curve.dataset, curve.slice, curve.variant) == (dataset, None, "original")
+    )
 
 
-def _gain_table(curve: Curve, label: str) -> GainTable:
+def _gain_table(curve: calibration.GainTable, label: str) -> GainTable:
     columns = [
-        ["–" if value is None else write(value) for value in curve.points[name]] for _, name, write in GAIN_COLUMNS
+        ["–" if value is None else write(value) for value in values]
+        for (_, write), values in zip(GAIN_COLUMNS, curve.points.columns.values(), strict=True)
     ]
-    return GainTable(label, tuple(head for head, *_ in GAIN_COLUMNS), tuple(zip(*columns, strict=True)))
+    return GainTable(label, tuple(head for head, _ in GAIN_COLUMNS), tuple(zip(*columns, strict=True)))

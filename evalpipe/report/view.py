@@ -310,7 +310,7 @@ def _measure(results: Results, metric: MetricSummary) -> MeasureView:
 
 
 def _intervals(results: Results) -> tuple[MethodView, ...]:
-    bins = {str(curve.notes["method"]) for curve in results.curves if "method" in curve.notes}
+    bins = {curve.method for curve in results.curves if curve.method is not None}
     used = {estimate.method for estimate in results.rows if estimate.value is not None} | bins
     used |= {gate.method for gate in results.gates if gate.lower is not None}
     used |= {comparison.method for comparison in results.comparisons if comparison.lower is not None}
@@ -338,5 +338,5 @@ def _epsilon(results: Results) -> str | None:
 
 
 def _bins(results: Results) -> str:
-    found = dict.fromkeys(str(curve.notes["method"]) for curve in results.curves if "method" in curve.notes)
-    return ", ".join(wording.method(name) for name in found) or wording.method("none")
+    methods = dict.fromkeys(curve.method for curve in results.curves if curve.method is not None)
+    return ", ".join(wording.method(name) for name in methods) or wording.method("none")

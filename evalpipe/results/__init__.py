@@ -23,10 +23,11 @@ from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSu
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.errors import DataError, Problem
 from evalpipe.records import Record, Scalar, Slice, Status
+from evalpipe.results.curves import AnyCurve, Curve
 from evalpipe.results.datasets import DatasetSummary, InputFile, LevelCount, Matched
 from evalpipe.results.frames import frame_of
 from evalpipe.results.short import in_short
-from evalpipe.results.tables import Confusion, Curve, Estimate, Method, MetricSummary, ModelSummary, Warned
+from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,7 +119,7 @@ class Results(Record):
     disparities: list[Disparity] = Field(default_factory=list)
     worst_slices: list[WorstSlice] = Field(default_factory=list)
     confusion: list[Confusion]
-    curves: list[Curve]
+    curves: list[AnyCurve]
     desirability: Desirability = Desirability()
     gates: list[Gate] = Field(default_factory=list)
     thresholds: list[Threshold]

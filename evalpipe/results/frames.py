@@ -35,11 +35,21 @@ def tables(results: Results) -> dict[str, tuple[type[Record], list[Any]]]:
 
 
 def _row_of(annotation: Any) -> type[Record] | None:
-    """Return the record that a list or tuple holds; None of anything else."""
+    """Return the record that a list or tuple holds, the common one of several; None of anything else."""
     from evalpipe.records import Record as Base
 
-    held = typing.get_args(annotation)[:1] if typing.get_origin(annotation) in (list, tuple) else ()
-    return held[0] if held and isinstance(held[0], type) and issubclass(held[0], Base) else None
+    items = typing.get_args(annotation)[:1] if typing.get_origin(annotation) in (list, tuple) else ()
+    records = [kind for item in items for kind in _alternatives(item) if isinstance(kind, type)]
+    if not records or not all(issubclass(record, Base) for record in records):
+        return None
+    return next(base for base in records[0].__mro__ if all(issubclass(record, base) for record in records))
+
+
+def _alternatives(annotation: Any) -> tuple[Any, ...]:
+    """Return the types that one of several may have, such as the record of each curve; of one type, that."""
+    if typing.get_origin(annotation) is not typing.Annotated:
+        return (annotation,)
+    return typing.get_args(typing.get_args(annotation)[0])
 
 
 def _frame(row: type[Record], rows: list[Any]) -> pl.DataFrame:

@@ -102,61 +102,6 @@ class Confusion(Record):
     """The equivocal zone; null where none is declared."""
 
 
-class Curve(Record):
-    """The points of one curve: one list per named coordinate, all of one length.
-
-    predictive_values: prevalence, ppv, ppv_lower, ppv_upper, npv, npv_lower, npv_upper. roc: threshold,
-    false_positive_rate, sensitivity. pr: threshold, recall, precision. thresholds: threshold,
-    sensitivity, specificity, precision, tested (share predicted as events). sweep: threshold (null: above all scores),
-    and each measure of predicted classes by its name, with the options that are not its defaults, as in f_beta(beta=2).
-    gain: tested, found. lift: tested, lift.
-    calibration_uniform and calibration_quantile (cumulative_…: of the levels above a cut; top_label_…: of the predicted
-    level, whether it is the true one): mean_probability,
-    event_rate, lower, upper, weight, rows. calibration_window: centre, mean_probability, event_rate, lower, upper,
-    weight, rows of windows that overlap. calibration_logistic (a line on the log odds), calibration_spline (a penalised
-    spline on the log odds), calibration_isotonic (at the ends of its blocks): probability, event_rate, lower, upper
-    (of each point alone). refinement: probability (rounded), event_rate, refinement, weight.
-    net_benefit: threshold (0.01 to 0.99), net_benefit, treat_all (that of acting on all rows; on none it is 0), lower,
-    upper (of each point alone).
-    histogram: low, high, events, others. ks: score, events_below, others_below (shares of the rows scored below it).
-    gain_table: group, population, captured, random, wizard, lift, cumulative_population, cumulative_captured,
-    cumulative_wizard, cumulative_lift, separation.
-
-    Of numbers, with residual = truth - prediction: residual_quantiles: share, residual, absolute_residual (quantiles
-    interpolated between rows: R's type 7). residual_box, of absolute residuals: lower_whisker,
-    lower_quartile, median, upper_quartile, upper_whisker (at the last rows within 1.5 interquartile ranges of the box).
-    residual_outliers: absolute_residual, weight of the 20 largest beyond its whiskers. residual_histogram: low, high,
-    weight. residual_ecdf: absolute_residual, share_above (share of the rows with a larger one). observed_predicted:
-    predicted, observed, and residual_predicted: predicted, residual, of rows spread evenly by prediction.
-    observed_predicted_smooth and residual_predicted_smooth: the same coordinates, along a smoothing spline. rootogram:
-    count, observed (weight), expected (weight, were each count Poisson with its prediction as mean).
-    """
-
-    dataset: str
-    model: str
-    variant: str = "original"
-    slice: Slice | None = None
-    class_: str | None = Field(default=None, alias="class")
-    """Of several levels: the one that counts as the event; for cumulative curves, the highest level below the cut."""
-    curve: str
-    points: dict[str, list[float | None]]
-    notes: dict[str, Scalar] = Field(default_factory=dict)
-    """Facts about the curve: sensitivity, specificity, observed and declared (prevalences), ppv_observed, npv_observed,
-    ppv_declared, npv_declared and level of predictive_values; bins_requested,
-    bins_used, method and mean_gap (mean absolute distance of event rate and
-    probability, weighted) of a reliability diagram; width, step and method of calibration_window; level, method and
-    clipped (weight of the rows moved off 0 or 1) of calibration_logistic, with intercept and slope, and of
-    calibration_spline, with edf and criterion; method, blocks, miscalibration, discrimination and uncertainty (first -
-    second + third is the Brier score) of calibration_isotonic; area of the roc (ROC AUC) and of the pr (average
-    precision) of a class; digits and mean of refinement; largest_gain of net_benefit over the better of acting on all
-    and on none, and largest_gain_at, the threshold there; found_in_first_10_percent, found_in_first_50_percent and
-    tested_for_half_of_events of gain; lift_in_first_10_percent of lift; statistic and score of ks, where the distance
-    is largest; points_of, the number of points, where not all are stored; rmse, mean and outliers (weight beyond the
-    whiskers) of residual_box; groups and smoothed of a smooth line: through how many groups of rows it goes, and
-    whether it is a spline or, of fewer than five groups, their means; last_or_more of a rootogram: whether its last
-    count holds all above; expected_above: the weight expected above it."""
-
-
 class Warned(Record):
     """Something a reader should know."""
 

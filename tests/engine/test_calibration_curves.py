@@ -59,12 +59,12 @@ def test_windows_are_those_of_a_plain_loop() -> None:
             wanted.append((k / 20, p[inside].mean(), y[inside].mean(), lower, upper, inside.sum(), inside.sum()))
     names = ("centre", "mean_probability", "event_rate", "lower", "upper", "weight", "rows")
     for name, column in zip(names, zip(*wanted, strict=True), strict=True):
-        assert points[name] == pytest.approx(list(map(float, column)), **EXACT), name
+        assert points.columns[name] == pytest.approx(list(map(float, column)), **EXACT), name
 
 
 def test_a_window_without_rows_is_left_out() -> None:
     frame = pl.DataFrame({"y": [0, 1, 0, 1], "p": [0.02, 0.02, 0.9, 0.93]})
-    assert found(run(frame, **BINOMIAL), "calibration_window").points["centre"] == [0.0, 0.05, 0.9, 0.95]
+    assert found(run(frame, **BINOMIAL), "calibration_window").points.centre == [0.0, 0.05, 0.9, 0.95]
 
 
 def test_windows_have_the_interval_of_the_bins() -> None:
@@ -72,10 +72,10 @@ def test_windows_have_the_interval_of_the_bins() -> None:
     for keys, method in ((BINOMIAL, "exact"), (FEW | {"cluster": "who"}, "percentile")):
         results = run(frame, **keys)
         bins, windows = (found(results, name) for name in ("calibration_uniform", "calibration_window"))
-        assert bins.notes["method"] == windows.notes["method"] == method
+        assert bins.notes.method == windows.notes.method == method
         # The first window holds [0, 0.05) and the bin [0, 0.1), as the window about 0.05 does.
-        assert windows.points["lower"][1] == pytest.approx(bins.points["lower"][0], **EXACT)
-        assert windows.points["upper"][1] == pytest.approx(bins.points["upper"][0], **EXACT)
+        assert windows.points.lower[1] == pytest.approx(bins.points.lower[0], **EXACT)
+        assert windows.points.upper[1] == pytest.approx(bins.points.upper[0], **EXACT)
 
 
 def glm(y: Any, p: Any, at: Any, weight: Any = None, **kind: Any) -> tuple[Any, Any]:
@@ -101,12 +101,12 @@ def test_the_line_and_its_band_are_those_of_statsmodels(kind: str) -> None:
         keys["cluster"] = "who"
         given |= {"cov_type": "cluster", "cov_kwds": {"groups": frame["who"].to_numpy(), "use_correction": False}}
     line = found(run(frame, **FEW | keys), "calibration_logistic")
-    at = np.array(line.points["probability"])
+    at = np.array(line.points.probability)
     value, error = glm(y, p, at, **given)
     # statsmodels takes the information one step before its last: its errors settle to about 1e-8.
     for name, side in (("event_rate", 0.0), ("lower", -1.959963984540054), ("upper", 1.959963984540054)):
-        assert line.points[name] == pytest.approx(expit(value + side * error), rel=1e-7), name
-    assert line.notes["method"] == ("wald" if kind == "wald" else "sandwich")
+        assert line.points.columns[name] == pytest.approx(expit(value + side * error), rel=1e-7), name
+    assert line.notes.method == ("wald" if kind == "wald" else "sandwich")
     assert (at[0], at[-1], len(at)) == (p.min(), p.max(), curves.PLACES)
 
 
@@ -115,11 +115,11 @@ def test_the_band_of_statsmodels_predictions_is_ours() -> None:
     y, p = columns(frame)
     line = found(run(frame, **BINOMIAL), "calibration_logistic")
     model = sm.GLM(y.astype(float), sm.add_constant(logit(p)), sm.families.Binomial()).fit(tol=1e-14)
-    places = sm.add_constant(logit(line.points["probability"]), has_constant="add")
+    places = sm.add_constant(logit(line.points.probability), has_constant="add")
     theirs = model.get_prediction(places).summary_frame(alpha=0.05)
     for ours, name in (("event_rate", "mean"), ("lower", "mean_ci_lower"), ("upper", "mean_ci_upper")):
-        assert line.points[ours] == pytest.approx(theirs[name].to_numpy(), rel=1e-7)
-    assert (line.notes["intercept"], line.notes["slope"]) == pytest.approx(tuple(model.params), rel=1e-9)
+        assert line.points.columns[ours] == pytest.approx(theirs[name].to_numpy(), rel=1e-7)
+    assert (line.notes.intercept, line.notes.slope) == pytest.approx(tuple(model.params), rel=1e-9)
 
 
 def test_the_spline_is_that_of_the_recalibrator() -> None:
@@ -127,9 +127,9 @@ def test_the_spline_is_that_of_the_recalibrator() -> None:
     y, p = columns(frame)
     spline = found(run(frame, **BINOMIAL), "calibration_spline")
     fitted = registry["logistic_spline"].fit(Training(y, p, np.ones(len(y)), lambda _: ()), on="logit")
-    assert spline.points["event_rate"] == pytest.approx(fitted(np.array(spline.points["probability"])), rel=1e-9)
-    assert spline.notes["edf"] == pytest.approx(fitted.parameters["edf"], rel=1e-9)
-    assert (spline.notes["criterion"], spline.notes["method"]) == ("unbiased risk", "bayesian")
+    assert spline.points.event_rate == pytest.approx(fitted(np.array(spline.points.probability)), rel=1e-9)
+    assert spline.notes.edf == pytest.approx(fitted.parameters["edf"], rel=1e-9)
+    assert (spline.notes.criterion, spline.notes.method) == ("unbiased risk", "bayesian")
 
 
 @pytest.mark.parametrize("kind", ["bayesian", "sandwich"])
@@ -166,10 +166,10 @@ def test_the_isotonic_curve_is_that_of_scikit_learn() -> None:
     frame = people(600)
     (y, p), curve = columns(frame), found(run(frame, **BINOMIAL), "calibration_isotonic")
     theirs = IsotonicRegression(out_of_bounds="clip").fit(p, y)
-    at = np.array(curve.points["probability"])
-    assert curve.points["event_rate"] == pytest.approx(theirs.predict(at), **EXACT)
+    at = np.array(curve.points.probability)
+    assert curve.points.event_rate == pytest.approx(theirs.predict(at), **EXACT)
     between = np.unique(p)
-    steps = np.interp(between, at, np.array(curve.points["event_rate"]))
+    steps = np.interp(between, at, np.array(curve.points.event_rate))
     assert steps == pytest.approx(theirs.predict(between), **EXACT), "nothing is lost between the ends of blocks"
 
 
@@ -177,9 +177,9 @@ def test_the_parts_of_the_isotonic_curve_sum_to_the_brier_score() -> None:
     frame = people(600)
     (y, p), notes = columns(frame), found(run(frame, **BINOMIAL), "calibration_isotonic").notes
     fit = IsotonicRegression().fit_transform(p, y)
-    assert notes["miscalibration"] == pytest.approx(np.mean((y - p) ** 2) - np.mean((y - fit) ** 2), **EXACT)
-    assert notes["uncertainty"] == pytest.approx(y.mean() * (1 - y.mean()), **EXACT)
-    parts = float(notes["miscalibration"]) - float(notes["discrimination"]) + float(notes["uncertainty"])
+    assert notes.miscalibration == pytest.approx(np.mean((y - p) ** 2) - np.mean((y - fit) ** 2), **EXACT)
+    assert notes.uncertainty == pytest.approx(y.mean() * (1 - y.mean()), **EXACT)
+    parts = float(notes.miscalibration) - float(notes.discrimination) + float(notes.uncertainty)
     assert parts == pytest.approx(np.mean((y - p) ** 2), **EXACT)
 
 
@@ -187,14 +187,14 @@ def test_the_limits_of_the_isotonic_curve_are_quantiles_of_its_replicates() -> N
     frame = people(300)
     results = run(frame, metrics=["brier"], intervals={"replicates": 2000})
     (y, p), points = columns(frame), found(results, "calibration_isotonic").points
-    at, generator, drawn = np.array(points["probability"]), np.random.default_rng(0), []
+    at, generator, drawn = np.array(points.probability), np.random.default_rng(0), []
     for _ in range(2000):
         rows = generator.integers(0, len(y), len(y))
         drawn.append(IsotonicRegression(out_of_bounds="clip").fit(p[rows], y[rows]).predict(at))
     for name, share in (("lower", 0.025), ("upper", 0.975)):
         # A quantile of 2,000 draws has a standard error of sqrt(.025 x .975 / 2000) = 0.35 % in its share.
         loose = np.quantile(drawn, [max(share - 0.014, 0), min(share + 0.014, 1)], axis=0)
-        inside = (loose[0] - 1e-9 <= points[name]) & (np.array(points[name]) <= loose[1] + 1e-9)
+        inside = (loose[0] - 1e-9 <= points.columns[name]) & (np.array(points.columns[name]) <= loose[1] + 1e-9)
         assert inside.all(), name
 
 
@@ -226,11 +226,11 @@ def test_frequency_weights_are_repeated_rows() -> None:
     two = run(repeated, **BINOMIAL)
     for name in NAMES:
         first, second = found(one, name), found(two, name)
-        for coordinate in first.points.keys() - {"rows"}:
-            ours, theirs = (np.array(curve.points[coordinate], float) for curve in (first, second))
+        for coordinate in first.points.columns.keys() - {"rows"}:
+            ours, theirs = (np.array(curve.points.columns[coordinate], float) for curve in (first, second))
             assert ours == pytest.approx(theirs, nan_ok=True, **EXACT), (name, coordinate)
-        for key in first.notes.keys() - {"criterion", "method"}:
-            assert first.notes[key] == pytest.approx(second.notes[key], **EXACT), (name, key)
+        for key in dict(first.notes).keys() - {"criterion", "method"}:
+            assert getattr(first.notes, key) == pytest.approx(getattr(second.notes, key), **EXACT), (name, key)
 
 
 def test_the_scale_of_importance_weights_changes_nothing() -> None:
@@ -249,8 +249,8 @@ def test_equal_importance_weights_leave_the_curves_as_they_are() -> None:
     frame = people(150).with_columns(heavy=pl.lit(3.0))
     weighted = run(frame, **FEW | {"weight": {"column": "heavy", "kind": "importance"}})
     for name in NAMES:
-        ours = found(weighted, name).points["event_rate"]
-        assert ours == pytest.approx(found(run(frame, **FEW), name).points["event_rate"], rel=1e-9)
+        ours = found(weighted, name).points.event_rate
+        assert ours == pytest.approx(found(run(frame, **FEW), name).points.event_rate, rel=1e-9)
 
 
 @pytest.mark.parametrize("keys", [{}, {"cluster": "who"}, {"weight": {"column": "heavy", "kind": "importance"}}])
@@ -267,7 +267,7 @@ def test_curves_without_a_fit_are_not_drawn() -> None:
     assert here & set(NAMES) == {"calibration_window", "calibration_isotonic"}, "separated: no line fits best"
     results = run(pl.DataFrame({"y": [0, 0, 0], "p": [0.1, 0.2, 0.8]}), **BINOMIAL)
     assert {c.curve for c in results.curves} & set(NAMES) == {"calibration_window", "calibration_isotonic"}
-    assert found(results, "calibration_isotonic").notes["uncertainty"] == 0
+    assert found(results, "calibration_isotonic").notes.uncertainty == 0
     few = {c.curve for c in run(pl.DataFrame({"y": [0, 1, 0, 1], "p": [0.1, 0.2, 0.8, 0.9]}), **BINOMIAL).curves}
     assert few & set(NAMES) == set(NAMES) - {"calibration_spline"}, "four predictions are too few for ten knots"
 
@@ -276,16 +276,16 @@ def test_without_intervals_curves_have_no_limits() -> None:
     results = run(people(200), metrics=["brier"], intervals={"method": "none"})
     for name in NAMES:
         curve = found(results, name)
-        assert curve.notes["method"] == "none"
-        assert set(curve.points["lower"]) == set(curve.points["upper"]) == {None}
-        assert None not in curve.points["event_rate"]
+        assert curve.notes.method == "none"
+        assert set(curve.points.lower) == set(curve.points.upper) == {None}
+        assert None not in curve.points.event_rate
 
 
 def test_probabilities_of_zero_and_one_are_clipped_and_counted() -> None:
     frame = people(200).with_columns(p=pl.when(pl.col("p") < 0.1).then(0.0).otherwise(pl.col("p")))
     line = found(run(frame, **BINOMIAL), "calibration_logistic")
-    assert line.notes["clipped"] == (frame["p"] == 0).sum() > 0
-    assert line.points["probability"][0] == 1e-12
+    assert line.notes.clipped == (frame["p"] == 0).sum() > 0
+    assert line.points.probability[0] == 1e-12
 
 
 def test_many_probabilities_are_joined_for_smooth_curves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,7 +318,7 @@ def test_every_class_has_calibration_curves() -> None:
         levels = [c.class_ for c in results.curves if c.curve == name]
         assert levels == ["a", "b", "c"]
         ours = next(c for c in results.curves if (c.curve, c.class_) == (name, "b"))
-        assert ours.points["event_rate"] == pytest.approx(found(alone, name).points["event_rate"], **EXACT)
+        assert ours.points.event_rate == pytest.approx(found(alone, name).points.event_rate, **EXACT)
 
 
 def test_an_isotonic_curve_of_many_blocks_is_thinned() -> None:

@@ -146,7 +146,7 @@ def test_every_class_has_its_curves_and_every_cut_of_ordered_ones() -> None:
     above, chance = CODES > 0, CHANCES[:, 1:].sum(axis=1)
     place = np.minimum((chance * 10).astype(int), 9)
     expected = [above[place == b].mean() for b in range(10) if (place == b).any()]
-    assert cut.points["event_rate"] == pytest.approx(expected, rel=1e-12)
+    assert cut.points.event_rate == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_predicted_class_has_a_reliability_diagram() -> None:
@@ -156,9 +156,9 @@ def test_the_predicted_class_has_a_reliability_diagram() -> None:
     place = np.minimum((sure * 10).astype(int), 9)
     used = [b for b in range(10) if (place == b).any()]
     assert curve.class_ is None
-    assert curve.points["event_rate"] == pytest.approx([right[place == b].mean() for b in used], rel=1e-12)
-    assert curve.points["mean_probability"] == pytest.approx([sure[place == b].mean() for b in used], rel=1e-12)
-    assert curve.points["rows"] == [(place == b).sum() for b in used]
+    assert curve.points.event_rate == pytest.approx([right[place == b].mean() for b in used], rel=1e-12)
+    assert curve.points.mean_probability == pytest.approx([sure[place == b].mean() for b in used], rel=1e-12)
+    assert curve.points.rows == [(place == b).sum() for b in used]
 
 
 @pytest.mark.parametrize("total", [0.5, 2.0])
@@ -239,4 +239,4 @@ def curve(results: Results, name: str) -> Curve:
 def test_the_residuals_of_numbers_have_curves() -> None:
     y = np.arange(50.0)
     results = evalpipe.evaluate(y, task="regression", prediction=y - 2, metrics=["rmse"], intervals=FEW)
-    assert set(curve(results, "residual_quantiles").points["residual"]) == {2.0}
+    assert set(curve(results, "residual_quantiles").points.residual) == {2.0}

@@ -33,10 +33,10 @@ def test_net_benefit_against_the_formula_on_50_random_data_sets(seed: int) -> No
     results = run(frame, **EASY, **({"weight": "heavy"} if weighted else {}))
     weight = frame["heavy"].to_numpy() if weighted else np.ones(len(frame))
     points, truth = curves(results)["p"].points, frame["y"].to_numpy()
-    assert points["threshold"] == [k / 100 for k in range(1, 100)]
+    assert points.threshold == [k / 100 for k in range(1, 100)]
     for name, chance in (("net_benefit", frame["p"].to_numpy()), ("treat_all", np.ones(len(frame)))):
         expected = [formula(truth, chance, k / 100, weight) for k in range(1, 100)]
-        assert points[name] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        assert points.columns[name] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_the_measure_and_its_limits_are_the_curve_at_its_threshold() -> None:
@@ -45,9 +45,9 @@ def test_the_measure_and_its_limits_are_the_curve_at_its_threshold() -> None:
     results = run(people(300), models=BOTH, metrics=asked, intervals={"replicates": 200})
     for row in results.rows:
         points = curves(results)[row.model].points
-        place = points["threshold"].index(row.params["threshold"])
+        place = points.threshold.index(row.params["threshold"])
         assert [row.value, row.lower, row.upper] == pytest.approx(
-            [points[name][place] for name in ("net_benefit", "lower", "upper")], rel=1e-12, abs=1e-14)
+            [points.columns[name][place] for name in ("net_benefit", "lower", "upper")], rel=1e-12, abs=1e-14)
 
 
 def test_on_a_grid_cells_end_at_the_thresholds() -> None:
@@ -56,26 +56,26 @@ def test_on_a_grid_cells_end_at_the_thresholds() -> None:
                   intervals={"replicates": 100}, engine={"mode": "grid"})
     (row,), points = results.rows, curves(results)["p"].points
     assert row.error_bound == pytest.approx(0, abs=1e-12)
-    assert [row.lower, row.upper] == pytest.approx([points["lower"][29], points["upper"][29]], abs=1e-12)
+    assert [row.lower, row.upper] == pytest.approx([points.lower[29], points.upper[29]], abs=1e-12)
 
 
 def test_the_curve_says_where_the_model_gains_most() -> None:
     curve = curves(run(people(300), **EASY))["p"]
-    best = [max(everybody, 0.0) for everybody in curve.points["treat_all"]]
-    gains = np.subtract(curve.points["net_benefit"], best)
-    assert curve.notes["largest_gain"] == gains.max() > 0
-    assert curve.notes["largest_gain_at"] == curve.points["threshold"][int(gains.argmax())]
+    best = [max(everybody, 0.0) for everybody in curve.points.treat_all]
+    gains = np.subtract(curve.points.net_benefit, best)
+    assert curve.notes.largest_gain == gains.max() > 0
+    assert curve.notes.largest_gain_at == curve.points.threshold[int(gains.argmax())]
 
 
 def test_a_perfect_forecast_earns_the_prevalence_at_every_threshold() -> None:
     frame = people(100).with_columns(pl.col("y").cast(float).alias("p"))
     points = curves(run(frame, **EASY))["p"].points
-    assert points["net_benefit"] == pytest.approx([frame["y"].mean()] * 99)
+    assert points.net_benefit == pytest.approx([frame["y"].mean()] * 99)
 
 
 def test_without_bands_there_are_no_limits_and_without_probabilities_no_curve() -> None:
     models = {"p": {"probability": "p"}, "rank": {"score": "q", "threshold": 0.5}}
     found = curves(run(people(100), models=models, **EASY))
     assert set(found) == {"p"}
-    assert found["p"].points["lower"] == [None] * 99
-    assert "level" not in found["p"].notes
+    assert found["p"].points.lower == [None] * 99
+    assert found["p"].notes.level is None

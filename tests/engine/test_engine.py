@@ -148,67 +148,67 @@ def test_the_confusion_matrix_has_truth_in_rows() -> None:
 def test_the_roc_curve_is_scikit_learns() -> None:
     points = curve(evaluate(), "roc").points
     fpr, tpr, threshold = roc_curve(Y, P, drop_intermediate=False)
-    assert points["false_positive_rate"] == pytest.approx(fpr)
-    assert points["sensitivity"] == pytest.approx(tpr)
-    assert points["threshold"][0] is None
-    assert points["threshold"][1:] == pytest.approx(threshold[1:])
+    assert points.false_positive_rate == pytest.approx(fpr)
+    assert points.sensitivity == pytest.approx(tpr)
+    assert points.threshold[0] is None
+    assert points.threshold[1:] == pytest.approx(threshold[1:])
 
 
 def test_gain_and_lift_collapse_ties() -> None:
     results = evaluate()
-    assert curve(results, "gain").points["tested"] == pytest.approx([0, 0.1, 0.3, 0.4, 0.5, 0.7, 0.8, 1])
-    assert curve(results, "gain").points["found"] == pytest.approx([0, 0.25, 0.5, 0.75, 0.75, 1, 1, 1])
-    assert curve(results, "lift").points["lift"] == pytest.approx([2.5, 5 / 3, 1.875, 1.5, 10 / 7, 1.25, 1])
+    assert curve(results, "gain").points.tested == pytest.approx([0, 0.1, 0.3, 0.4, 0.5, 0.7, 0.8, 1])
+    assert curve(results, "gain").points.found == pytest.approx([0, 0.25, 0.5, 0.75, 0.75, 1, 1, 1])
+    assert curve(results, "lift").points.lift == pytest.approx([2.5, 5 / 3, 1.875, 1.5, 10 / 7, 1.25, 1])
 
 
 def test_long_curves_keep_their_ends_and_say_what_was_left_out() -> None:
     y, p = big(20_000)
     kept = curve(evaluate(y, p, intervals={"method": "none"}), "roc")
-    assert len(kept.points["threshold"]) <= 501
-    assert kept.notes == {"points_of": len(np.unique(p)) + 1}
+    assert len(kept.points.threshold) <= 501
+    assert kept.notes.points_of == len(np.unique(p)) + 1
     gain = curve(evaluate(y, p, intervals={"method": "none"}), "gain").notes
     order = np.argsort(-p, kind="stable")
     assert gain["found_in_first_10_percent"] == pytest.approx(y[order][:2000].sum() / y.sum(), abs=1e-3)
     assert gain["tested_for_half_of_events"] == pytest.approx(
         (np.cumsum(y[order]) < y.sum() / 2).sum() / 20_000, abs=1e-3
     )
-    assert (kept.points["sensitivity"][0], kept.points["sensitivity"][-1]) == (0, 1)
+    assert (kept.points.sensitivity[0], kept.points.sensitivity[-1]) == (0, 1)
 
 
 def test_uniform_bins_are_closed_below_and_count_every_row_once() -> None:
     p = np.array([0.0, 0.1, 0.1, 0.19, 0.2, 0.3, 0.6, 0.7, 0.99, 1.0])
     points = curve(evaluate(probability=p), "calibration_uniform").points
-    assert points["rows"] == [1, 3, 1, 1, 1, 1, 2]
-    assert points["mean_probability"] == pytest.approx([0, 0.13, 0.2, 0.3, 0.6, 0.7, 0.995])
-    assert points["event_rate"] == pytest.approx([1, 2 / 3, 0, 0, 1, 0, 0])
+    assert points.rows == [1, 3, 1, 1, 1, 1, 2]
+    assert points.mean_probability == pytest.approx([0, 0.13, 0.2, 0.3, 0.6, 0.7, 0.995])
+    assert points.event_rate == pytest.approx([1, 2 / 3, 0, 0, 1, 0, 0])
 
 
 def test_quantile_bins_never_split_equal_scores() -> None:
     y, p = big(1000)
     untied = curve(evaluate(y, p), "calibration_quantile")
-    assert untied.points["rows"][1:] == pytest.approx([100.0] * 9, abs=12)  # the clipped scores are ties
+    assert untied.points.rows[1:] == pytest.approx([100.0] * 9, abs=12)  # the clipped scores are ties
     tied = curve(evaluate(y, (p > 0.5).astype(float)), "calibration_quantile")
-    assert len(tied.points["rows"]) == 2
-    assert tied.notes["bins_requested"] == 10
-    assert tied.notes["bins_used"] == 2
+    assert len(tied.points.rows) == 2
+    assert tied.notes.bins_requested == 10
+    assert tied.notes.bins_used == 2
 
 
 def test_reliability_intervals_follow_the_weights() -> None:
     y, p = big(800)
     exact = curve(evaluate(y, p), "calibration_uniform")
     drawn = curve(evaluate(y, p, weight=np.ones(800), intervals={"replicates": 2000}), "calibration_uniform")
-    assert (exact.notes["method"], drawn.notes["method"]) == ("exact", "percentile")
-    assert exact.points["event_rate"] == drawn.points["event_rate"]
-    for i, rows in enumerate(exact.points["rows"]):
+    assert (exact.notes.method, drawn.notes.method) == ("exact", "percentile")
+    assert exact.points.event_rate == drawn.points.event_rate
+    for i, rows in enumerate(exact.points.rows):
         if rows > 60:  # binomial and bootstrap limits agree in large bins
-            assert drawn.points["lower"][i] == pytest.approx(exact.points["lower"][i], abs=0.04)
+            assert drawn.points.lower[i] == pytest.approx(exact.points.lower[i], abs=0.04)
 
 
 def test_the_histogram_counts_every_row() -> None:
     points = curve(evaluate(), "histogram").points
-    assert len(points["low"]) == 20
-    assert (sum(points["events"]), sum(points["others"])) == (4, 6)
-    assert points["events"][18] == 1  # 0.9 opens the bin [0.9, 0.95)
+    assert len(points.low) == 20
+    assert (sum(points.events), sum(points.others)) == (4, 6)
+    assert points.events[18] == 1  # 0.9 opens the bin [0.9, 0.95)
 
 
 def test_clipping_and_a_wrong_event_are_told() -> None:
@@ -255,7 +255,7 @@ def test_log_odds_become_probabilities() -> None:
 def test_log_odds_keep_their_digits_at_either_end() -> None:
     results = evalpipe.evaluate([0, 1], score=[-600.0, 600.0], scale="logit", event=1, metrics=["brier"], intervals=FEW)
     points = curve(results, "roc").points
-    assert points["threshold"][1:] == pytest.approx([1.0, np.exp(-600.0)], rel=1e-12)
+    assert points.threshold[1:] == pytest.approx([1.0, np.exp(-600.0)], rel=1e-12)
 
 
 def test_a_margin_is_told_not_to_be_calibrated() -> None:
@@ -273,8 +273,8 @@ def test_a_rank_alone_has_ranked_measures() -> None:
         "roc", "pr", "thresholds", "gain", "lift", "histogram", "gain_table", "ks", "roc_band",
         "pr_band", "gain_band",
     }
-    assert sum(curve(results, "histogram").points["events"]) == 4
-    assert curve(results, "histogram").points["low"][0] == 10
+    assert sum(curve(results, "histogram").points.events) == 4
+    assert curve(results, "histogram").points.low[0] == 10
     assert set(evalpipe.render(results, ["html"])) == {"card.html"}
 
 
@@ -299,7 +299,7 @@ def test_rates_are_those_of_predicting_from_each_threshold_upwards() -> None:
         assert specificity == pytest.approx((~picked)[Y == 0].mean())
         assert precision == pytest.approx(Y[picked].mean())
         assert tested == pytest.approx(picked.mean())
-    assert points["threshold"] == sorted(set(P), reverse=True)
+    assert points.threshold == sorted(set(P), reverse=True)
 
 
 def test_refinement_is_what_calibrating_a_rounded_probability_leaves() -> None:
@@ -308,6 +308,6 @@ def test_refinement_is_what_calibrating_a_rounded_probability_leaves() -> None:
     found = curve(results, "refinement")
     rounded = np.round(p, 2)
     rate = np.array([y[rounded == value].mean() for value in np.unique(rounded)])
-    assert found.points["event_rate"] == pytest.approx(rate, rel=1e-12)
-    assert found.points["refinement"] == pytest.approx(rate * (1 - rate), rel=1e-12)
-    assert found.notes["mean"] == pytest.approx(results.rows[0].value, rel=1e-12)
+    assert found.points.event_rate == pytest.approx(rate, rel=1e-12)
+    assert found.points.refinement == pytest.approx(rate * (1 - rate), rel=1e-12)
+    assert found.notes.mean == pytest.approx(results.rows[0].value, rel=1e-12)

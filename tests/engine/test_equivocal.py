@@ -269,5 +269,5 @@ def test_the_curve_of_predictive_values_is_of_the_reportable_rows() -> None:
     results = run(people(400), metrics=["ppv", "npv"], prevalence=0.1, equivocal=0.1, intervals={"method": "none"})
     (curve,) = [one for one in results.curves if one.curve == "predictive_values"]
     values = {row.metric: row.value for row in results.rows}
-    assert (curve.notes["ppv_declared"], curve.notes["npv_declared"]) == (values["ppv"], values["npv"])
-    assert curve.points["ppv"][10] == pytest.approx(values["ppv"], abs=1e-12)  # equal but for rounding
+    assert (curve.notes.ppv_declared, curve.notes.npv_declared) == (values["ppv"], values["npv"])
+    assert curve.points.ppv[10] == pytest.approx(values["ppv"], abs=1e-12)  # equal but for rounding

@@ -60,7 +60,7 @@ def test_importance_weights_are_cut_anywhere() -> None:
 def ks_curve(y: np.ndarray, p: np.ndarray) -> Curve:
     results = evalpipe.evaluate(y, p, event=1, metrics=["ks"], intervals={"method": "none"})
     assert results.rows[0].value == pytest.approx(
-        next(curve for curve in results.curves if curve.curve == "ks").notes["statistic"]
+        next(curve for curve in results.curves if curve.curve == "ks").notes.statistic
     )
     return next(curve for curve in results.curves if curve.curve == "ks")
 
@@ -72,6 +72,6 @@ def test_the_ks_curve_is_scipys(digits: int) -> None:
     p = np.round(np.clip(generator.normal(0.35 + 0.2 * y, 0.2), 0, 1), digits)
     theirs = ks_2samp(p[y == 1], p[y == 0])
     notes = ks_curve(y, p).notes
-    assert notes["statistic"] == pytest.approx(theirs.statistic, rel=1e-12)
-    score = float(notes["score"])
+    assert notes.statistic == pytest.approx(theirs.statistic, rel=1e-12)
+    score = float(notes.score)
     assert abs((p[y == 1] < score).mean() - (p[y == 0] < score).mean()) == pytest.approx(theirs.statistic, rel=1e-12)

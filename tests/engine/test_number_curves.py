@@ -354,8 +354,8 @@ def test_a_run_holds_the_curves_and_agrees_with_its_measures(reference: Path) ->
     assert found.keys() == NAMES
     box = found["residual_box"]
     assert box.notes == pytest.approx({"rmse": value["rmse"], "mean": value["mae"], "outliers": 0}, rel=1e-12)
-    assert box.points["median"] == pytest.approx([value["median_absolute_error"]], rel=1e-12)
+    assert box.points.median == pytest.approx([value["median_absolute_error"]], rel=1e-12)
     # As the chapter's model gives them, to the digits of the reference table.
-    assert (box.notes["rmse"], box.points["median"][0]) == pytest.approx((283.0865, 212.7067), abs=5e-5)
+    assert (box.notes.rmse, box.points.median[0]) == pytest.approx((283.0865, 212.7067), abs=5e-5)
     distinct = frame.select("m2_price", "pred_lm").unique().height
     assert found["observed_predicted"].notes == {"points_of": distinct}

@@ -313,24 +313,24 @@ def test_predictive_values_at_every_prevalence_are_those_of_ppv_and_npv() -> Non
     frame = people(300)
     curve = next(c for c in run(frame, metrics=["brier"], intervals=intervals(100)).curves
                  if c.curve == "predictive_values")
-    assert (curve.points["prevalence"][0], curve.points["prevalence"][-1], len(curve.points["ppv"])) == (0.0, 1.0, 101)
+    assert (curve.points.prevalence[0], curve.points.prevalence[-1], len(curve.points.ppv)) == (0.0, 1.0, 101)
     for place in (5, 30, 90):
         found = run(frame, prevalence=place / 100, metrics=["ppv", "npv"], intervals=intervals(100))
         for name in ("ppv", "npv"):
             row = only(found, name, place / 100)
-            drawn = [curve.points[f"{name}{end}"][place] for end in ("", "_lower", "_upper")]
+            drawn = [curve.points.columns[f"{name}{end}"][place] for end in ("", "_lower", "_upper")]
             assert drawn == pytest.approx([row.value, row.lower, row.upper], rel=1e-9)
-    assert [curve.points[name][0] for name in ("ppv", "npv")] == [0.0, 1.0]
-    assert [curve.points[name][-1] for name in ("ppv", "npv")] == [1.0, 0.0]
+    assert [curve.points.columns[name][0] for name in ("ppv", "npv")] == [0.0, 1.0]
+    assert [curve.points.columns[name][-1] for name in ("ppv", "npv")] == [1.0, 0.0]
 
 
 def test_predictive_values_have_no_limits_where_rows_are_not_alike() -> None:
     for keys in ({"cluster": "who"}, {"weight": "heavy"}, {"intervals": {"method": "none"}}):
         found: dict[str, Any] = {"metrics": ["brier"], "intervals": intervals(100), "prevalence": 0.2} | keys
         curve = next(c for c in run(people(300), **found).curves if c.curve == "predictive_values")
-        assert set(curve.points["ppv_lower"]) == {None}
-        assert "level" not in curve.notes
-        assert curve.notes["declared"] == 0.2
+        assert set(curve.points.ppv_lower) == {None}
+        assert curve.notes.level is None
+        assert curve.notes.declared == 0.2
 
 
 def test_lines_of_predictive_values_are_bayes_rule() -> None:

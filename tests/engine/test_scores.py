@@ -93,7 +93,7 @@ def test_nor_the_heights_of_curves(factor: float) -> None:
                "sweep": ("mcc", "sensitivity"), "gain_table": ("captured", "separation")}
     for name, axes in heights.items():
         one, two = (next(c for c in results.curves if c.curve == name) for results in (plain, other))
-        assert all(one.points[axis] == two.points[axis] for axis in axes), name
+        assert all(one.points.columns[axis] == two.points.columns[axis] for axis in axes), name
 
 
 @pytest.mark.parametrize("on", ["cal", {"folds": 5}])

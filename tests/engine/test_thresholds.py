@@ -333,12 +333,12 @@ def test_the_sweep_has_every_measure_of_classes_at_every_threshold() -> None:
     metrics = ["sensitivity", "roc_auc", {"metric": "f_beta", "beta": 2}, "ppv", {"metric": "ppv", "prevalence": 0.1}]
     results = run(TWO["d"], metrics=metrics, prevalence=0.3, intervals=PLAIN)
     (curve,) = [one for one in results.curves if one.curve == "sweep"]
-    assert list(curve.points) == ["threshold", "sensitivity", "f_beta(beta=2)", "ppv(prevalence=0.3)",
+    assert list(curve.points.columns) == ["threshold", "sensitivity", "f_beta(beta=2)", "ppv(prevalence=0.3)",
                                   "ppv(prevalence=0.1)"]
-    cuts = curve.points["threshold"]
+    cuts = curve.points.threshold
     assert cuts[0] is None
     assert cuts[1:] == sorted(TWO["d"]["p"].unique().to_list(), reverse=True)
-    for cut, found in zip(cuts[1:], curve.points["f_beta(beta=2)"][1:], strict=True):
+    for cut, found in zip(cuts[1:], curve.points.measures["f_beta(beta=2)"][1:], strict=True):
         assert cut is not None
         assert found == pytest.approx(measured(TWO["d"], cut, "f_beta", beta=2.0), rel=1e-12)
 
@@ -347,8 +347,8 @@ def test_a_long_sweep_is_thinned_and_says_so() -> None:
     results = run(people(3000, 0, 9), metrics=["f1"], intervals=PLAIN)
     (curve,) = [one for one in results.curves if one.curve == "sweep"]
     (roc,) = [one for one in results.curves if one.curve == "roc"]
-    assert curve.points["threshold"] == roc.points["threshold"]
-    assert curve.notes == {"points_of": 3001}
+    assert curve.points.threshold == roc.points.threshold
+    assert curve.notes.points_of == 3001
 
 
 def test_the_plan_says_how_thresholds_are_chosen() -> None:

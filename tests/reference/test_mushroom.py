@@ -149,7 +149,7 @@ def test_the_share_tested_to_find_half_of_the_events(results: Results, reference
     notes = next(curve for curve in results.curves if curve.curve == "gain").notes
     # R takes the first row that reaches one half; the curve is read between two rows, at most one row of 6,107 before.
     theirs = reference["mushroom_val"]["pct_tested_for_half"]
-    assert notes["tested_for_half_of_events"] == pytest.approx(theirs, abs=1.7e-4)
+    assert notes.tested_for_half_of_events == pytest.approx(theirs, abs=1.7e-4)
 
 
 def test_the_reliability_bins_are_those_of_the_expected_calibration_error(
@@ -157,7 +157,7 @@ def test_the_reliability_bins_are_those_of_the_expected_calibration_error(
 ) -> None:
     theirs = reference["mushroom_val"]["ece"]["equal_width_10_right_open"]
     points = next(curve for curve in results.curves if curve.curve == "calibration_uniform").points
-    weight, rate, mean = (np.array(points[key], float) for key in ("weight", "event_rate", "mean_probability"))
+    weight, rate, mean = (np.array(points.columns[key], float) for key in ("weight", "event_rate", "mean_probability"))
     assert (weight / weight.sum() * abs(rate - mean)).sum() == pytest.approx(theirs["ece"], rel=1e-9)
     assert abs(rate - mean).max() == pytest.approx(theirs["mce"], rel=1e-9)
 

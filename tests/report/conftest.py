@@ -21,6 +21,7 @@ from evalpipe.results import (
     Threshold,
     Warned,
 )
+from evalpipe.results.curves import CURVES
 from report import groups
 from report.prevalences import predictive, prior
 
@@ -178,8 +179,10 @@ def curves(dataset: str, model: str, y: np.ndarray, p: np.ndarray) -> list[Curve
         "ks": {"statistic": float(np.abs(below[0] - below[1])[widest]), "score": float(scores[widest])},
     }
     return [
-        Curve(dataset=dataset, model=model, curve=name, notes=notes.get(name, {}),
-              points={key: [None if x is None else float(x) for x in column] for key, column in points.items()})
+        CURVES[name].model_validate({
+            "dataset": dataset, "model": model, "curve": name, "notes": notes.get(name, {}),
+            "points": {key: [None if x is None else float(x) for x in column] for key, column in points.items()},
+        })
         for name, points in parts.items()
     ]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.results import Comparison, Curve, Disparity, Estimate, Results, SliceDifference, SliceSummary, WorstSlice
+from evalpipe.results.curves import CURVES
+from evalpipe.results.curves.calibration import Reliability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,18 +131,19 @@ def banded(results: Results) -> list[Curve]:
     """Return the curves with their bands, and with limits for all bins at once."""
     found: list[Curve] = []
     for curve in results.curves:
-        points = dict(curve.points)
-        if curve.curve.startswith("calibration"):
+        points = dict(curve.points.columns)
+        if isinstance(curve, Reliability):
             ends = [(name, sign) for name, sign in (("lower", -0.02), ("upper", 0.02))]
             points |= {f"simultaneous_{name}": [(x or 0.0) + sign for x in points[name]] for name, sign in ends}
-        found.append(curve.model_copy(update={"points": points}))
+        found.append(type(curve).model_validate(curve.model_dump(by_alias=True) | {"points": points}))
         if curve.curve in BANDS:
             x, y = (points[name] for name in BANDS[curve.curve])
             heights = [value or 0.0 for value in y]
             sides = {"lower": -0.03, "upper": 0.03, "simultaneous_lower": -0.06, "simultaneous_upper": 0.06}
             around = {name: [min(max(v + away, 0.0), 1.0) for v in heights] for name, away in sides.items()}
-            found.append(curve.model_copy(update={
-                "curve": f"{curve.curve}_band", "notes": {"level": 0.95},
+            name = f"{curve.curve}_band"
+            found.append(CURVES[name].model_validate(curve.model_dump(by_alias=True) | {
+                "curve": name, "notes": {"level": 0.95},
                 "points": {**dict(zip(BANDS[curve.curve], (x, heights), strict=True)), **around},
             }))
     return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalpipe.results import Curve, PredictiveLine, Prior
+from evalpipe.results import PredictiveLine, Prior
+from evalpipe.results.curves.events import PredictiveValues
 
 DECLARED = 0.555
 
@@ -19,7 +20,7 @@ def predicted(se: np.ndarray, sp: np.ndarray, prior: np.ndarray) -> dict[str, np
                 "npv": sp * (1 - prior) / (sp * (1 - prior) + (1 - se) * prior)}
 
 
-def predictive(dataset: str, model: str, tp: float, fn: float, fp: float, tn: float) -> Curve:
+def predictive(dataset: str, model: str, tp: float, fn: float, fp: float, tn: float) -> PredictiveValues:
     """Return the predictive values of a model at every prevalence; limits are a tenth of the value away."""
     se, sp, grid = np.array(tp / (tp + fn)), np.array(tn / (fp + tn)), np.arange(101) / 100
     found, notes = predicted(se, sp, grid), {"sensitivity": float(se), "specificity": float(sp), "level": 0.95}
@@ -28,8 +29,8 @@ def predictive(dataset: str, model: str, tp: float, fn: float, fp: float, tn: fl
         notes |= {f"{name}_{place}": float(x) for name, x in predicted(se, sp, np.array(prior)).items() if x == x}  # noqa: PLR0124
     limits = {f"{name}_{end}": found[name] * times for name in found for end, times in (("lower", 0.9), ("upper", 1))}
     points = {"prevalence": grid, **found, **limits}
-    return Curve(dataset=dataset, model=model, curve="predictive_values", notes=dict(notes),
-                 points={name: listed(values) for name, values in points.items()})
+    columns = {name: listed(values) for name, values in points.items()}
+    return PredictiveValues(dataset=dataset, model=model, points=columns, notes=notes)
 
 
 def prior() -> Prior:

@@ -121,7 +121,7 @@ def test_the_figure_of_profit_marks_the_best_depth_and_says_it(results: Results)
 def test_the_decision_curve_says_where_a_model_is_of_use(results: Results) -> None:
     drawn = {drawing.title: drawing for drawing in drawings(results, "data")}
     curve = next(c for c in results.curves if c.curve == "net_benefit" and c.model == "good")
-    at = curve.notes["largest_gain_at"]
+    at = curve.notes.largest_gain_at
     assert f"good: furthest above both acting on all rows and on none at threshold {at}, by " in (
         drawn["Decision curve"].alt)
     assert "Acting on all rows" in drawn["Decision curve"].svg

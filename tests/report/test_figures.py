@@ -7,7 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evalpipe.report.figures import drawings, formula_svg, prevalence_drawings
-from evalpipe.results import Curve, Results
+from evalpipe.results import Results
+from evalpipe.results.curves.calibration import Reliability
 
 if TYPE_CHECKING:
     from evalpipe.report.figures import Drawing
@@ -74,7 +75,7 @@ def test_the_reliability_text_counts_bins_that_miss_the_diagonal(results: Result
         "weight": [9.0, 9.0], "rows": [9.0, 9.0],
     }
     name, notes = "calibration_uniform", {"method": "wilson"}
-    curve = Curve(dataset="validation", model="model_0", curve=name, points=points, notes=dict(notes))
+    curve = Reliability(dataset="validation", model="model_0", curve=name, points=points, notes=notes)
     found = drawings(results.model_copy(update={"curves": [curve]}), "validation")
     (drawing,) = (d for d in found if "width" in d.title)
     assert drawing.alt == (
@@ -93,7 +94,7 @@ def test_without_curves_only_the_estimates_are_drawn(results: Results) -> None:
 
 def test_the_ks_text_has_the_distance(drawn: dict[str, Drawing], results: Results) -> None:
     notes = next(c.notes for c in results.curves if (c.dataset, c.curve) == ("validation", "ks"))
-    assert f"Naive Bayes: largest distance {notes['statistic']:.3f} at score" in drawn["K-S chart"].alt
+    assert f"Naive Bayes: largest distance {notes.statistic:.3f} at score" in drawn["K-S chart"].alt
 
 
 def test_the_prevalences_are_told(drawn: dict[str, Drawing], results: Results) -> None:
@@ -107,8 +108,8 @@ def test_the_prevalences_are_told(drawn: dict[str, Drawing], results: Results) -
 def test_predictive_values_are_told_at_both_prevalences(drawn: dict[str, Drawing], results: Results) -> None:
     notes = next(c.notes for c in results.curves if (c.dataset, c.curve) == ("validation", "predictive_values"))
     alt = drawn[PREVALENCE[1]].alt
-    assert f"declared prevalence 0.555 PPV {notes['ppv_declared']:.3f} and NPV {notes['npv_declared']:.3f}." in alt
-    assert f"Naive Bayes: sensitivity {notes['sensitivity']:.3f}, specificity" in drawn[PREVALENCE[2]].alt
+    assert f"declared prevalence 0.555 PPV {notes.ppv_declared:.3f} and NPV {notes.npv_declared:.3f}." in alt
+    assert f"Naive Bayes: sensitivity {notes.sensitivity:.3f}, specificity" in drawn[PREVALENCE[2]].alt
 
 
 def test_the_users_matplotlib_settings_change_nothing_and_are_kept(results: Results, drawn: dict[str, Drawing]) -> None:

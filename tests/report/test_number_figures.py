@@ -65,11 +65,11 @@ def drawn(results: Results) -> dict[str, Drawing]:
 
 
 def points(results: Results, curve: str, model: str) -> dict[str, list[Any]]:
-    return next(c.points for c in results.curves if (c.curve, c.model) == (curve, model))
+    return next(c.points.columns for c in results.curves if (c.curve, c.model) == (curve, model))
 
 
 def notes(results: Results, curve: str, model: str) -> dict[str, Any]:
-    return next(c.notes for c in results.curves if (c.curve, c.model) == (curve, model))
+    return next(dict(c.notes) for c in results.curves if (c.curve, c.model) == (curve, model))
 
 
 def test_every_figure_of_the_task_is_drawn(prices: Results, visits: Results) -> None:
@@ -193,7 +193,8 @@ def test_the_boxes_tell_rmse_and_outliers(prices: Results, visits: Results) -> N
     ) in drawn(prices)["Box plots of absolute residuals"].alt
     for outliers, said in ((0, "no row lies"), (1, "1 row lies"), (2.5, "2.5 rows lie")):
         changed = [
-            c.model_copy(update={"notes": c.notes | {"outliers": outliers}}) if c.curve == "residual_box" else c
+            c if c.curve != "residual_box"
+            else c.model_copy(update={"notes": c.notes.model_copy(update={"outliers": outliers})})
             for c in visits.curves
         ]
         told = drawn(visits.model_copy(update={"curves": changed}))["Box plots of absolute residuals"].alt

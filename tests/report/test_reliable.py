@@ -8,6 +8,7 @@ import pytest
 
 from evalpipe.report.figures import drawings
 from evalpipe.results import Curve, Results
+from evalpipe.results.curves import CURVES
 
 if TYPE_CHECKING:
     from evalpipe.report.figures import Drawing
@@ -24,7 +25,7 @@ def holding(results: Results, *curves: Curve) -> Results:
 
 
 def of(name: str, points: dict[str, Any], **notes: Any) -> Curve:
-    return Curve(dataset="validation", model="model_0", curve=f"calibration_{name}", points=points, notes=notes)
+    return CURVES[f"calibration_{name}"](dataset="validation", model="model_0", points=points, notes=notes)
 
 
 WINDOW = {

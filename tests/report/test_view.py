@@ -116,7 +116,7 @@ def test_the_gain_table_writes_what_the_results_hold(results: Results) -> None:
     points = next(c.points for c in results.curves if (c.dataset, c.curve) == ("validation", "gain_table"))
     assert table.head[:3] == ("Group", "Rows", "Events found")
     assert [row[0] for row in table.rows] == [str(group) for group in range(1, 11)]
-    assert table.rows[0][7] == f"{100 * points['cumulative_captured'][0]:.1f}%"  # type: ignore[operator]
+    assert table.rows[0][7] == f"{100 * points.cumulative_captured[0]:.1f}%"  # type: ignore[operator]
     assert table.rows[9][7] == "100.0%"
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from evalpipe.report.figures.context import Context
+    from evalpipe.results.curves.bands import GainBand, PrBand, RocBand
 
 MOST = 3
 """Models whose bands can be told apart in one figure; of more, none is drawn."""
@@ -20,22 +21,22 @@ SHADES = {1: (0.2, 0.15), 2: (0.17, 0.1), 3: (0.13, 0.07)}
 within the second, so there they add up."""
 
 
-def shade(axes: Axes, context: Context, curve: str, coordinates: tuple[str, str]) -> None:
+def shade(axes: Axes, context: Context, kind: type[RocBand | PrBand | GainBand]) -> None:
     """Shade the bands of each model beneath the curves: light for the whole curve, darker for each point alone."""
-    pairs = list(context.curves(f"{curve}_band"))
+    pairs = context.curves(kind)
     if len(pairs) > MOST:
         return
     for series, band in pairs:
-        x = column(band, coordinates[0])
-        alone, whole = SHADES[len(pairs)]
-        for name, alpha in (("simultaneous_", whole), ("", alone)):
-            low, high = (column(band, f"{name}{side}") for side in ("lower", "upper"))
-            axes.fill_between(x, low, high, color=series.colour, alpha=alpha, linewidth=0)
+        points, (alone, whole) = band.points, SHADES[len(pairs)]
+        together = points.simultaneous_lower, points.simultaneous_upper
+        for (lower, upper), alpha in ((together, whole), ((points.lower, points.upper), alone)):
+            axes.fill_between(column(points.across), column(lower), column(upper), color=series.colour, alpha=alpha,
+                              linewidth=0)
 
 
-def explained(context: Context, curve: str) -> str:
+def explained(context: Context, kind: type[RocBand | PrBand | GainBand]) -> str:
     """Say in a caption what the bands are; nothing where there are none."""
-    many = len(list(context.curves(f"{curve}_band")))
+    many = len(context.curves(kind))
     level = wording.level(context.results.intervals.level)
     if many > MOST:
         return f" Bands about so many curves are not drawn; the {level} bands are in results.json."

@@ -8,21 +8,18 @@ from evalpipe import numbers
 from evalpipe.report import wording
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
 from evalpipe.report.figures.context import Context, column
+from evalpipe.results.curves.calibration import Histogram, Reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evalpipe.results import Curve
-
 BINS = {"uniform": "bins of equal width", "quantile": "bins of equal count"}
 DOTTED = (0, (1, 2))
-TOGETHER = ("simultaneous_lower", "simultaneous_upper")
-"""The coordinates of limits that hold for all bins at once."""
 
 
 def reliability(context: Context, strategy: str) -> Drawing | None:
     """Draw the observed share of events against the mean probability of each bin, with intervals."""
-    pairs = list(context.curves(f"calibration_{strategy}"))
+    pairs = context.curves(Reliability, f"calibration_{strategy}")
     if not pairs:
         return None
     key, title = f"d{context.place}-calibration-{strategy}", f"Reliability, {BINS[strategy]}"
@@ -30,7 +27,7 @@ def reliability(context: Context, strategy: str) -> Drawing | None:
     alt = f"Reliability diagram on {context.dataset.name}, {BINS[strategy]}. " + " ".join(
         f"{series.label}: {finding(curve)}." for series, curve in pairs
     )
-    scores = list(context.curves("histogram"))
+    scores = context.curves(Histogram)
     with style(key):
         entries = [KeyEntry(series.short, series.colour, series.dash, series.marker) for series, _ in pairs]
         heights = (2.46, 0.48) if scores else (3.1,)
@@ -47,7 +44,7 @@ def reliability(context: Context, strategy: str) -> Drawing | None:
 
 def top_label(context: Context) -> Drawing | None:
     """Draw how often the predicted level is right against the probability given to it, with intervals."""
-    pairs = list(context.curves("top_label_calibration_uniform"))
+    pairs = context.curves(Reliability, "top_label_calibration_uniform")
     if not pairs:
         return None
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
@@ -67,7 +64,7 @@ def top_label(context: Context) -> Drawing | None:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _caption(context: Context, pairs: list[tuple[Series, Curve]]) -> str:
+def _caption(context: Context, pairs: list[tuple[Series, Reliability]]) -> str:
     return (
         "Share of events among the rows of each bin against their mean predicted probability; on the dotted diagonal "
         f"they agree.{bars(context, [curve for _, curve in pairs])} Beneath: how the predicted probabilities are "
@@ -75,9 +72,9 @@ def _caption(context: Context, pairs: list[tuple[Series, Curve]]) -> str:
     )
 
 
-def bars(context: Context, curves: list[Curve]) -> str:
+def bars(context: Context, curves: list[Reliability]) -> str:
     """Say in a caption what the bars of a reliability diagram are; nothing where it has none."""
-    methods = dict.fromkeys(str(curve.notes.get("method", "none")) for curve in curves)
+    methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
     names = ", ".join(wording.method(name) for name in methods)
     if names == wording.method("none"):
         return ""
@@ -85,29 +82,31 @@ def bars(context: Context, curves: list[Curve]) -> str:
     return f" Bars are {wording.level(context.results.intervals.level)} intervals ({names}).{together}"
 
 
-def _together(curve: Curve) -> bool:
+def _together(curve: Reliability) -> bool:
     """Tell whether the curve has limits for all bins at once."""
-    return all(any(value is not None for value in curve.points.get(name, ())) for name in TOGETHER)
+    limits = (curve.points.simultaneous_lower, curve.points.simultaneous_upper)
+    return all(any(value is not None for value in values or ()) for values in limits)
 
 
-def bins(axes: Axes, series: Series, curve: Curve, size: float = 5) -> None:
+def bins(axes: Axes, series: Series, curve: Reliability, size: float = 5) -> None:
     """Draw the bins of a reliability diagram with their intervals; ``size`` is that of a marker."""
-    x, y = column(curve, "mean_probability"), column(curve, "event_rate")
+    points = curve.points
+    x, y = column(points.mean_probability), column(points.event_rate)
     if _together(curve):
-        low, high = (column(curve, name) for name in TOGETHER)
+        low, high = (column(values or []) for values in (points.simultaneous_lower, points.simultaneous_upper))
         axes.vlines(x, low, high, color=series.colour, linewidth=0.5, alpha=0.75)
-    axes.vlines(x, column(curve, "lower"), column(curve, "upper"), color=series.colour, linewidth=1.1, alpha=0.75)
+    axes.vlines(x, column(points.lower), column(points.upper), color=series.colour, linewidth=1.1, alpha=0.75)
     axes.plot(
         x, y, color=series.colour, linestyle=series.dash, linewidth=1.1, marker=series.marker, markersize=size,
         markeredgecolor="white", markeredgewidth=0.6,
     )
 
 
-def _scores_beneath(upper: Axes, lower: Axes, scores: list[tuple[Series, Curve]]) -> None:
+def _scores_beneath(upper: Axes, lower: Axes, scores: list[tuple[Series, Histogram]]) -> None:
     """Draw the spread of the probabilities under the diagram, on the same scale."""
     for series, curve in scores:
-        heights = [a + b for a, b in zip(column(curve, "events"), column(curve, "others"), strict=True)]
-        edges, whole = [*column(curve, "low"), column(curve, "high")[-1]], sum(heights)
+        edges, heights = stacked(curve)
+        whole = sum(heights)
         lower.stairs([h / whole for h in heights], edges, color=series.colour, linestyle=series.dash, linewidth=1.1)
     lower.set(xlim=upper.get_xlim(), xticks=upper.get_xticks(), yticks=(), xlabel=upper.get_xlabel(), ylabel="Rows")
     lower.set_ylim(bottom=0)
@@ -116,13 +115,18 @@ def _scores_beneath(upper: Axes, lower: Axes, scores: list[tuple[Series, Curve]]
     upper.set_xticklabels(())
 
 
-def finding(curve: Curve) -> str:
+def stacked(scores: Histogram) -> tuple[list[float], list[float]]:
+    """Return the edges of the bins of a histogram [k + 1], and what the rows of both classes in each weigh [k]."""
+    points = scores.points
+    heights = [a + b for a, b in zip(column(points.events), column(points.others), strict=True)]
+    return [*column(points.low), column(points.high)[-1]], heights
+
+
+def finding(curve: Reliability) -> str:
     """Say how many intervals miss the diagonal and where the gap is widest."""
+    columns = curve.points.mean_probability, curve.points.event_rate, curve.points.lower, curve.points.upper
     points = [
-        (mean, rate, lower, upper)
-        for mean, rate, lower, upper in zip(
-            *(curve.points[name] for name in ("mean_probability", "event_rate", "lower", "upper")), strict=True
-        )
+        (mean, rate, lower, upper) for mean, rate, lower, upper in zip(*columns, strict=True)
         if mean is not None and rate is not None
     ]
     if not points:

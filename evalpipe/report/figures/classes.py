@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
 from evalpipe.report.figures.canvas import (
@@ -17,10 +17,12 @@ from evalpipe.report.figures.canvas import (
     to_svg,
     unit_axes,
 )
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.results.curves.calibration import Reliability
+from evalpipe.results.curves.events import Pr, Roc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from matplotlib.axes import Axes
 
@@ -31,19 +33,19 @@ PALE = "#b9c2ca"
 MOST = 5
 """The most levels drawn in colour; where there are more, those that the model serves worst, and the others in grey."""
 
-Pairs = list[tuple[Series, "Curve"]]
+C = TypeVar("C", bound="Curve")
 
 
 def class_figures(context: Context) -> Iterator[Drawing]:
     """Yield the figures of every model."""
-    for model, pairs in context.class_curves("roc"):
-        yield _lines(context, model, pairs, "roc", ("false_positive_rate", "sensitivity"))
-    for model, pairs in context.class_curves("pr"):
-        yield _lines(context, model, pairs, "pr", ("recall", "precision"))
-    for model, pairs in context.class_curves("calibration_uniform"):
-        yield _bins(context, model, pairs, cumulative=False)
-    for model, pairs in context.class_curves("cumulative_calibration_uniform"):
-        yield _bins(context, model, pairs, cumulative=True)
+    for model, curves in context.class_curves(Roc):
+        yield _lines(context, model, curves, "roc")
+    for model, lines in context.class_curves(Pr):
+        yield _lines(context, model, lines, "pr")
+    for model, bins in context.class_curves(Reliability, "calibration_uniform"):
+        yield _bins(context, model, bins, cumulative=False)
+    for model, bins in context.class_curves(Reliability, "cumulative_calibration_uniform"):
+        yield _bins(context, model, bins, cumulative=True)
 
 
 NAMES = {
@@ -53,15 +55,15 @@ NAMES = {
 """Of each curve: its title, its axes, and the measure that sums it up with its short name."""
 
 
-def _lines(context: Context, model: Series, pairs: Pairs, curve: str, axis: tuple[str, str]) -> Drawing:
+def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | Pr]], curve: str) -> Drawing:
     """Draw a curve of each class against the rest."""
     title, across, up, metric, short = NAMES[curve]
     key = f"d{context.place}-{curve}-{_place(context, model)}"
     areas = {
-        level.name: context.estimate(model.name, metric, level.name) or numbers.number(noted(found, "area"))
-        for level, found in pairs
+        level.name: context.estimate(model.name, metric, level.name) or numbers.number(or_nan(line.notes.area))
+        for level, line in pairs
     }
-    first, others = _worst(pairs, lambda found: noted(found, "area"))
+    first, others = _worst(pairs, lambda line: or_nan(line.notes.area))
     caption = f"{model.label}: each class in turn is the event, all others its opposite.{_left_out(others, 'areas')}"
     alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
         f"{name}: {short} {area}." for name, area in areas.items())
@@ -72,26 +74,28 @@ def _lines(context: Context, model: Series, pairs: Pairs, curve: str, axis: tupl
         if curve == "roc":
             axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
             entries.append(KeyEntry("Chance", MUTED, DOTTED))
-        for _, found in others:
-            axes.plot(column(found, axis[0]), column(found, axis[1]), color=PALE, linewidth=0.9)
-        for level, found in first:
-            axes.plot(column(found, axis[0]), column(found, axis[1]), color=level.colour, linestyle=level.dash)
+        for _, line in others:
+            axes.plot(*map(column, line.points.path), color=PALE, linewidth=0.9)
+        for level, line in first:
+            axes.plot(*map(column, line.points.path), color=level.colour, linestyle=level.dash)
         add_key(figure, [*entries, *([KeyEntry("Other classes", PALE)] if others else [])])
         return Drawing(key, f"{title}, {clip(model.label, 40)}", caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _bins(context: Context, model: Series, pairs: Pairs, *, cumulative: bool) -> Drawing:
+def _bins(
+    context: Context, model: Series, pairs: Sequence[tuple[Series, Reliability]], *, cumulative: bool
+) -> Drawing:
     """Draw the reliability of each class, or of each cut between ordered levels."""
     title = "Reliability at each cut between levels" if cumulative else "Reliability of each class"
     key = f"d{context.place}-{'cuts' if cumulative else 'reliability'}-{_place(context, model)}"
     event = "that the level lies above the cut" if cumulative else "of each class"
-    first, others = _worst(pairs, lambda found: -noted(found, "mean_gap"))
+    first, others = _worst(pairs, lambda curve: -or_nan(curve.notes.mean_gap))
     caption = (
         f"{model.label}: observed share against the mean predicted probability {event}, in bins of equal width, larger "
         f"marks for more rows; on the dotted diagonal they agree.{_left_out(others, 'gaps', 'widest')}"
     )
     names = {level.name: f"above {level.label}" if cumulative else level.label for level, _ in pairs}
-    gaps = {level.name: numbers.number(noted(curve, "mean_gap")) for level, curve in pairs}
+    gaps = {level.name: numbers.number(or_nan(curve.notes.mean_gap)) for level, curve in pairs}
     alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
         f"{names[level.name]}: mean gap {gaps[level.name]}, {_widest(curve)}." for level, curve in pairs)
     with style(key):
@@ -109,9 +113,10 @@ def _bins(context: Context, model: Series, pairs: Pairs, *, cumulative: bool) ->
         return Drawing(key, f"{title}, {clip(model.label, 40)}", caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _marks(axes: Axes, curve: Curve, colour: str, marker: str) -> None:
+def _marks(axes: Axes, curve: Reliability, colour: str, marker: str) -> None:
     """Draw bins as marks whose area grows with their weight, joined by a thin line."""
-    x, y, weight = (column(curve, name) for name in ("mean_probability", "event_rate", "weight"))
+    points = curve.points
+    x, y, weight = column(points.mean_probability), column(points.event_rate), column(points.weight)
     sizes = [3 + 60 * w / sum(weight) for w in weight]
     axes.plot(x, y, color=colour, linewidth=0.6, alpha=0.7)
     axes.scatter(x, y, s=sizes, color=colour, marker=marker, linewidths=0)
@@ -121,7 +126,9 @@ def _place(context: Context, model: Series) -> int:
     return [series.name for series in context.series].index(model.name) + 1
 
 
-def _worst(pairs: Pairs, merit: Callable[[Curve], float]) -> tuple[Pairs, Pairs]:
+def _worst(
+    pairs: Sequence[tuple[Series, C]], merit: Callable[[C], float]
+) -> tuple[Sequence[tuple[Series, C]], Sequence[tuple[Series, C]]]:
     """Part the levels into those drawn in colour, in their order, and the others."""
     if len(pairs) <= MOST:
         return pairs, []
@@ -129,12 +136,12 @@ def _worst(pairs: Pairs, merit: Callable[[Curve], float]) -> tuple[Pairs, Pairs]
     return [p for p in pairs if p[0].name in least], [p for p in pairs if p[0].name not in least]
 
 
-def _left_out(others: Pairs, what: str, which: str = "smallest") -> str:
+def _left_out(others: Sequence[tuple[Series, Curve]], what: str, which: str = "smallest") -> str:
     return f" In colour, those with the {which} {what}." if others else ""
 
 
-def _widest(curve: Curve) -> str:
+def _widest(curve: Reliability) -> str:
     """Say where the observed share is furthest from the probability."""
-    points = list(zip(column(curve, "mean_probability"), column(curve, "event_rate"), strict=True))
+    points = list(zip(column(curve.points.mean_probability), column(curve.points.event_rate), strict=True))
     x, y = max(points, key=lambda point: abs(point[1] - point[0]))
     return f"widest at mean probability {numbers.number(x)}, where the observed share is {numbers.number(y)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
 from evalpipe.report.figures.canvas import Series, series_of
@@ -12,8 +12,10 @@ from evalpipe.report.tables import is_whole, overall, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.results import Confusion, Curve, DatasetSummary, Results, Threshold
+    from evalpipe.results import Confusion, DatasetSummary, Results, Threshold
+    from evalpipe.results.curves import Column, Curve
 
+C = TypeVar("C", bound="Curve")
 
 SHORT = 6
 """The characters up to which a threshold is written in full."""
@@ -50,33 +52,31 @@ class Context:
         """Every model of the run, drawn the same way on every dataset."""
         return series_of([(model.name, model.label) for model in self.results.models])
 
-    def curves(self, name: str) -> Iterator[tuple[Series, Curve]]:
-        """Yield the models that have this curve, with it."""
-        found = {
-            c.model: c
-            for c in self.results.curves
-            if self._has(c, name) and c.class_ is None
-        }
-        return ((series, found[series.name]) for series in self.series if series.name in found)
+    def curves(self, kind: type[C], name: str | None = None) -> list[tuple[Series, C]]:
+        """Return the models that have a curve of this kind, with it; by ``name`` where the kind has several."""
+        curves = {c.model: c for c in self._here(kind, name) if c.variant == "original" and c.class_ is None}
+        return [(series, curves[series.name]) for series in self.series if series.name in curves]
 
-    def variants(self, model: str, name: str) -> Iterator[tuple[str, Curve]]:
-        """Yield a model's original and its recalibrated variants that have this curve, with it."""
-        for c in self.results.curves:
-            if c.model == model and self._has(c, name, c.variant) and c.class_ is None:
-                yield c.variant, c
+    def variants(self, model: str, kind: type[C], name: str | None = None) -> dict[str, C]:
+        """Return this curve of a model's original and of its recalibrated variants, by variant."""
+        return {c.variant: c for c in self._here(kind, name) if c.model == model and c.class_ is None}
 
-    def class_curves(self, name: str) -> Iterator[tuple[Series, list[tuple[Series, Curve]]]]:
+    def class_curves(self, kind: type[C], name: str | None = None) -> Iterator[tuple[Series, list[tuple[Series, C]]]]:
         """Yield the models that have this curve of classes, with each class that has it, drawn the same throughout."""
         levels = series_of([(level, level) for level in self.results.levels])
         for model in self.series:
-            found = {c.class_: c for c in self.results.curves if self._has(c, name) and c.model == model.name}
-            pairs = [(level, found[level.name]) for level in levels if level.name in found]
+            here = [c for c in self._here(kind, name) if c.model == model.name and c.variant == "original"]
+            curves = {c.class_: c for c in here}
+            pairs = [(level, curves[level.name]) for level in levels if level.name in curves]
             if pairs:
                 yield model, pairs
 
-    def _has(self, curve: Curve, name: str, variant: str = "original") -> bool:
-        here = curve.dataset == self.dataset.name and curve.curve == name
-        return here and curve.slice is None and curve.variant == variant
+    def _here(self, kind: type[C], name: str | None) -> Iterator[C]:
+        """Yield the curves of a kind on all rows of the dataset."""
+        for curve in self.results.curves:
+            here = curve.dataset == self.dataset.name and curve.slice is None
+            if here and isinstance(curve, kind) and name in (None, curve.curve):
+                yield curve
 
     def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
         """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""
@@ -126,11 +126,16 @@ def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def column(curve: Curve, name: str) -> list[float]:
+def column(values: Column) -> list[float]:
     """Return a coordinate of a curve for drawing, with NaN where there is no value."""
-    return [float("nan") if x is None else x for x in curve.points[name]]
+    return [or_nan(value) for value in values]
 
 
-def noted(curve: Curve, name: str) -> float:
-    """Return a number that the results note about a curve; NaN where they do not."""
-    return float(curve.notes.get(name, "nan"))
+def known(values: Column) -> list[float]:
+    """Return the values of a coordinate that exist."""
+    return [value for value in values if value is not None]
+
+
+def or_nan(value: float | None) -> float:
+    """Return a number that the results give about a curve; NaN where they give none."""
+    return float("nan") if value is None else value

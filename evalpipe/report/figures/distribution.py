@@ -19,24 +19,26 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, known, or_nan
 from evalpipe.report.tables import overall, shown
+from evalpipe.results.curves.calibration import Histogram, Ks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evalpipe.results import Curve, Estimate
+    from evalpipe.results import Estimate
+    from evalpipe.results.curves import Column
 
 EVENTS, OTHERS = "#0b5fa5", "#c3ccd4"
 
 
 def histogram(context: Context) -> Drawing | None:
     """Draw each model's probabilities: those of events upwards, those of non-events downwards."""
-    pairs = list(context.curves("histogram"))
+    pairs = context.curves(Histogram)
     if not pairs:
         return None
     key = f"d{context.place}-histogram"
-    shared = _one_scale([curve for _, curve in pairs], "low", "high")
+    shared = _one_scale(*(column for _, curve in pairs for column in (curve.points.low, curve.points.high)))
     name = "Predicted probability" if shared else "Score"
     title = "Predicted probabilities by level" if shared else "Scores by level"
     caption = (
@@ -67,9 +69,9 @@ def _finding(context: Context, series: Series) -> str:
     return f"at {at.cut}, {found} rows that are {event} and {alarmed} that are {other} are predicted as events"
 
 
-def _one_scale(curves: list[Curve], low: str, high: str) -> bool:
+def _one_scale(*scores: Column) -> bool:
     """Tell whether all scores lie between 0 and 1, so that panels can share an axis."""
-    return all(min(column(curve, low)) >= 0 and max(column(curve, high)) <= 1 for curve in curves)
+    return all(0 <= score <= 1 for column in scores for score in known(column))
 
 
 def _heights(panels: int, *, shared: bool) -> list[float]:
@@ -85,11 +87,11 @@ def _label(axes: Axes, name: str, last: bool, *, shared: bool) -> None:  # noqa:
         axes.set_xticklabels(())
 
 
-def _mirrored(axes: Axes, series: Series, curve: Curve, context: Context) -> None:
-    low, high = column(curve, "low"), column(curve, "high")
-    edges, tops = [*low, high[-1]], []
-    for name, sign, fill, hatch in (("events", 1, EVENTS, None), ("others", -1, OTHERS, "////")):
-        heights = column(curve, name)
+def _mirrored(axes: Axes, series: Series, curve: Histogram, context: Context) -> None:
+    points = curve.points
+    edges, tops = [*column(points.low), column(points.high)[-1]], []
+    for weights, sign, fill, hatch in ((points.events, 1, EVENTS, None), (points.others, -1, OTHERS, "////")):
+        heights = column(weights)
         shares = [100 * h / sum(heights) if sum(heights) else 0.0 for h in heights]
         tops.append(max(shares))
         axes.stairs(
@@ -109,7 +111,7 @@ def _mirrored(axes: Axes, series: Series, curve: Curve, context: Context) -> Non
 
 def kolmogorov_smirnov(context: Context) -> Drawing | None:
     """Draw each model's score distributions of events and non-events, and where they lie furthest apart."""
-    pairs = list(context.curves("ks"))
+    pairs = context.curves(Ks)
     if not pairs:
         return None
     key, event, other = f"d{context.place}-ks", context.results.event, context.results.other
@@ -117,13 +119,13 @@ def kolmogorov_smirnov(context: Context) -> Drawing | None:
         f"Share of the rows of each level with a lower score. The vertical line is where {event} and {other} lie "
         "furthest apart: its length is the K-S statistic."
     )
-    said = {s.name: (noted(curve, "statistic"), noted(curve, "score")) for s, curve in pairs}
+    said = {s.name: (or_nan(curve.notes.statistic), or_nan(curve.notes.score)) for s, curve in pairs}
     alt = f"Score distributions on {context.dataset.name}. " + " ".join(
         f"{series.label}: largest distance {numbers.number(said[series.name][0])} at score "
         f"{numbers.number(said[series.name][1])}." for series, _ in pairs
     )
     with style(key):
-        shared = _one_scale([curve for _, curve in pairs], "score", "score")
+        shared = _one_scale(*(curve.points.score for _, curve in pairs))
         figure, panels = paper(2, _heights(len(pairs), shared=shared), gap=0.16 if shared else 0.34)
         for place, (series, curve) in enumerate(pairs):
             _distances(panels[place], series, curve, shared=shared)
@@ -134,16 +136,17 @@ def kolmogorov_smirnov(context: Context) -> Drawing | None:
         return Drawing(key, "K-S chart", caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _distances(axes: Axes, series: Series, curve: Curve, *, shared: bool) -> None:
-    score, events, others = (column(curve, name) for name in ("score", "events_below", "others_below"))
+def _distances(axes: Axes, series: Series, curve: Ks, *, shared: bool) -> None:
+    points = curve.points
+    score, events, others = column(points.score), column(points.events_below), column(points.others_below)
     axes.step(score, events, color=EVENTS, where="pre")
     axes.step(score, others, color=MUTED, linestyle=(0, (5, 2)), where="pre")
-    at = noted(curve, "score")
+    at = or_nan(curve.notes.score)
     place = score.index(at)
     axes.plot([at, at], [events[place], others[place]], color=INK, linewidth=1.2, solid_capstyle="butt")
     middle = (events[place] + others[place]) / 2
     aside = 0.015 if shared else 0.015 * (max(score) - min(score))
-    axes.text(at + aside, middle, numbers.number(noted(curve, "statistic")), va="center_baseline", fontsize=8.5)
+    axes.text(at + aside, middle, numbers.number(or_nan(curve.notes.statistic)), va="center_baseline", fontsize=8.5)
     axes.set(ylim=(-0.03, 1.2), ylabel="Share below", yticks=(0, 0.5, 1))
     axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
 

@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, known, or_nan
+from evalpipe.results.curves.residuals import (
+    ObservedPredicted,
+    ObservedPredictedSmooth,
+    ResidualPredicted,
+    ResidualPredictedSmooth,
+    Rootogram,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from matplotlib.axes import Axes
 
-    from evalpipe.results import Curve
+    from evalpipe.results.curves import Column
 
 DOTTED = (0, (1, 2))
 LEFT = 0.8
@@ -28,12 +37,19 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class ScatterPanel:
     """What one panel of a scatter holds: the rows of a model and the smooth line through them."""
 
     series: Series
-    points: Curve
-    smooth: Curve | None
+    rows: ObservedPredicted | ResidualPredicted
+    smooth: ObservedPredictedSmooth | ResidualPredictedSmooth | None
+
+    @property
+    def paths(self) -> Iterator[tuple[Column, Column]]:
+        """What is drawn, across and up: the rows, and the line where there is one."""
+        yield self.rows.points.path
+        if self.smooth is not None:
+            yield self.smooth.points.path
 
 
 def tick(value: float, largest: float) -> str:
@@ -86,14 +102,10 @@ def name_above(axes: Axes, series: Series, panels: int) -> None:
         axes.set_title(clip(series.label, 52), fontsize=8.5, loc="left", x=0.0, y=1.0, pad=3)
 
 
-def _panels(context: Context, curve: str) -> list[Panel]:
-    lines = {series.name: line for series, line in context.curves(f"{curve}_smooth")}
-    return [Panel(series, points, lines.get(series.name)) for series, points in context.curves(curve)]
-
-
 def observed_predicted(context: Context) -> Drawing | None:
     """Draw each model's observed against predicted numbers, with the diagonal and a smooth line."""
-    panels = _panels(context, "observed_predicted")
+    lines = {series.name: line for series, line in context.curves(ObservedPredictedSmooth)}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in context.curves(ObservedPredicted)]
     if not panels:
         return None
     caption = (
@@ -106,7 +118,8 @@ def observed_predicted(context: Context) -> Drawing | None:
 
 def residual_predicted(context: Context) -> Drawing | None:
     """Draw each model's residuals against its predictions, with the zero line and a smooth line."""
-    panels = _panels(context, "residual_predicted")
+    lines = {series.name: line for series, line in context.curves(ResidualPredictedSmooth)}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in context.curves(ResidualPredicted)]
     if not panels:
         return None
     caption = (
@@ -117,22 +130,23 @@ def residual_predicted(context: Context) -> Drawing | None:
     return _scatter(context, panels, "residual", "Residual against predicted", caption, said)
 
 
-def _which(panels: list[Panel]) -> str:
-    if any("points_of" in panel.points.notes for panel in panels):
+def _which(panels: list[ScatterPanel]) -> str:
+    if any(panel.rows.notes.points_of is not None for panel in panels):
         return "Each point is a row; of many rows, some are drawn, spread evenly by prediction."
     return "Each point is a row."
 
 
-def _line(panels: list[Panel]) -> str:
-    smoothed = [panel.smooth.notes.get("smoothed") for panel in panels if panel.smooth is not None]
+def _line(panels: list[ScatterPanel]) -> str:
+    smoothed = [panel.smooth.notes.smoothed for panel in panels if panel.smooth is not None]
     spline, means = "a smoothing spline through all rows", "the mean at each of the few predictions there are"
     return f"The line is {means if not any(smoothed) else spline if all(smoothed) else f'{spline}, or {means}'}."
 
 
-def _scatter(context: Context, panels: list[Panel], y: str, title: str, caption: str, said: str) -> Drawing:
+def _scatter(context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str, said: str) -> Drawing:
     key, many = f"d{context.place}-{y}-predicted", len(panels)
     alt = f"{title} on {context.dataset.name}. {said}"
-    xs, ys = _range(panels, "predicted"), _range(panels, y)
+    xs = _range([x for panel in panels for x, _ in panel.paths])
+    ys = _range([y for panel in panels for _, y in panel.paths], [0.0] if y == "residual" else [])
     if y == "observed":
         both = (min(xs[0], ys[0]), max(xs[1], ys[1]))
         if 3 * (xs[1] - xs[0]) > both[1] - both[0]:  # else equal axes would leave the predictions a sliver
@@ -141,7 +155,7 @@ def _scatter(context: Context, panels: list[Panel], y: str, title: str, caption:
         figure, drawn = paper(3, heights(many), LEFT)
         for axes, panel in zip(drawn, panels, strict=True):
             reference = [xs[0], xs[1]] if y == "observed" else [0, 0]
-            _cloud(axes, panel, y)
+            _cloud(axes, panel)
             axes.plot(list(xs), reference, color=INK, linestyle=DOTTED, linewidth=1)
             axes.set(xlim=xs, ylim=ys, ylabel=named(context, y.capitalize()))
             plain_axes(axes)
@@ -154,64 +168,54 @@ def _scatter(context: Context, panels: list[Panel], y: str, title: str, caption:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _cloud(axes: Axes, panel: Panel, y: str) -> None:
-    x = column(panel.points, "predicted")
+def _cloud(axes: Axes, panel: ScatterPanel) -> None:
+    x, y = map(column, panel.rows.points.path)
     faint = 0.55 if len(x) > 60 else 0.8
-    axes.plot(
-        x, column(panel.points, y), linestyle="none", marker="o", markersize=2.6, color=POINT, alpha=faint,
-        markeredgewidth=0,
-    )
+    axes.plot(x, y, linestyle="none", marker="o", markersize=2.6, color=POINT, alpha=faint, markeredgewidth=0)
     if panel.smooth is not None:
-        line = column(panel.smooth, "predicted"), column(panel.smooth, y)
-        axes.plot(*line, color=SMOOTH, marker="o" if len(line[0]) < 5 else "", markersize=4)
+        x, y = map(column, panel.smooth.points.path)
+        axes.plot(x, y, color=SMOOTH, marker="o" if len(x) < 5 else "", markersize=4)
 
 
-def _range(panels: list[Panel], name: str) -> tuple[float, float]:
-    """Return the limits of an axis that all panels share, with room at both ends."""
-    lines = [line for panel in panels for line in (panel.points, panel.smooth) if line is not None]
-    found = [value for line in lines for value in line.points[name] if value is not None]
-    if name == "residual":
-        found.append(0.0)
-    low, high = min(found), max(found)
+def _range(columns: list[Column], held: Sequence[float] = ()) -> tuple[float, float]:
+    """Return the limits of an axis that all panels share, with room at both ends; it takes in what is ``held``."""
+    values = [*held, *(value for values in columns for value in known(values))]
+    low, high = min(values), max(values)
     room = 0.04 * (high - low) or abs(high) / 2 or 0.5
     return low - room, high + room
-
-
-def _seen(curve: Curve, name: str) -> list[float]:
-    return [value for value in curve.points[name] if value is not None]
 
 
 def _from_to(context: Context, values: list[float]) -> str:
     return f"{short(min(values))} to {with_unit(context, max(values))}"
 
 
-def _observed(context: Context, panel: Panel) -> str:
-    points, drawn = panel.points, len(panel.points.points["predicted"])
+def _observed(context: Context, panel: ScatterPanel) -> str:
+    predicted, observed = map(known, panel.rows.points.path)
     text = (
-        f"{numbers.count(drawn)} points, predicted {_from_to(context, _seen(points, 'predicted'))}, observed "
-        f"{_from_to(context, _seen(points, 'observed'))}"
+        f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {_from_to(context, predicted)}, observed "
+        f"{_from_to(context, observed)}"
     )
     if panel.smooth is None:
         return text
-    at, line = _seen(panel.smooth, "predicted"), _seen(panel.smooth, "observed")
+    at, line = map(known, panel.smooth.points.path)
     return (
         f"{text}; where {short(at[0])} is predicted the smooth line is at {short(line[0])}, where {short(at[-1])} is "
         f"predicted at {short(line[-1])}"
     )
 
 
-def _residual(context: Context, panel: Panel) -> str:
-    text = f"residuals drawn from {_from_to(context, _seen(panel.points, 'residual'))}"
+def _residual(context: Context, panel: ScatterPanel) -> str:
+    text = f"residuals drawn from {_from_to(context, known(panel.rows.points.path[1]))}"
     if panel.smooth is None:
         return text
-    at, line = _seen(panel.smooth, "predicted"), _seen(panel.smooth, "residual")
-    x, y = max(zip(at, line, strict=True), key=lambda point: abs(point[1]))
+    line = zip(*map(known, panel.smooth.points.path), strict=True)
+    x, y = max(line, key=lambda point: abs(point[1]))
     return f"{text}; the smooth line is furthest from zero where {short(x)} is predicted, at {short(y)}"
 
 
 def rootogram(context: Context) -> Drawing | None:
     """Draw how often each count occurs, hanging from how often it would if it were Poisson about the predictions."""
-    pairs = list(context.curves("rootogram"))
+    pairs = context.curves(Rootogram)
     if not pairs:
         return None
     key, title, many = f"d{context.place}-rootogram", "Hanging rootogram", len(pairs)
@@ -233,12 +237,13 @@ def rootogram(context: Context) -> Drawing | None:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _hang(axes: Axes, curve: Curve) -> None:
-    count, observed, expected = (column(curve, name) for name in ("count", "observed", "expected"))
+def _hang(axes: Axes, curve: Rootogram) -> None:
+    points = curve.points
+    count, observed, expected = column(points.count), column(points.observed), column(points.expected)
     tops = [math.sqrt(value) for value in expected]
     lengths = [-math.sqrt(value) for value in observed]
     axes.bar(count, lengths, width=0.82, bottom=tops, color="#a9bfd3", edgecolor=POINT, linewidth=0.5)
-    single = len(count) - 1 if curve.notes.get("last_or_more") else len(count)
+    single = len(count) - 1 if curve.notes.last_or_more else len(count)
     for part in (slice(None, single), slice(single, None)):
         axes.plot(count[part], tops[part], color=EXPECTED, marker="o", markersize=2.8, linewidth=1.2)
     axes.axhline(0, color=INK, linewidth=0.8)
@@ -248,15 +253,16 @@ def _hang(axes: Axes, curve: Curve) -> None:
     plain_axes(axes)
     step = next(step for step in (1, 2, 5, 10) if count[-1] <= 10 * step)
     ticks = [at for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2] + count[-1:]
-    more = "+" if curve.notes.get("last_or_more") else ""
+    more = "+" if curve.notes.last_or_more else ""
     axes.set_xticks(ticks, [*(f"{at:.0f}" for at in ticks[:-1]), f"{count[-1]:.0f}{more}"])
 
 
-def _rooted(curve: Curve) -> str:
-    rows = list(zip(*(_seen(curve, name) for name in ("count", "observed", "expected")), strict=True))
+def _rooted(curve: Rootogram) -> str:
+    points = curve.points
+    rows = list(zip(known(points.count), known(points.observed), known(points.expected), strict=True))
     count, observed, expected = max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
-    more = " or more" if curve.notes.get("last_or_more") and count == rows[-1][0] else ""
-    rest = noted(curve, "expected_above")
+    more = " or more" if curve.notes.last_or_more and count == rows[-1][0] else ""
+    rest = or_nan(curve.notes.expected_above)
     beyond = f"; {short(rest)} rows are expected above {numbers.count(rows[-1][0])}, where there are none"
     return (
         f"{numbers.count(rows[0][1])} rows with count 0, {short(rows[0][2])} expected; observed and expected "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report import wording
@@ -17,13 +17,14 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.results.curves.events import PredictiveValues
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from evalpipe.report.figures.canvas import Series
-    from evalpipe.results import Curve
+    from evalpipe.results.curves.events import PredictiveValuePoints
 
 VALUES = {"ppv": "PPV", "npv": "NPV"}
 TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
@@ -35,25 +36,25 @@ RAMP = ("#b9c4ce", "#8fa1b1", "#637a8e", "#3d566c", "#1b2733")
 
 def by_prevalence(context: Context) -> Drawing | None:
     """Draw ppv and npv of each model against the prevalence, the observed and the declared one marked."""
-    pairs = list(context.curves("predictive_values"))
+    pairs = context.curves(PredictiveValues)
     if not pairs:
         return None
     key, prior = f"d{context.place}-predictive", context.results.prevalence
-    level = next((noted(curve, "level") for _, curve in pairs if "level" in curve.notes), None)
+    level = next((curve.notes.level for _, curve in pairs if curve.notes.level is not None), None)
     band = f" with {wording.level(level)} limits by the delta method" if level is not None else ""
     caption = f"What the predicted levels are worth at any prevalence of {context.results.event}{band}. The dotted "
     caption += "line is the observed prevalence" + (", the dashed one the declared." if prior is not None else ".")
     spread = prior is not None and prior.beta is not None and bool(prior.limits)
     if spread and prior is not None:
         caption += f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
-    alt = f"Predictive values by prevalence on {context.dataset.name}. " + " ".join(_told(*pair) for pair in pairs)
+    alt = f"Predictive values by prevalence on {context.dataset.name}. " + " ".join(_worth(*pair) for pair in pairs)
     with style(key):
         entries = [KeyEntry(series.short, series.colour, series.dash) for series, _ in pairs]
         figure, panels = paper(len(entries), (HEIGHT, HEIGHT), gap=0.2)
         for axes, name in zip(panels, VALUES, strict=True):
             for series, curve in pairs:
-                _band(axes, curve, name, series)
-            axes.axvline(noted(pairs[0][1], "observed"), color=MUTED, linestyle=DOTTED, linewidth=1.1)
+                _band(axes, curve.points, name, series)
+            axes.axvline(or_nan(pairs[0][1].notes.observed), color=MUTED, linestyle=DOTTED, linewidth=1.1)
             if prior is not None and prior.value is not None:
                 axes.axvline(prior.value, color=INK, linestyle=DASHED, linewidth=0.9)
             if spread and prior is not None:
@@ -65,26 +66,30 @@ def by_prevalence(context: Context) -> Drawing | None:
         return Drawing(key, "Predictive values by prevalence", caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _band(axes: Axes, curve: Curve, name: str, series: Series) -> None:
-    x = column(curve, "prevalence")
-    axes.fill_between(
-        x, column(curve, f"{name}_lower"), column(curve, f"{name}_upper"), color=series.colour, alpha=0.18, linewidth=0)
-    axes.plot(x, column(curve, name), color=series.colour, linestyle=series.dash)
+def _band(axes: Axes, points: PredictiveValuePoints, name: str, series: Series) -> None:
+    x = column(points.prevalence)
+    value, lower, upper = (
+        (points.ppv, points.ppv_lower, points.ppv_upper) if name == "ppv" else
+        (points.npv, points.npv_lower, points.npv_upper))
+    axes.fill_between(x, column(lower), column(upper), color=series.colour, alpha=0.18, linewidth=0)
+    axes.plot(x, column(value), color=series.colour, linestyle=series.dash)
 
 
-def _told(series: Series, curve: Curve) -> str:
+def _worth(series: Series, curve: PredictiveValues) -> str:
     """Say in words what a model's predictions are worth at the observed and at the declared prevalence."""
-    said = []
-    for place in ("observed", "declared"):
-        if place in curve.notes:
-            values = (f"{VALUES[name]} {_text(noted(curve, f'{name}_{place}'))}" for name in VALUES)
+    notes, parts = curve.notes, []
+    for place, prevalence, ppv, npv in (
+        ("observed", notes.observed, notes.ppv_observed, notes.npv_observed),
+        ("declared", notes.declared, notes.ppv_declared, notes.npv_declared),
+    ):
+        if prevalence is not None:
             written = wording.share if place == "declared" else numbers.number
-            said.append(f"at the {place} prevalence {written(noted(curve, place))} {' and '.join(values)}")
-    return f"{series.label}: {'; '.join(said)}."
+            parts.append(f"at the {place} prevalence {written(prevalence)} PPV {_text(ppv)} and NPV {_text(npv)}")
+    return f"{series.label}: {'; '.join(parts)}."
 
 
-def _text(value: float) -> str:
-    return "undefined" if value != value else numbers.number(value)  # noqa: PLR0124 - only NaN differs from itself
+def _text(value: float | None) -> str:
+    return "undefined" if value is None else numbers.number(value)
 
 
 def _frame(axes: Axes, label: str) -> None:
@@ -93,7 +98,7 @@ def _frame(axes: Axes, label: str) -> None:
 
 def by_rate(context: Context, rate: str) -> Drawing | None:
     """Draw ppv and npv at the declared prevalence along a rate, a line for each of some values of the other."""
-    prior, pairs = context.results.prevalence, list(context.curves("predictive_values"))
+    prior, pairs = context.results.prevalence, context.curves(PredictiveValues)
     lines = [line for line in prior.lines if line.by == rate] if prior is not None else []
     if not lines or not pairs or prior is None or prior.value is None:
         return None
@@ -103,7 +108,7 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
         f"{numbers.number(prior.value)}, along its {rate}, for some values of its {other}. The marks are the models."
     )
     marks = " ".join(
-        f"{series.label}: {rate} {numbers.number(noted(curve, rate))}, {other} {numbers.number(noted(curve, other))}."
+        f"{series.label}: {rate} {numbers.number(_rate(curve, rate))}, {other} {numbers.number(_rate(curve, other))}."
         for series, curve in pairs
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. {marks}"
@@ -114,11 +119,12 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
         figure, panels = paper(len(entries), (HEIGHT, HEIGHT), gap=0.2)
         for axes, name in zip(panels, VALUES, strict=True):
             for i, line in enumerate(lines):
-                axes.plot(_numbers(line.points["rate"]), _numbers(line.points[name]), color=RAMP[i % 5],
+                axes.plot(column(line.points["rate"]), column(line.points[name]), color=RAMP[i % 5],
                           linestyle=DASHES[i % 5], linewidth=1.2)
             for series, curve in pairs:
-                axes.plot(noted(curve, rate), noted(curve, f"{name}_declared"), series.marker, color=series.colour,
-                          markersize=7, markeredgecolor="w", clip_on=False, zorder=5)
+                value = or_nan(curve.notes.ppv_declared if name == "ppv" else curve.notes.npv_declared)
+                axes.plot(_rate(curve, rate), value, series.marker, color=series.colour, markersize=7,
+                          markeredgecolor="w", clip_on=False, zorder=5)
             _frame(axes, VALUES[name])
         panels[0].set_xticklabels(())
         panels[1].set_xlabel(rate.capitalize())
@@ -127,5 +133,5 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _numbers(values: list[Any]) -> list[float]:
-    return [float("nan") if value is None else value for value in values]
+def _rate(curve: PredictiveValues, name: str) -> float:
+    return or_nan(curve.notes.sensitivity if name == "sensitivity" else curve.notes.specificity)

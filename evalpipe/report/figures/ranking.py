@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
 from evalpipe.report import equivocal
 from evalpipe.report.figures.bands import explained, shade
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, known, or_nan
+from evalpipe.results.curves.bands import GainBand, PrBand, RocBand
+from evalpipe.results.curves.events import Gain, Lift, Pr, Roc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from evalpipe.report.figures.context import Operating
-    from evalpipe.results import Curve
 
 DOTTED = (0, (1, 2))
-Pairs = list[tuple[Series, "Curve"]]
+Pairs = Sequence[tuple[Series, Roc | Pr | Gain]]
+C = TypeVar("C")
 
 
 def _key(series: Series, text: str | None) -> KeyEntry:
@@ -55,7 +57,7 @@ def _marks(axes: Axes, context: Context, pairs: Pairs, plot: Plot) -> None:
         )
 
 
-def _said(pairs: Pairs, say: Callable[[Series, Curve], str]) -> str:
+def _sentences(pairs: Sequence[tuple[Series, C]], say: Callable[[Series, C], str]) -> str:
     return " ".join(f"{series.label}: {say(series, curve)}." for series, curve in pairs)
 
 
@@ -63,17 +65,16 @@ def _said(pairs: Pairs, say: Callable[[Series, Curve], str]) -> str:
 class Plot:
     """What tells one figure over proportions from another.
 
-    ``x`` and ``y`` are coordinates of the curve, ``axes`` their names; ``reference`` lines have x, y and their key;
-    ``point`` picks the operating point's place; ``value`` is what the key says of a model.
+    ``axes`` are the names of both axes; ``band`` is the band about the curve; ``reference`` lines have x, y and their
+    key; ``point`` picks the operating point's place; ``values`` is what the key says of each model.
     """
 
     key: str
-    x: str
-    y: str
     axes: tuple[str, str]
+    band: type[RocBand | PrBand | GainBand]
     reference: tuple[tuple[list[float], list[float], KeyEntry], ...]
     point: Callable[[Operating], tuple[float | None, float | None]]
-    value: Callable[[Series, Curve], str | None]
+    values: Sequence[str | None]
     title: str
     caption: str
     alt: str
@@ -82,19 +83,19 @@ class Plot:
 def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     """Draw curves over proportions: all models, the reference lines, the operating points, the key."""
     key = f"d{context.place}-{plot.key}"
-    caption = plot.caption + explained(context, plot.key)
+    caption = plot.caption + explained(context, plot.band)
     if any(context.operating(series.name) for series, _ in pairs):
         caption += equivocal.markers(context.results, context.dataset.name)
     with style(key):
-        entries = [_key(series, plot.value(series, curve)) for series, curve in pairs]
+        entries = [_key(series, value) for (series, _), value in zip(pairs, plot.values, strict=True)]
         entries += [entry for *_, entry in plot.reference]
         figure, (axes,) = paper(len(entries))
         unit_axes(axes, *plot.axes)
         for x, y, entry in plot.reference:
             axes.plot(x, y, color=entry.colour, linestyle=entry.dash, linewidth=1)
-        shade(axes, context, plot.key, (plot.x, plot.y))
+        shade(axes, context, plot.band)
         for series, curve in pairs:
-            axes.plot(column(curve, plot.x), column(curve, plot.y), color=series.colour, linestyle=series.dash)
+            axes.plot(*map(column, curve.points.path), color=series.colour, linestyle=series.dash)
         _marks(axes, context, pairs, plot)
         add_key(figure, entries)
         return Drawing(key, plot.title, caption, plot.alt, to_svg(figure, key, plot.alt, caption))
@@ -102,11 +103,11 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
 
 def roc(context: Context) -> Drawing | None:
     """Draw the ROC curves of all models, with the chance diagonal and the operating points."""
-    pairs = list(context.curves("roc"))
+    pairs = context.curves(Roc)
     if not pairs:
         return None
 
-    def say(series: Series, _: Curve) -> str:
+    def say(series: Series, _: Roc) -> str:
         area, at = context.estimate(series.name, "roc_auc"), context.operating(series.name)
         parts = [f"ROC AUC {area}"] if area else []
         if at and at.sensitivity is not None and at.false_positive_rate is not None:
@@ -117,15 +118,14 @@ def roc(context: Context) -> Drawing | None:
         return "; ".join(parts) or "curve drawn"
 
     return _draw(context, pairs, Plot(
-        key="roc", x="false_positive_rate", y="sensitivity",
-        axes=("False positive rate (1 − specificity)", "Sensitivity"),
+        key="roc", axes=("False positive rate (1 − specificity)", "Sensitivity"), band=RocBand,
         reference=(([0, 1], [0, 1], KeyEntry("Chance", MUTED, DOTTED)),),
         point=lambda at: (at.false_positive_rate, at.sensitivity),
-        value=lambda series, _: _named("AUC", context.estimate(series.name, "roc_auc")),
+        values=[_named("AUC", context.estimate(series.name, "roc_auc")) for series, _ in pairs],
         title="ROC curve",
         caption="Share of the events predicted as events against share of the non-events predicted as events, over all "
         "thresholds. A marker shows the threshold in use, with its value; the dotted diagonal is chance.",
-        alt=f"ROC curve on {context.dataset.name}. {_said(pairs, say)}",
+        alt=f"ROC curve on {context.dataset.name}. {_sentences(pairs, say)}",
     ))
 
 
@@ -135,7 +135,7 @@ def _named(name: str, text: str | None) -> str | None:
 
 def precision_recall(context: Context) -> Drawing | None:
     """Draw the precision-recall curves, with the prevalence as baseline and the operating points."""
-    pairs, prevalence = list(context.curves("pr")), context.dataset.prevalence
+    pairs, prevalence = context.curves(Pr), context.dataset.prevalence
     if not pairs or prevalence is None:
         return None
 
@@ -143,7 +143,7 @@ def precision_recall(context: Context) -> Drawing | None:
         average = _named("AP", context.estimate(series.name, "average_precision"))
         return average or _named("AUC", context.estimate(series.name, "pr_auc"))
 
-    def say(series: Series, _: Curve) -> str:
+    def say(series: Series, _: Pr) -> str:
         at, parts = context.operating(series.name), [area(series) or ""]
         if at and at.sensitivity is not None:
             precise = "undefined" if at.precision is None else numbers.number(at.precision)
@@ -152,45 +152,44 @@ def precision_recall(context: Context) -> Drawing | None:
 
     base = numbers.number(prevalence)
     return _draw(context, pairs, Plot(
-        key="pr", x="recall", y="precision", axes=("Recall (sensitivity)", "Precision"),
+        key="pr", axes=("Recall (sensitivity)", "Precision"), band=PrBand,
         reference=(([0, 1], [prevalence, prevalence], KeyEntry(f"Prevalence {base}", MUTED, DOTTED)),),
         point=lambda at: (at.sensitivity, at.precision),
-        value=lambda series, _: area(series),
+        values=[area(series) for series, _ in pairs],
         title="Precision-recall curve",
         caption="Share of events among the predicted events against share of the events found. A marker shows the "
         "threshold in use; the dotted line is the observed prevalence, the precision of a random choice.",
-        alt=f"Precision-recall curve on {context.dataset.name}, prevalence {base}. {_said(pairs, say)}",
+        alt=f"Precision-recall curve on {context.dataset.name}, prevalence {base}. {_sentences(pairs, say)}",
     ))
 
 
 def gain(context: Context) -> Drawing | None:
     """Draw cumulative gain, with the random and the perfect line."""
-    pairs, prevalence = list(context.curves("gain")), context.dataset.prevalence
+    pairs, prevalence = context.curves(Gain), context.dataset.prevalence
     if not pairs or prevalence is None:
         return None
 
-    def at_tenth(_: Series, curve: Curve) -> str:
-        return f"{numbers.percent(noted(curve, 'found_in_first_10_percent'), 1)} in the first 10%"
+    def at_tenth(curve: Gain) -> str:
+        return f"{numbers.percent(or_nan(curve.notes.found_in_first_10_percent), 1)} in the first 10%"
 
-    def say(series: Series, curve: Curve) -> str:
-        half = numbers.percent(noted(curve, "found_in_first_50_percent"), 1)
-        tested = numbers.percent(noted(curve, "tested_for_half_of_events"), 1)
+    def say(_: Series, curve: Gain) -> str:
+        half = numbers.percent(or_nan(curve.notes.found_in_first_50_percent), 1)
+        tested = numbers.percent(or_nan(curve.notes.tested_for_half_of_events), 1)
         return (
-            f"of the events, {at_tenth(series, curve)} and {half} in the first 50% of the ranked rows; half of the "
+            f"of the events, {at_tenth(curve)} and {half} in the first 50% of the ranked rows; half of the "
             f"events in the first {tested}"
         )
 
     perfect = KeyEntry("Perfect ranking", MUTED, (0, (6, 2)))
     return _draw(context, pairs, Plot(
-        key="gain", x="tested", y="found",
-        axes=("Share of rows tested, highest scores first", "Share of events found"),
+        key="gain", axes=("Share of rows tested, highest scores first", "Share of events found"), band=GainBand,
         reference=(([0, prevalence, 1], [0, 1, 1], perfect), ([0, 1], [0, 1], KeyEntry("Random order", MUTED, DOTTED))),
         point=lambda at: (at.tested, at.sensitivity),
-        value=at_tenth,
+        values=[at_tenth(curve) for _, curve in pairs],
         title="Cumulative gain",
         caption="Share of all events found when rows are taken from the highest score down. A marker shows the "
         "threshold in use.",
-        alt=f"Cumulative gain on {context.dataset.name}. {_said(pairs, say)}",
+        alt=f"Cumulative gain on {context.dataset.name}. {_sentences(pairs, say)}",
     ))
 
 
@@ -198,26 +197,27 @@ def lift(context: Context) -> Drawing | None:
     """Draw lift: how many times as many events are found as in random order."""
     from matplotlib.ticker import MaxNLocator
 
-    pairs = list(context.curves("lift"))
+    pairs = context.curves(Lift)
     if not pairs:
         return None
     key = f"d{context.place}-lift"
     caption = (
         "How many times as many events are found as in random order, when rows are taken from the highest score down."
     )
-    said = [(series, numbers.number(noted(curve, "lift_in_first_10_percent"))) for series, curve in pairs]
+    early = [(series, numbers.number(or_nan(curve.notes.lift_in_first_10_percent))) for series, curve in pairs]
     alt = f"Lift on {context.dataset.name}. " + " ".join(
-        f"{series.label}: lift {value} in the first 10% of the ranked rows." for series, value in said
+        f"{series.label}: lift {value} in the first 10% of the ranked rows." for series, value in early
     )
     with style(key):
-        entries = [_key(series, f"{value} in the first 10%") for series, value in said]
+        entries = [_key(series, f"{value} in the first 10%") for series, value in early]
         figure, (axes,) = paper(len(entries) + 1)
         unit_axes(axes, "Share of rows tested, highest scores first", "Lift")
-        top = max(height for _, curve in pairs for height in column(curve, "lift") if height == height)  # noqa: PLR0124
+        top = max(height for _, curve in pairs for height in known(curve.points.lift))
         axes.yaxis.set_major_locator(MaxNLocator(5))
         axes.set(ylim=(0, max(top * 1.06, 1.2)))
         axes.plot([0, 1], [1, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
         for series, curve in pairs:
-            axes.plot(column(curve, "tested"), column(curve, "lift"), color=series.colour, linestyle=series.dash)
+            x, y = column(curve.points.tested), column(curve.points.lift)
+            axes.plot(x, y, color=series.colour, linestyle=series.dash)
         add_key(figure, [*entries, KeyEntry("Random order", MUTED, DOTTED)])
         return Drawing(key, "Lift", caption, alt, to_svg(figure, key, alt, caption))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from evalpipe.report.figures.calibration import BINS, bars, bins, finding
+from evalpipe.report.figures.calibration import BINS, bars, bins, finding, stacked
 from evalpipe.report.figures.canvas import (
     COLOURS,
     FOOT,
@@ -23,17 +23,18 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import column
+from evalpipe.report.figures.context import column, known
 from evalpipe.report.figures.numbers import named, plain_axes, short
+from evalpipe.results.curves.calibration import Histogram, Reliability
+from evalpipe.results.curves.residuals import ObservedPredictedSmooth
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from evalpipe.report.figures.context import Context
-    from evalpipe.results import Curve
+
+C = TypeVar("C")
 
 MOST_PANELS = 6
 """Panels of a figure, that of the original first; more variants continue in a further figure, beside it again."""
@@ -48,12 +49,12 @@ RECALIBRATED = Series("recalibrated", "Recalibrated", COLOURS[0], "solid", "o")
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class VariantPanel(Generic[C]):
     """A variant, or the original, with its curve and, where it has one, the histogram of its probabilities."""
 
     variant: str
-    curve: Curve
-    spread: Curve | None = None
+    curve: C
+    spread: Histogram | None = None
 
     @property
     def series(self) -> Series:
@@ -63,26 +64,22 @@ class Panel:
 
 def before_after(context: Context, model: str) -> tuple[Drawing, ...]:
     """Draw a model before and after recalibration: reliability of probabilities, or observed against predicted."""
-    for curve, draw in (
-        ("calibration_quantile", _reliability), ("calibration_uniform", _reliability),
-        ("observed_predicted_smooth", _observed),
-    ):
-        panels = _panels(context, model, curve)
+    spreads = context.variants(model, Histogram)
+    for name in ("calibration_quantile", "calibration_uniform"):
+        diagrams = context.variants(model, Reliability, name)
+        panels = [VariantPanel(variant, curve, spreads.get(variant)) for variant, curve in diagrams.items()]
         if len(panels) > 1:
-            groups = _groups(panels)
-            return tuple(draw(context, model, group, place) for place, group in enumerate(groups, 1))
-    return ()
+            return tuple(_reliability(context, model, *group) for group in enumerate(_groups(panels), 1))
+    smooth = context.variants(model, ObservedPredictedSmooth)
+    lines = [VariantPanel(variant, curve) for variant, curve in smooth.items()]
+    return tuple(_observed(context, model, *group) for group in enumerate(_groups(lines), 1))
 
 
-def _panels(context: Context, model: str, curve: str) -> list[Panel]:
-    found, spreads = (dict(context.variants(model, name)) for name in (curve, "histogram"))
-    return [Panel(variant, points, spreads.get(variant)) for variant, points in found.items()]
-
-
-def _groups(panels: Sequence[Panel]) -> list[list[Panel]]:
-    original, rest = panels[0], panels[1:]
+def _groups(panels: list[VariantPanel[C]]) -> list[list[VariantPanel[C]]]:
+    """Share the variants among figures, with the original first in each; none where there is nothing beside it."""
+    original, rest = panels[:1], panels[1:]
     starts = range(0, len(rest), MOST_PANELS - 1)
-    return [[original, *rest[start : start + MOST_PANELS - 1]] for start in starts]
+    return [[*original, *rest[start : start + MOST_PANELS - 1]] for start in starts]
 
 
 def _key(context: Context, model: str, place: int) -> str:
@@ -94,7 +91,7 @@ def _label(context: Context, model: str) -> str:
     return next(series.label for series in context.series if series.name == model)
 
 
-def _reliability(context: Context, model: str, panels: list[Panel], place: int) -> Drawing:
+def _reliability(context: Context, model: str, place: int, panels: list[VariantPanel[Reliability]]) -> Drawing:
     kind = BINS[panels[0].curve.curve.removeprefix("calibration_")]
     key, label = _key(context, model, place), _label(context, model)
     title = f"{label} before and after recalibration"
@@ -116,7 +113,7 @@ def _reliability(context: Context, model: str, panels: list[Panel], place: int) 
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _diagram(axes: Axes, panel: Panel) -> None:
+def _diagram(axes: Axes, panel: VariantPanel[Reliability]) -> None:
     ticks = (0, 0.25, 0.5, 0.75, 1)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), yticks=ticks)
     axes.set_xticks(ticks, ["0", "", "0.5", "", "1"])
@@ -125,18 +122,19 @@ def _diagram(axes: Axes, panel: Panel) -> None:
     bins(axes, panel.series, panel.curve, 3.8)
 
 
-def _strip(axes: Axes, panel: Panel) -> None:
+def _strip(axes: Axes, panel: VariantPanel[Reliability]) -> None:
     axes.set(xlim=(-0.02, 1.02), yticks=())
     axes.set_xticks((0, 0.25, 0.5, 0.75, 1), ["0", "", "0.5", "", "1"])
     axes.grid(visible=False)
     if panel.spread is not None:
-        heights = [a + b for a, b in zip(column(panel.spread, "events"), column(panel.spread, "others"), strict=True)]
-        edges = [*column(panel.spread, "low"), column(panel.spread, "high")[-1]]
+        edges, heights = stacked(panel.spread)
         axes.stairs(heights, edges, fill=True, color=panel.series.colour, alpha=0.55)
     axes.set_ylim(bottom=0)
 
 
-def _observed(context: Context, model: str, panels: list[Panel], place: int) -> Drawing:
+def _observed(
+    context: Context, model: str, place: int, panels: list[VariantPanel[ObservedPredictedSmooth]]
+) -> Drawing:
     key, label = _key(context, model, place), _label(context, model)
     title = f"{label} before and after recalibration"
     caption = (
@@ -150,7 +148,7 @@ def _observed(context: Context, model: str, panels: list[Panel], place: int) -> 
         figure, drawn = _paper(len(panels), 0.0)
         for panel, (axes, _) in zip(panels, drawn, strict=True):
             axes.plot(limits, limits, color=INK, linestyle=DOTTED, linewidth=1)
-            x, y = column(panel.curve, "predicted"), column(panel.curve, "observed")
+            x, y = map(column, panel.curve.points.path)
             axes.plot(x, y, color=panel.series.colour, marker="o" if len(x) < 5 else "", markersize=3.2)
             axes.set(xlim=limits, ylim=limits)
             plain_axes(axes, 3)
@@ -158,20 +156,16 @@ def _observed(context: Context, model: str, panels: list[Panel], place: int) -> 
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _limits(panels: list[Panel]) -> tuple[float, float]:
+def _limits(panels: list[VariantPanel[ObservedPredictedSmooth]]) -> tuple[float, float]:
     """Return the limits of both axes, which all panels share."""
-    values = [panel.curve.points[name] for panel in panels for name in ("predicted", "observed")]
-    ends = [x for each in values for x in each if x is not None]
+    ends = [value for panel in panels for values in panel.curve.points.path for value in known(values)]
     room = 0.04 * (max(ends) - min(ends)) or abs(max(ends)) / 2 or 0.5
     return min(ends) - room, max(ends) + room
 
 
-def _gap(curve: Curve) -> str:
+def _gap(curve: ObservedPredictedSmooth) -> str:
     """Say where the smooth line lies furthest from the diagonal."""
-    rows = [
-        (x, y) for x, y in zip(curve.points["predicted"], curve.points["observed"], strict=True)
-        if x is not None and y is not None
-    ]
+    rows = [(x, y) for x, y in zip(*curve.points.path, strict=True) if x is not None and y is not None]
     x, y = max(rows, key=lambda row: abs(row[1] - row[0]))
     return f"the line is furthest from the diagonal where {short(x)} is predicted, at {short(y)}"
 
@@ -197,7 +191,7 @@ def _paper(many: int, strip: float) -> tuple[Figure, list[tuple[Axes, Axes | Non
 
 
 def _finish(
-    figure: Figure, drawn: list[tuple[Axes, Axes | None]], panels: list[Panel], names: tuple[str, str]
+    figure: Figure, drawn: list[tuple[Axes, Axes | None]], panels: list[VariantPanel[C]], names: tuple[str, str]
 ) -> None:
     """Write the names of panels and axes, the labels of ticks at the outer edges alone, and the key."""
     for place, (panel, (axes, beneath)) in enumerate(zip(panels, drawn, strict=True)):
@@ -216,5 +210,5 @@ def _finish(
             if beneath is not None:
                 beneath.set_ylabel("Rows")
     shown = [replace(ORIGINAL, label="Before: the original"), replace(RECALIBRATED, label="After")]
-    entries = [KeyEntry(one.label, one.colour, one.dash, one.marker) for one in shown]
+    entries = [KeyEntry(series.label, series.colour, series.dash, series.marker) for series in shown]
     add_key(figure, [*entries, KeyEntry("Perfect calibration", INK, DOTTED, width=1)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalpipe import numbers
 from evalpipe.report import wording
@@ -25,14 +25,24 @@ from evalpipe.report.figures.canvas import (
     to_svg,
     unit_axes,
 )
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, or_nan
 from evalpipe.report.figures.distribution import EVENTS, OTHERS
+from evalpipe.results.curves.calibration import (
+    CalibrationIsotonic,
+    CalibrationLogistic,
+    CalibrationSpline,
+    CalibrationWindow,
+    Histogram,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from evalpipe.results import Curve
+    from evalpipe.results.curves import Column
+    from evalpipe.results.curves.calibration import SmoothPoints, WindowPoints
+
+    C = TypeVar("C", bound=CalibrationLogistic | CalibrationSpline | CalibrationIsotonic | Histogram)
 
 DOTTED, DASHED = (0, (1, 2)), (0, (5, 2))
 LINE, STEPS = "#c8500a", "#3d4650"
@@ -43,12 +53,12 @@ MOST = 4
 
 SHADES = {1: 0.2, 2: 0.16, 3: 0.12, 4: 0.1}
 
-Pairs = list[tuple[Series, "Curve"]]
+Pairs = list[tuple[Series, CalibrationWindow]]
 
 
 def windows(context: Context) -> Drawing | None:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
-    whole = list(context.curves("calibration_window"))
+    whole = context.curves(CalibrationWindow)
     pairs = whole[:MOST]
     if not pairs:
         return None
@@ -62,10 +72,10 @@ def windows(context: Context) -> Drawing | None:
         unit_axes(axes, "Mean predicted probability", "Observed share of events")
         axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
         for series, curve in pairs:
-            x = column(curve, "mean_probability")
-            _shade(axes, x, curve, series.colour, SHADES[len(pairs)])
+            x = column(curve.points.mean_probability)
+            _shade(axes, x, curve.points, series.colour, SHADES[len(pairs)])
             axes.plot(
-                x, column(curve, "event_rate"), color=series.colour, linestyle=series.dash, linewidth=1.3,
+                x, column(curve.points.event_rate), color=series.colour, linestyle=series.dash, linewidth=1.3,
                 marker=series.marker, markersize=3.5, markeredgecolor="white", markeredgewidth=0.4,
             )
         add_key(figure, [*(KeyEntry(s.short, s.colour, s.dash, s.marker) for s, _ in pairs), DIAGONAL])
@@ -74,8 +84,8 @@ def windows(context: Context) -> Drawing | None:
 
 def _window_caption(context: Context, pairs: Pairs, whole: int) -> str:
     notes = pairs[0][1].notes
-    width, step = (numbers.plain(float(notes[name])) for name in ("width", "step"))
-    methods = dict.fromkeys(str(curve.notes.get("method", "none")) for _, curve in pairs)
+    width, step = (numbers.plain(or_nan(value)) for value in (notes.width, notes.step))
+    methods = dict.fromkeys(curve.notes.method or "none" for _, curve in pairs)
     names = ", ".join(wording.method(name) for name in methods if name != "none")
     shaded = (
         f" Shaded: {wording.level(context.results.intervals.level)} intervals of each window alone ({names})."
@@ -92,95 +102,102 @@ def _first_models(whole: int) -> str:
     return f" Of {whole} models the first {MOST} are drawn; all are in results.json." if whole > MOST else ""
 
 
-def _shade(axes: Axes, x: list[float], curve: Curve, colour: str, alpha: float) -> None:
-    low, high = (column(curve, name) for name in ("lower", "upper"))
-    axes.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0)
+def _shade(axes: Axes, x: list[float], points: WindowPoints | SmoothPoints, colour: str, alpha: float) -> None:
+    axes.fill_between(x, column(points.lower), column(points.upper), color=colour, alpha=alpha, linewidth=0)
 
 
-def _in_windows(curve: Curve) -> str:
+def _in_windows(curve: CalibrationWindow) -> str:
     """Say in how many windows the interval misses the mean probability, and where the gap is widest."""
-    x, y = column(curve, "mean_probability"), column(curve, "event_rate")
+    x, y = column(curve.points.mean_probability), column(curve.points.event_rate)
     place = max(range(len(x)), key=lambda i: abs(y[i] - x[i]))
     widest = f"widest gap at mean probability {numbers.number(x[place])}, where the share of events is "
     widest += numbers.number(y[place])
-    limits = _limits(curve, "mean_probability")
+    limits = _limits(curve.points.mean_probability, curve.points)
     if not limits:
         return widest
     missed = sum(1 for at, low, high in limits if not low <= at <= high)
     return f"in {missed} of {len(limits)} windows the interval excludes the diagonal; {widest}"
 
 
-def _limits(curve: Curve, across: str) -> list[tuple[float, float, float]]:
+def _limits(across: Column, points: WindowPoints | SmoothPoints) -> list[tuple[float, float, float]]:
     """Return the place and the limits of each point that has any."""
-    rows = zip(*(curve.points[name] for name in (across, "lower", "upper")), strict=True)
+    rows = zip(across, points.lower, points.upper, strict=True)
     return [(x, low, high) for x, low, high in rows if x is not None and low is not None and high is not None]
 
 
 def smooth(context: Context) -> Drawing | None:
     """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
-    held = {series.name: Held(*(_curve(context, series, name) for name in KINDS)) for series in context.series}
-    whole = [series for series in context.series if any(held[series.name][:3])]
+    curves = _of_each_model(context)
+    whole = [series for series in context.series if any(curves[series.name][:3])]
     models = whole[:MOST]
     if not models:
         return None
     key, title = f"d{context.place}-calibration-smooth", "Reliability, smooth curves"
-    caption = _smooth_caption(context, [held[series.name] for series in models])
-    caption += _moved(models, held) + _first_models(len(whole))
+    caption = _smooth_caption(context, [curves[series.name] for series in models])
+    caption += _moved(models, curves) + _first_models(len(whole))
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_along(held[series.name])}." for series in models
+        f"{series.label}: {_along(curves[series.name])}." for series in models
     )
     with style(key):
-        entries = _entries(context, [held[series.name] for series in models])
+        entries = _entries(context, [curves[series.name] for series in models])
         figure, panels = _panels(len(models), len(entries))
         for series, (upper, lower) in zip(models, panels, strict=True):
-            _draw(upper, series, held[series.name])
-            _mirrored(lower, held[series.name].scores)
+            _draw(upper, series, curves[series.name])
+            _mirrored(lower, curves[series.name].scores)
         _label(panels)
         add_key(figure, entries)
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-KINDS = ("calibration_logistic", "calibration_spline", "calibration_isotonic", "histogram")
-
-
-class Held(NamedTuple):
+class SmoothCurves(NamedTuple):
     """The curves of one model; None where it has none."""
 
-    line: Curve | None
-    spline: Curve | None
-    isotonic: Curve | None
-    scores: Curve | None
+    line: CalibrationLogistic | None
+    spline: CalibrationSpline | None
+    isotonic: CalibrationIsotonic | None
+    scores: Histogram | None
 
 
-def _curve(context: Context, series: Series, name: str) -> Curve | None:
-    return next((curve for found, curve in context.curves(name) if found.name == series.name), None)
+def _of_each_model(context: Context) -> dict[str, SmoothCurves]:
+    def by_model(kind: type[C]) -> dict[str, C]:
+        return {series.name: curve for series, curve in context.curves(kind)}
+
+    lines, splines = by_model(CalibrationLogistic), by_model(CalibrationSpline)
+    steps, scores = by_model(CalibrationIsotonic), by_model(Histogram)
+    names = [series.name for series in context.series]
+    return {name: SmoothCurves(lines.get(name), splines.get(name), steps.get(name), scores.get(name)) for name in names}
 
 
-def _entries(context: Context, drawn: list[Held]) -> list[KeyEntry]:
+def _entries(context: Context, drawn: list[SmoothCurves]) -> list[KeyEntry]:
     level = wording.level(context.results.intervals.level)
-    band = f" with {level} band" if any(held.spline and _limits(held.spline, "probability") for held in drawn) else ""
-    entries = [KeyEntry(f"Spline{band}", EVENTS)] if any(held.spline for held in drawn) else []
-    entries += [KeyEntry("Logistic line", LINE, DASHED)] if any(held.line for held in drawn) else []
-    entries += [KeyEntry("Isotonic fit", STEPS, width=0.9)] if any(held.isotonic for held in drawn) else []
+    band = f" with {level} band" if any(map(_band, drawn)) else ""
+    entries = [KeyEntry(f"Spline{band}", EVENTS)] if any(curves.spline for curves in drawn) else []
+    entries += [KeyEntry("Logistic line", LINE, DASHED)] if any(curves.line for curves in drawn) else []
+    entries += [KeyEntry("Isotonic fit", STEPS, width=0.9)] if any(curves.isotonic for curves in drawn) else []
     return [*entries, DIAGONAL]
 
 
-def _smooth_caption(context: Context, drawn: list[Held]) -> str:
+def _band(curves: SmoothCurves) -> list[tuple[float, float, float]]:
+    """Return where the band about the spline of a model lies; nothing where it has none."""
+    return _limits(curves.spline.points.probability, curves.spline.points) if curves.spline else []
+
+
+def _smooth_caption(context: Context, drawn: list[SmoothCurves]) -> str:
     parts = ["Share of events along the predicted probability; on the dotted diagonal they agree."]
     parts.append("The line and the spline are on the log odds; the isotonic fit is the best that never falls.")
-    if any(held.spline and _limits(held.spline, "probability") for held in drawn):
+    if any(map(_band, drawn)):
         parts.append("The band is for each point alone; limits of the other curves are in results.json.")
-    if any(held.isotonic for held in drawn):
+    if any(curves.isotonic for curves in drawn):
         parts.append("MCB − DSC + UNC (miscalibration, discrimination, uncertainty) is the Brier score.")
-    if any(held.scores for held in drawn):
+    if any(curves.scores for curves in drawn):
         parts.append(f"Beneath: how the probabilities are spread, {context.results.event} upwards, "
                      f"{context.results.other} downwards.")
     return " ".join(parts)
 
 
-def _moved(models: list[Series], held: dict[str, Held]) -> str:
+def _moved(models: list[Series], curves: dict[str, SmoothCurves]) -> str:
     """Say how many rows were moved off 0 and 1, for they weigh most in curves on the log odds."""
-    rows = [(series.label, noted(curve, "clipped")) for series in models if (curve := held[series.name].line)]
+    rows = [(series.label, or_nan(curve.notes.clipped)) for series in models if (curve := curves[series.name].line)]
     said = ", ".join(f"{label} {numbers.count(many)}" for label, many in rows if many > 0)
     return f" Rows at 0 or 1, moved off it for the log odds, where they pull the line: {said}." if said else ""
 
@@ -207,33 +224,30 @@ def _panels(models: int, key_rows: int) -> tuple[Figure, list[tuple[Axes, Axes]]
     return figure, panels
 
 
-def _draw(axes: Axes, series: Series, held: Held) -> None:
+def _draw(axes: Axes, series: Series, curves: SmoothCurves) -> None:
     unit_axes(axes, "", "")
     axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
-    if held.isotonic:
-        axes.plot(*_xy(held.isotonic), color=STEPS, linewidth=0.8)
-        _parts(axes, held.isotonic)
-    if held.spline:
-        x, y = _xy(held.spline)
-        _shade(axes, x, held.spline, EVENTS, 0.2)
+    if curves.isotonic:
+        axes.plot(*map(column, curves.isotonic.points.path), color=STEPS, linewidth=0.8)
+        _parts(axes, curves.isotonic)
+    if curves.spline:
+        x, y = map(column, curves.spline.points.path)
+        _shade(axes, x, curves.spline.points, EVENTS, 0.2)
         axes.plot(x, y, color=EVENTS)
-    if held.line:
-        axes.plot(*_xy(held.line), color=LINE, linestyle=DASHED, linewidth=1.3)
+    if curves.line:
+        axes.plot(*map(column, curves.line.points.path), color=LINE, linestyle=DASHED, linewidth=1.3)
     axes.set_title(clip(series.label, 50 if axes.get_position().width > 0.5 else 24), fontsize=8.5, loc="left", pad=3)
 
 
-def _xy(curve: Curve) -> tuple[list[float], list[float]]:
-    return column(curve, "probability"), column(curve, "event_rate")
-
-
-def _parts(axes: Axes, curve: Curve) -> None:
+def _parts(axes: Axes, curve: CalibrationIsotonic) -> None:
     """Write the parts of the Brier score into the corner that a fair curve leaves free."""
-    parts = {"MCB": "miscalibration", "DSC": "discrimination", "UNC": "uncertainty"}
-    text = "\n".join(f"{short} {numbers.fixed(noted(curve, name), 4)}" for short, name in parts.items())
+    notes = curve.notes
+    parts = {"MCB": notes.miscalibration, "DSC": notes.discrimination, "UNC": notes.uncertainty}
+    text = "\n".join(f"{short} {numbers.fixed(or_nan(part), 4)}" for short, part in parts.items())
     axes.text(0.98, 0.02, text, ha="right", va="bottom", fontsize=7, color=INK, linespacing=1.25)
 
 
-def _mirrored(axes: Axes, scores: Curve | None) -> None:
+def _mirrored(axes: Axes, scores: Histogram | None) -> None:
     """Draw the weight of events upwards and of others downwards, by probability."""
     axes.set(xlim=(-0.015, 1.015), yticks=())
     axes.grid(visible=False)
@@ -241,10 +255,10 @@ def _mirrored(axes: Axes, scores: Curve | None) -> None:
         axes.spines[side].set_visible(False)
     if scores is None:
         return
-    edges = [*column(scores, "low"), column(scores, "high")[-1]]
-    heights = {name: column(scores, name) for name in ("events", "others")}
-    axes.stairs(heights["events"], edges, fill=True, facecolor=EVENTS, edgecolor=EVENTS, linewidth=0.5)
-    axes.stairs([-h for h in heights["others"]], edges, fill=True, facecolor=OTHERS, edgecolor=MUTED, linewidth=0.5)
+    events, others = column(scores.points.events), column(scores.points.others)
+    edges = [*column(scores.points.low), column(scores.points.high)[-1]]
+    axes.stairs(events, edges, fill=True, facecolor=EVENTS, edgecolor=EVENTS, linewidth=0.5)
+    axes.stairs([-weight for weight in others], edges, fill=True, facecolor=OTHERS, edgecolor=MUTED, linewidth=0.5)
     axes.axhline(0, color=INK, linewidth=0.6)
 
 
@@ -266,18 +280,20 @@ def _label(panels: list[tuple[Axes, Axes]]) -> None:
             lower.set_xlabel("Predicted probability")
 
 
-def _along(held: Held) -> str:
+def _along(curves: SmoothCurves) -> str:
     """Say where the spline's band leaves the diagonal, and the line's coefficients and the parts of the Brier score."""
     said = []
-    if held.spline:
-        limits = _limits(held.spline, "probability")
-        said += [_away(limits)] if limits else [f"the spline has {numbers.number(noted(held.spline, 'edf'))} degrees"]
-    if held.line:
-        intercept, slope = (numbers.number(noted(held.line, name)) for name in ("intercept", "slope"))
+    if curves.spline:
+        limits, edf = _band(curves), or_nan(curves.spline.notes.edf)
+        said += [_away(limits)] if limits else [f"the spline has {numbers.number(edf)} degrees"]
+    if curves.line:
+        intercept, slope = (numbers.number(or_nan(x)) for x in (curves.line.notes.intercept, curves.line.notes.slope))
         said.append(f"the logistic line has intercept {intercept} and slope {slope}")
-    if held.isotonic:
-        names = ("miscalibration", "discrimination", "uncertainty")
-        said.append(", ".join(f"{name} {numbers.fixed(noted(held.isotonic, name), 4)}" for name in names))
+    if curves.isotonic:
+        notes = curves.isotonic.notes
+        parts = {"miscalibration": notes.miscalibration, "discrimination": notes.discrimination,
+                 "uncertainty": notes.uncertainty}
+        said.append(", ".join(f"{name} {numbers.fixed(or_nan(part), 4)}" for name, part in parts.items()))
     return "; ".join(said)
 
 

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, or_nan
 from evalpipe.report.figures.numbers import LEFT, POINT, heights, name_above, named, plain_axes, short, with_unit
+from evalpipe.results.curves.residuals import (
+    ResidualBox,
+    ResidualEcdf,
+    ResidualHistogram,
+    ResidualOutliers,
+    ResidualQuantiles,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from evalpipe.results import Curve
 
 FILL, RMSE = "#c9d9e8", "#b3261e"
 ROW, NAMES = 0.52, 1.62
@@ -21,7 +26,7 @@ ROW, NAMES = 0.52, 1.62
 
 def histogram(context: Context) -> Drawing | None:
     """Draw each model's residuals in bins of equal width."""
-    pairs = list(context.curves("residual_histogram"))
+    pairs = context.curves(ResidualHistogram)
     if not pairs:
         return None
     key, title, many = f"d{context.place}-residual-histogram", "Histogram of residuals", len(pairs)
@@ -32,7 +37,8 @@ def histogram(context: Context) -> Drawing | None:
     alt = f"Histogram of residuals on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_fullest(context, curve)}." for series, curve in pairs
     )
-    low, high = (limit(v for _, c in pairs for v in column(c, name)) for limit, name in ((min, "low"), (max, "high")))
+    low = min(value for _, curve in pairs for value in column(curve.points.low))
+    high = max(value for _, curve in pairs for value in column(curve.points.high))
     room = 0.03 * (high - low)
     with style(key):
         figure, drawn = paper(0, heights(many), LEFT)
@@ -47,16 +53,17 @@ def histogram(context: Context) -> Drawing | None:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _bars(axes: Axes, curve: Curve) -> None:
-    edges, weights = [*column(curve, "low"), column(curve, "high")[-1]], column(curve, "weight")
+def _bars(axes: Axes, curve: ResidualHistogram) -> None:
+    points = curve.points
+    edges, weights = [*column(points.low), column(points.high)[-1]], column(points.weight)
     shares = [100 * weight / sum(weights) for weight in weights]
     axes.stairs(shares, edges, fill=True, facecolor=FILL, edgecolor=POINT, linewidth=0.7)
     axes.axvline(0, color=INK, linewidth=0.9)
     axes.set(ylim=(0, max(shares) * 1.12), ylabel="Per cent of rows")
 
 
-def _fullest(context: Context, curve: Curve) -> str:
-    low, high, weights = (column(curve, name) for name in ("low", "high", "weight"))
+def _fullest(context: Context, curve: ResidualHistogram) -> str:
+    low, high, weights = (column(values) for values in (curve.points.low, curve.points.high, curve.points.weight))
     place = weights.index(max(weights))
     share = numbers.percent(weights[place], sum(weights))
     return (
@@ -67,11 +74,11 @@ def _fullest(context: Context, curve: Curve) -> str:
 
 def distribution(context: Context) -> Drawing | None:
     """Draw the share of rows with a larger absolute residual, all models in one panel."""
-    pairs = list(context.curves("residual_ecdf"))
+    pairs = context.curves(ResidualEcdf)
     if not pairs:
         return None
     key, title = f"d{context.place}-residual-ecdf", "Distribution of absolute residuals"
-    quantiles = {series.name: curve for series, curve in context.curves("residual_quantiles")}
+    quantiles = {series.name: curve for series, curve in context.curves(ResidualQuantiles)}
     caption = (
         "Share of the rows whose prediction is further off than the absolute residual on the horizontal axis. A curve "
         "that falls sooner is better."
@@ -84,8 +91,8 @@ def distribution(context: Context) -> Drawing | None:
         figure, (axes,) = paper(len(entries), (2.9,), LEFT)
         for series, curve in pairs:
             axes.step(
-                column(curve, "absolute_residual"), column(curve, "share_above"), where="post", color=series.colour,
-                linestyle=series.dash,
+                column(curve.points.absolute_residual), column(curve.points.share_above), where="post",
+                color=series.colour, linestyle=series.dash,
             )
         plain_axes(axes)
         axes.set(ylim=(-0.015, 1.03), yticks=(0, 0.2, 0.4, 0.6, 0.8, 1), ylabel="Share of rows above")
@@ -95,18 +102,19 @@ def distribution(context: Context) -> Drawing | None:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _key(series: Series, quantiles: Curve | None) -> KeyEntry:
+def _key(series: Series, quantiles: ResidualQuantiles | None) -> KeyEntry:
     median = "" if quantiles is None else f": median {short(_at(quantiles, 0.5))}"
     return KeyEntry(series.short + median, series.colour, series.dash)
 
 
-def _at(quantiles: Curve, share: float) -> float:
+def _at(quantiles: ResidualQuantiles, share: float) -> float:
     """Return the absolute residual that this share of the rows does not exceed."""
-    return dict(zip(column(quantiles, "share"), column(quantiles, "absolute_residual"), strict=True))[share]
+    points = quantiles.points
+    return dict(zip(column(points.share), column(points.absolute_residual), strict=True))[share]
 
 
-def _exceeded(context: Context, curve: Curve, quantiles: Curve | None) -> str:
-    largest = f"the largest is {with_unit(context, column(curve, 'absolute_residual')[-1])}"
+def _exceeded(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None) -> str:
+    largest = f"the largest is {with_unit(context, column(curve.points.absolute_residual)[-1])}"
     if quantiles is None:
         return largest
     half, ninth = (short(_at(quantiles, share)) for share in (0.5, 0.9))
@@ -115,7 +123,7 @@ def _exceeded(context: Context, curve: Curve, quantiles: Curve | None) -> str:
 
 def boxes(context: Context) -> Drawing | None:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
-    pairs = list(context.curves("residual_box"))
+    pairs = context.curves(ResidualBox)
     if not pairs:
         return None
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
@@ -126,7 +134,7 @@ def boxes(context: Context) -> Drawing | None:
     alt = f"Box plots of absolute residuals on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_boxed(context, curve)}." for series, curve in pairs
     )
-    beyond = {series.name: curve for series, curve in context.curves("residual_outliers")}
+    beyond = {series.name: curve for series, curve in context.curves(ResidualOutliers)}
     with style(key, **{"axes.grid.axis": "x"}):
         figure, (axes,) = paper(2, (ROW * len(pairs) + 0.15,), NAMES)
         names = axes.get_yaxis_transform()
@@ -142,26 +150,26 @@ def boxes(context: Context) -> Drawing | None:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _box(axes: Axes, row: int, curve: Curve, beyond: Curve | None) -> None:
-    names = ("lower_whisker", "lower_quartile", "median", "upper_quartile", "upper_whisker")
-    low, first, median, third, high = (column(curve, name)[0] for name in names)
+def _box(axes: Axes, row: int, curve: ResidualBox, beyond: ResidualOutliers | None) -> None:
+    low, first, median, third, high = (column(values)[0] for values in curve.points.columns.values())
     axes.hlines([row, row], [low, third], [first, high], color=POINT, linewidth=1)
     axes.vlines([low, high], row - 0.13, row + 0.13, color=POINT, linewidth=1)
     axes.barh(row, third - first, left=first, height=0.5, color=FILL, edgecolor=POINT, linewidth=0.9)
     axes.vlines([median], row - 0.25, row + 0.25, color=INK, linewidth=1.8)
     if beyond is not None:
-        values = column(beyond, "absolute_residual")
+        values = column(beyond.points.absolute_residual)
         axes.plot(values, [row] * len(values), "o", color=POINT, markersize=2.6, alpha=0.7, markeredgewidth=0)
-    rmse = noted(curve, "rmse")
+    rmse = or_nan(curve.notes.rmse)
     axes.plot([rmse], [row], "D", color=RMSE, markersize=5, markeredgecolor="white", markeredgewidth=0.6)
 
 
-def _boxed(context: Context, curve: Curve) -> str:
-    low, median, high = (column(curve, name)[0] for name in ("lower_quartile", "median", "upper_quartile"))
-    outliers = noted(curve, "outliers")
+def _boxed(context: Context, curve: ResidualBox) -> str:
+    points = curve.points
+    low, median, high = (column(values)[0] for values in (points.lower_quartile, points.median, points.upper_quartile))
+    outliers = or_nan(curve.notes.outliers)
     rows = f"{numbers.count(outliers)} rows lie" if outliers else "no row lies"
     rows = "1 row lies" if outliers == 1 else rows
     return (
         f"median {with_unit(context, median)}, quartiles {short(low)} and {short(high)}, RMSE "
-        f"{with_unit(context, noted(curve, 'rmse'))}; {rows} beyond the whiskers"
+        f"{with_unit(context, or_nan(curve.notes.rmse))}; {rows} beyond the whiskers"
     )

@@ -21,7 +21,8 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import column
+from evalpipe.report.figures.context import column, known
+from evalpipe.results.curves.events import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from evalpipe.report.figures.context import Context
-    from evalpipe.results import Curve, Threshold
+    from evalpipe.results import Threshold
+    from evalpipe.results.curves import Column
 
 MOST_PANELS, ABREAST = 10, 2
 """Panels of a figure, and side by side; more measures are shared among several figures."""
@@ -44,8 +46,8 @@ CHOSEN = (0, (4, 2))
 def sweeps(context: Context) -> tuple[Drawing, ...]:
     """Draw the measures of each model whose threshold a rule chose, and of the others beside them."""
     found: list[Drawing] = []
-    for number, (series, curve) in enumerate(context.curves("sweep"), 1):
-        chosen, measures = context.threshold(series.name), [name for name in curve.points if name != "threshold"]
+    for number, (series, curve) in enumerate(context.curves(Sweep), 1):
+        chosen, measures = context.threshold(series.name), list(curve.points.measures)
         figures = -(-len(measures) // MOST_PANELS)
         each = -(-len(measures) // (figures * ABREAST)) * ABREAST
         for first in range(0, len(measures), each):
@@ -55,7 +57,7 @@ def sweeps(context: Context) -> tuple[Drawing, ...]:
 
 
 def _drawn(
-    context: Context, key: str, series: Series, curve: Curve, chosen: Threshold | None, measures: Sequence[str]
+    context: Context, key: str, series: Series, curve: Sweep, chosen: Threshold | None, measures: Sequence[str]
 ) -> Drawing:
     title = f"Measures by threshold: {clip(series.label, 40)}"
     caption = "What each measure would be if rows were predicted as events from each threshold upwards"
@@ -68,7 +70,7 @@ def _drawn(
         caption += ", shaded its interval." if chosen.lower is not None else "."
         entries.append(KeyEntry(f"Threshold {at}", INK, CHOSEN))
     alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
-        f"{_title(context, name)}: {_range(curve, name)}." for name in measures)
+        f"{_title(context, name)}: {_range(curve.points.measures[name])}." for name in measures)
     with style(key):
         figure, panels = _panels(len(measures), len(entries))
         for place, (axes, name) in enumerate(zip(panels, measures, strict=True)):
@@ -99,15 +101,15 @@ def _panels(count: int, rows_of_key: int) -> tuple[Figure, list[Axes]]:
     return figure, found
 
 
-def _panel(axes: Axes, series: Series, curve: Curve, name: str, chosen: Threshold | None) -> None:
+def _panel(axes: Axes, series: Series, curve: Sweep, name: str, chosen: Threshold | None) -> None:
     from matplotlib.ticker import MaxNLocator
 
     if chosen is not None and chosen.lower is not None and chosen.upper is not None:
         axes.axvspan(chosen.lower, chosen.upper, color=INK, alpha=0.1, linewidth=0)
-    axes.plot(column(curve, "threshold"), column(curve, name), color=series.colour, linewidth=1.3)
+    axes.plot(column(curve.points.threshold), column(curve.points.measures[name]), color=series.colour, linewidth=1.3)
     if chosen is not None:
         axes.axvline(chosen.value, color=INK, linestyle=CHOSEN, linewidth=0.9)
-    cuts = [x for x in curve.points["threshold"] if x is not None]
+    cuts = known(curve.points.threshold)
     if cuts and min(cuts) >= 0 and max(cuts) <= 1:
         axes.set(xlim=(-0.02, 1.02), xticks=(0, 0.5, 1))
     else:
@@ -123,7 +125,7 @@ def _title(context: Context, name: str) -> str:
     return titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
 
 
-def _range(curve: Curve, name: str) -> str:
+def _range(measure: Column) -> str:
     """Say between which values a measure moves."""
-    values = [value for value in curve.points[name] if value is not None]
+    values = known(measure)
     return f"from {numbers.number(min(values))} to {numbers.number(max(values))}" if values else "undefined everywhere"

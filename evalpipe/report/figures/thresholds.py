@@ -19,25 +19,25 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.results.curves.calibration import Refinement
+from evalpipe.results.curves.events import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from evalpipe.results import Curve
-
-RATES = {"sensitivity": "Sensitivity", "specificity": "Specificity", "precision": "Precision"}
+RATES = ("Sensitivity", "Specificity", "Precision")
 DOTTED = (0, (1, 2))
 UNIT = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 def rates(context: Context) -> Drawing | None:
     """Draw sensitivity, specificity and precision against the threshold, a panel for each model."""
-    pairs = list(context.curves("thresholds"))
+    pairs = context.curves(Thresholds)
     if not pairs:
         return None
     key = f"d{context.place}-thresholds"
-    unit = all(0 <= x <= 1 for _, curve in pairs for x in column(curve, "threshold"))
+    unit = all(0 <= x <= 1 for _, curve in pairs for x in column(curve.points.threshold))
     caption = (
         "What the rates would be if rows were predicted as events from each threshold upwards. The dashed line is the "
         "threshold in use."
@@ -56,15 +56,15 @@ def rates(context: Context) -> Drawing | None:
                 panels[place].set_xlabel("Threshold")
             elif unit:
                 panels[place].set_xticklabels(())
-        entries = [KeyEntry(name, COLOURS[i], DASHES[i]) for i, name in enumerate(RATES.values())]
+        entries = [KeyEntry(name, COLOURS[i], DASHES[i]) for i, name in enumerate(RATES)]
         add_key(figure, entries)
         return Drawing(key, "Rates by threshold", caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _panel(axes: Axes, context: Context, series: Series, curve: Curve) -> None:
-    x = column(curve, "threshold")
-    for i, name in enumerate(RATES):
-        axes.plot(x, column(curve, name), color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3)
+def _panel(axes: Axes, context: Context, series: Series, curve: Thresholds) -> None:
+    points = curve.points
+    for i, rate in enumerate((points.sensitivity, points.specificity, points.precision)):
+        axes.plot(column(points.threshold), column(rate), color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3)
     chosen = context.threshold(series.name)
     if chosen is not None:
         axes.axvline(chosen.value, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
@@ -72,17 +72,18 @@ def _panel(axes: Axes, context: Context, series: Series, curve: Curve) -> None:
     axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
 
 
-def _crossing(curve: Curve) -> str:
+def _crossing(curve: Thresholds) -> str:
     """Say where sensitivity and specificity are closest."""
-    points = list(zip(*(column(curve, name) for name in ("threshold", "sensitivity", "specificity")), strict=True))
-    cut, sensitivity, specificity = min(points, key=lambda point: abs(point[1] - point[2]))
+    columns = curve.points.threshold, curve.points.sensitivity, curve.points.specificity
+    rows = zip(*map(column, columns), strict=True)
+    cut, sensitivity, specificity = min(rows, key=lambda row: abs(row[1] - row[2]))
     both = f"{numbers.number(sensitivity)} and {numbers.number(specificity)}"
     return f"sensitivity and specificity are closest at threshold {numbers.number(cut)}, with {both}"
 
 
 def refinement(context: Context) -> Drawing | None:
     """Draw what is left of the Brier score in each rounded probability, against the least a calibrated one leaves."""
-    pairs = list(context.curves("refinement"))
+    pairs = context.curves(Refinement)
     if not pairs:
         return None
     key = f"d{context.place}-refinement"
@@ -91,21 +92,21 @@ def refinement(context: Context) -> Drawing | None:
         "have more rows. On the dotted line are probabilities that equal their event rate."
     )
     alt = f"Refinement on {context.dataset.name}. " + " ".join(
-        f"{series.label}: mean refinement {numbers.number(noted(curve, 'mean'))}." for series, curve in pairs
+        f"{series.label}: mean refinement {numbers.number(or_nan(curve.notes.mean))}." for series, curve in pairs
     )
     grid = [i / 50 for i in range(51)]
     with style(key):
         figure, (axes,) = paper(len(pairs) + 1)
         axes.plot(grid, [p * (1 - p) for p in grid], color=MUTED, linestyle=DOTTED, linewidth=1)
         for series, curve in pairs:
-            weight = column(curve, "weight")
+            points, weight = curve.points, column(curve.points.weight)
             axes.scatter(
-                column(curve, "probability"), column(curve, "refinement"), s=[4 + 40 * w / max(weight) for w in weight],
+                column(points.probability), column(points.refinement), s=[4 + 40 * w / max(weight) for w in weight],
                 color=series.colour, marker=series.marker, alpha=0.6, linewidths=0,
             )
         axes.set(xlim=(-0.015, 1.015), ylim=(-0.008, 0.265), xticks=UNIT, xlabel="Predicted probability",
                  ylabel="Refinement")
-        means = [numbers.number(noted(curve, "mean")) for _, curve in pairs]
+        means = [numbers.number(or_nan(curve.notes.mean)) for _, curve in pairs]
         entries = [
             KeyEntry(f"{series.short}: mean {mean}", series.colour, "none", series.marker)
             for (series, _), mean in zip(pairs, means, strict=True)

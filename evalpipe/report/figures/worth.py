@@ -8,13 +8,14 @@ from evalpipe import numbers
 from evalpipe.report import wording
 from evalpipe.report.figures.bands import MOST, SHADES
 from evalpipe.report.figures.canvas import INK, MUTED, Drawing, KeyEntry, add_key, paper, style, to_svg
-from evalpipe.report.figures.context import Context, column, noted
+from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.results.curves.calibration import NetBenefit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from evalpipe.report.figures.canvas import Series
-    from evalpipe.results import Curve, Profit
+    from evalpipe.results import Profit
 
 DASHED, DOTTED = (0, (6, 2)), (0, (1, 2))
 UNIT = (0, 0.2, 0.4, 0.6, 0.8, 1)
@@ -26,11 +27,11 @@ WIDE = 0.82
 
 def net_benefit(context: Context) -> Drawing | None:
     """Draw the decision curves of all models, with those of acting on all rows and on none."""
-    pairs = list(context.curves("net_benefit"))
+    pairs = context.curves(NetBenefit)
     if not pairs:
         return None
     key = f"d{context.place}-net-benefit"
-    banded = len(pairs) <= MOST and any("level" in curve.notes for _, curve in pairs)
+    banded = len(pairs) <= MOST and any(curve.notes.level is not None for _, curve in pairs)
     level = wording.level(context.results.intervals.level)
     caption = (
         "Events acted on, less the non-events acted on at the odds of the threshold, for each row, if one acts on rows "
@@ -48,25 +49,25 @@ def net_benefit(context: Context) -> Drawing | None:
         return Drawing(key, "Decision curve", caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _decisions(axes: Axes, pairs: list[tuple[Series, Curve]], *, banded: bool) -> None:
-    top = max(max(column(curve, name)) for _, curve in pairs for name in ("net_benefit", "treat_all"))
-    top = max(top, 0.01)
-    first = pairs[0][1]
-    axes.plot(column(first, "threshold"), column(first, "treat_all"), color=INK, linestyle=DASHED, linewidth=1)
+def _decisions(axes: Axes, pairs: list[tuple[Series, NetBenefit]], *, banded: bool) -> None:
+    heights = [(curve.points.net_benefit, curve.points.treat_all) for _, curve in pairs]
+    top = max(0.01, *(max(column(height)) for both in heights for height in both))
+    first = pairs[0][1].points
+    axes.plot(column(first.threshold), column(first.treat_all), color=INK, linestyle=DASHED, linewidth=1)
     axes.plot([0, 1], [0, 0], color=MUTED, linestyle=DOTTED, linewidth=1)
     for series, curve in pairs:
-        x = column(curve, "threshold")
+        x = column(curve.points.threshold)
         if banded:
-            low, high = column(curve, "lower"), column(curve, "upper")
+            low, high = column(curve.points.lower), column(curve.points.upper)
             axes.fill_between(x, low, high, color=series.colour, alpha=SHADES[len(pairs)][0], linewidth=0)
-        axes.plot(x, column(curve, "net_benefit"), color=series.colour, linestyle=series.dash)
+        axes.plot(x, column(curve.points.net_benefit), color=series.colour, linestyle=series.dash)
     axes.set(xlim=(-0.015, 1.015), ylim=(-0.2 * top, 1.12 * top), xticks=UNIT, xlabel="Threshold probability",
              ylabel="Net benefit")
 
 
-def _gained(curve: Curve) -> str:
+def _gained(curve: NetBenefit) -> str:
     """Say where a model gains most over the better of the policies that need none."""
-    gain, at = noted(curve, "largest_gain"), noted(curve, "largest_gain_at")
+    gain, at = or_nan(curve.notes.largest_gain), or_nan(curve.notes.largest_gain_at)
     if gain < LEAST:
         return "at no threshold above both acting on all rows and on none"
     return (f"furthest above both acting on all rows and on none at threshold {numbers.plain(at)}, "

@@ -1,0 +1,199 @@
+"""Curves of an event against the rest: what its classes are worth, and how its scores rank the rows."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict
+
+from evalpipe.results.curves.declare import Column, Curve, Notes, Points, Thinned
+
+
+class PredictiveValuePoints(Points):
+    """Predictive values at prevalences from 0 to 1, with limits of each alone; null where there are none."""
+
+    prevalence: Column
+    ppv: Column
+    ppv_lower: Column
+    ppv_upper: Column
+    npv: Column
+    npv_lower: Column
+    npv_upper: Column
+
+
+class PredictiveValueNotes(Notes):
+    """What the predicted classes are on the rows at hand, and what they would be at the declared prevalence."""
+
+    sensitivity: float | None = None
+    specificity: float | None = None
+    observed: float | None = None
+    """The observed prevalence."""
+    ppv_observed: float | None = None
+    """The predictive value of a predicted event at the observed prevalence."""
+    npv_observed: float | None = None
+    declared: float | None = None
+    """The declared prevalence."""
+    ppv_declared: float | None = None
+    npv_declared: float | None = None
+    level: float | None = None
+    """The confidence level of the limits, where there are any."""
+
+
+class PredictiveValues(Curve):
+    """PPV and NPV of the predicted classes at every prevalence."""
+
+    curve: Literal["predictive_values"] = "predictive_values"
+    points: PredictiveValuePoints
+    notes: PredictiveValueNotes = PredictiveValueNotes()
+
+
+class RocPoints(Points):
+    """Rates at descending thresholds; rows whose score is at least the threshold are predicted as events."""
+
+    threshold: Column
+    """Null above all scores."""
+    false_positive_rate: Column
+    sensitivity: Column
+
+    @property
+    def path(self) -> tuple[Column, Column]:
+        """The coordinates across and up, as they are drawn."""
+        return self.false_positive_rate, self.sensitivity
+
+
+class RankedNotes(Thinned):
+    """Facts about a curve over all thresholds."""
+
+    area: float | None = None
+    """Of one class of several: the ROC AUC, or the average precision."""
+
+
+class Roc(Curve):
+    """The ROC curve."""
+
+    curve: Literal["roc"] = "roc"
+    points: RocPoints
+    notes: RankedNotes = RankedNotes()
+
+
+class ThresholdPoints(Points):
+    """Rates at descending thresholds, each a score that occurs."""
+
+    threshold: Column
+    sensitivity: Column
+    specificity: Column
+    precision: Column
+    tested: Column
+    """The share of the rows that are predicted as events."""
+
+
+class Thresholds(Curve):
+    """What the rates would be at every threshold."""
+
+    curve: Literal["thresholds"] = "thresholds"
+    points: ThresholdPoints
+    notes: Thinned = Thinned()
+
+
+class PrPoints(Points):
+    """Recall and precision at descending thresholds."""
+
+    threshold: Column
+    """Null above all scores."""
+    recall: Column
+    precision: Column
+
+    @property
+    def path(self) -> tuple[Column, Column]:
+        """The coordinates across and up, as they are drawn."""
+        return self.recall, self.precision
+
+
+class Pr(Curve):
+    """The precision-recall curve."""
+
+    curve: Literal["pr"] = "pr"
+    points: PrPoints
+    notes: RankedNotes = RankedNotes()
+
+
+class GainPoints(Points):
+    """Shares at descending thresholds."""
+
+    threshold: Column
+    """Null above all scores."""
+    tested: Column
+    """The share of the rows that are predicted as events."""
+    found: Column
+    """The share of the events among them."""
+
+    @property
+    def path(self) -> tuple[Column, Column]:
+        """The coordinates across and up, as they are drawn."""
+        return self.tested, self.found
+
+
+class GainNotes(Thinned):
+    """How early the events are found when rows are taken from the highest score down; shares."""
+
+    found_in_first_10_percent: float | None = None
+    found_in_first_50_percent: float | None = None
+    tested_for_half_of_events: float | None = None
+
+
+class Gain(Curve):
+    """Cumulative gain: the share of the events among the rows with the highest scores."""
+
+    curve: Literal["gain"] = "gain"
+    points: GainPoints
+    notes: GainNotes = GainNotes()
+
+
+class LiftPoints(Points):
+    """Lift at descending thresholds, each a score that occurs."""
+
+    threshold: Column
+    tested: Column
+    """The share of the rows that are predicted as events."""
+    lift: Column
+    """How many times as many events are among them as in random order."""
+
+
+class LiftNotes(Thinned):
+    """How large the lift is for the highest scores."""
+
+    lift_in_first_10_percent: float | None = None
+
+
+class Lift(Curve):
+    """Lift: the share of the events among the rows with the highest scores, over the share of the rows."""
+
+    curve: Literal["lift"] = "lift"
+    points: LiftPoints
+    notes: LiftNotes = LiftNotes()
+
+
+class SweepPoints(Points):
+    """Each measure of predicted classes at descending thresholds, in a column named as the measure.
+
+    The name has the options that are not the measure's defaults, as in f_beta(beta=2).
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Column]
+
+    threshold: Column
+    """Null above all scores."""
+
+    @property
+    def measures(self) -> dict[str, Column]:
+        """The measures by name, in the order of the spec."""
+        return {name: column for name, column in self.columns.items() if name != "threshold"}
+
+
+class Sweep(Curve):
+    """Every measure of predicted classes over all thresholds."""
+
+    curve: Literal["sweep"] = "sweep"
+    points: SweepPoints
+    notes: Thinned = Thinned()
