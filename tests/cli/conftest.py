@@ -1,7 +1,8 @@
-"""A small evaluation in a folder of its own, and the command line as users start it."""
+"""A small evaluation in a folder of its own, and the command line: within this process, and as users start it."""
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+
+from evalpipe.cli import main
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -29,7 +32,9 @@ report: {formats: [html]}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a small spec and its data, and work in it."""
+    monkeypatch.chdir(tmp_path)
     generator = np.random.default_rng(0)
     y = generator.random(80) < 0.4
     p = np.clip(generator.normal(0.3 + 0.3 * y, 0.2), 0, 1)
@@ -39,7 +44,26 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def command(folder: Path) -> Command:
+def command(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Return the command line within this process, in the folder: the exit code and what is told."""
+    assert Path.cwd() == folder
+
+    def run(*arguments: str, input: str | bytes = "") -> subprocess.CompletedProcess[str]:  # noqa: A002 - as of subprocess
+        given = input.encode() if isinstance(input, str) else input
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        told = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return subprocess.CompletedProcess(arguments, ended.value.code, told.out, told.err)
+
+    return run
+
+
+@pytest.fixture
+def process(folder: Path) -> Command:
+    """Return the command line as users start it, for what a process of its own can get wrong."""
+
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         line = [sys.executable, "-m", "evalpipe", *arguments]
         return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload,no-any-return]

@@ -15,12 +15,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-Command = Callable[..., subprocess.CompletedProcess[str]]
+from cli.conftest import Command
+
+NO_CARD = ("--set", "report.formats=[]")
 WRITTEN = {"card.html", "results.json", "estimates.csv", "run.json"}
 
 
-def test_run_writes_the_folder_and_says_where(command: Command, folder: Path) -> None:
-    done = command("run", "small.yaml")
+def test_run_writes_the_folder_and_says_where(process: Command, folder: Path) -> None:
+    done = process("run", "small.yaml")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (folder / "reports" / "small").iterdir()} == WRITTEN
     assert "reports/small/card.html" in done.stdout
@@ -31,11 +33,11 @@ def test_run_writes_the_folder_and_says_where(command: Command, folder: Path) ->
 
 
 def test_no_progress_is_silent(command: Command) -> None:
-    assert command("run", "small.yaml", "--no-progress").stderr == ""
+    assert command("run", "small.yaml", "--no-progress", *NO_CARD).stderr == ""
 
 
 def test_results_fit_their_published_schema(command: Command, folder: Path) -> None:
-    command("run", "small.yaml", "--out", "out")
+    command("run", "small.yaml", "--out", "out", *NO_CARD)
     results = json.loads((folder / "out" / "results.json").read_text())
     jsonschema.validate(results, json.loads(command("schema", "--of", "results").stdout))
     assert results["estimates"][0]["metric"] == "accuracy"
@@ -44,7 +46,7 @@ def test_results_fit_their_published_schema(command: Command, folder: Path) -> N
 
 
 def test_estimates_are_a_table(command: Command, folder: Path) -> None:
-    command("run", "small.yaml", "--out", "out")
+    command("run", "small.yaml", "--out", "out", *NO_CARD)
     lines = (folder / "out" / "estimates.csv").read_text().splitlines()
     assert lines[0] == (
         "dataset,model,variant,slice,metric,params,average,class,value,lower,upper,level,method,n,events,status,reason,"
@@ -55,7 +57,7 @@ def test_estimates_are_a_table(command: Command, folder: Path) -> None:
 
 
 def test_run_json_holds_times_and_versions(command: Command, folder: Path) -> None:
-    command("run", "small.yaml", "--out", "out")
+    command("run", "small.yaml", "--out", "out", *NO_CARD)
     run = json.loads((folder / "out" / "run.json").read_text())
     assert set(run["seconds_by_step"]) >= {"plan", "evaluate", "report"}
     assert set(run["libraries"]) >= {"numpy", "polars"}
@@ -306,7 +308,7 @@ def test_a_metric_is_found_by_its_alias(command: Command) -> None:
 
 
 def test_set_overrides_a_key(command: Command, folder: Path) -> None:
-    command("run", "small.yaml", "--out", "out", "--set", "threshold=0.25", "--set", "metrics=[f1]")
+    command("run", "small.yaml", "--out", "out", *NO_CARD, "--set", "threshold=0.25", "--set", "metrics=[f1]")
     results = json.loads((folder / "out" / "results.json").read_text())
     assert results["models"][0]["threshold"] == 0.25
     assert [row["metric"] for row in results["estimates"]] == ["f1"]
@@ -353,7 +355,7 @@ def test_a_bar_is_drawn_on_a_terminal(folder: Path) -> None:
         parent, child = pty.openpty()
     except OSError:
         pytest.skip("this machine has no pseudo-terminals")
-    line = [sys.executable, "-m", "evalpipe", "run", "small.yaml"]
+    line = [sys.executable, "-m", "evalpipe", "run", "small.yaml", *NO_CARD]
     terminal = os.environ | {"TERM": "xterm"}
     process = subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=child, env=terminal)
     os.close(child)

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import junitparser
 import pytest
 
-from cli.conftest import SPEC
-from evalpipe.cli import main
-
-
-class Done(NamedTuple):
-    """What a command came to."""
-
-    returncode: object
-    stdout: str
-    stderr: str
-
-
-Command = Callable[..., Done]
+from cli.conftest import SPEC, Command
 
 PASSING = "  - {metric: roc_auc, min: 0.55}\n"
 OPEN = '  - {name: "right & <often>", metric: accuracy, min: 0.9}\n'
@@ -34,20 +20,6 @@ REASONS = {
     "passing": "ROC AUC: 0.906 (0.814 to 0.955). The whole interval is above 0.55.",
     "warning": "Brier score: 0.131 (0.112 to 0.155). The whole interval is below 0.5.",
 }
-
-
-@pytest.fixture
-def command(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return the command line within this process."""
-    monkeypatch.chdir(folder)
-
-    def run(*arguments: str) -> Done:
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        told = capsys.readouterr()
-        return Done(ended.value.code, told.out, told.err)
-
-    return run
 
 
 def declare(folder: Path, *gates: str) -> None:

@@ -7,44 +7,17 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 import pytest
 
-from cli.conftest import SPEC
-from evalpipe.cli import main
+from cli.conftest import SPEC, Command
 
 README = Path(__file__).parents[2] / "README.md"
 DATA = Path(__file__).parents[2] / "configs" / "data" / "titanic_evaluation.parquet"
 QUICK = ("--no-progress", "--set", "report.formats=[junit]", "--set", "intervals.replicates=100")
 FALL = "  - {metric: roc_auc, max_decrease: 0.02, against: last, on: value}\n"
-
-
-class Done(NamedTuple):
-    """What a command came to."""
-
-    code: object
-    stdout: str
-    stderr: str
-
-
-Command = Callable[..., Done]
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return the command line within this process."""
-
-    def run(*arguments: str) -> Done:
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        told = capsys.readouterr()
-        return Done(ended.value.code, told.out, told.err)
-
-    return run
 
 
 def section() -> dict[str, str]:
@@ -95,7 +68,7 @@ def test_five_nights_from_another_working_directory(
         if night == 4:
             accepted = command("accept", "reports/nightly")
         done = command("run", "../project/nightly.yaml", *QUICK)
-        codes.append(done.code)
+        codes.append(done.returncode)
         told.append([line for line in done.stdout.splitlines() if line.startswith("gate")])
     assert codes == [0, 1, 1, 0, 0]
     skipped = ("gate 3 skipped: Logistic regression on tonight: ROC AUC was not compared: the output folder has no "
@@ -105,7 +78,7 @@ def test_five_nights_from_another_working_directory(
     assert told[0] == ["gates: 3 of 4 held", skipped]
     assert told[1] == told[2]
     assert fell in told[1]
-    assert accepted.code == 0
+    assert accepted.returncode == 0
     assert accepted.stdout.splitlines()[0] == (
         "reports/nightly: this run is now the reference of gates 'against: last'")
     assert accepted.stdout.splitlines()[-1].startswith(
@@ -173,7 +146,7 @@ def test_a_run_that_ends_early_leaves_the_reference(command: Command) -> None:
     command(*LINE)
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     Path("test.csv").write_text("y,pa\nyes,7\n")
-    assert command(*LINE).code == 3
+    assert command(*LINE).returncode == 3
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
@@ -202,7 +175,7 @@ def test_only_a_run_that_held_becomes_the_reference(
     declare(*gates)
     spoil(3)
     done = command(*LINE, "--fail-on", fail_on)
-    assert (done.code, reference() < before) == (code, moves)
+    assert (done.returncode, reference() < before) == (code, moves)
     kept = Path("out/reference.json").read_bytes()
     assert (kept == Path("out/results.json").read_bytes()) is moves
 
@@ -212,7 +185,7 @@ def test_a_measure_that_the_reference_lacks_is_skipped_by_name_until_it_has_it(c
     command(*LINE)
     declare(FALL, "  - {metric: mcc, max_decrease: 0.1, against: last, on: value}\n")
     done = command(*LINE)
-    assert (done.code, done.stdout.splitlines()[-5:-3]) == (0, [
+    assert (done.returncode, done.stdout.splitlines()[-5:-3]) == (0, [
         "gates: 1 of 2 held",
         ("gate 2 skipped: a on test: MCC was not compared: reference.json has no MCC of a on test. Looked for "
          "out/reference.json.")])
@@ -225,7 +198,7 @@ def test_a_broken_reference_is_an_error_with_a_way_out(command: Command) -> None
     Path("out/reference.json").write_text("{")
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     done = command(*LINE)
-    assert (done.code, done.stdout) == (3, "")
+    assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == (
         "error[not-results]: out/reference.json does not hold results of evalpipe: the document: invalid json: eof "
         "while parsing an object at line 1 column 1\n"
@@ -234,7 +207,7 @@ def test_a_broken_reference_is_an_error_with_a_way_out(command: Command) -> None
         "run the reference: evalpipe accept out\n")
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
     mended = command("accept", "out")
-    assert (mended.code, mended.stdout) == (0, (
+    assert (mended.returncode, mended.stdout) == (0, (
         "out: this run is now the reference of gates 'against: last'\n"
         "a on test: ROC AUC, reference before none, from now on 0.906\n"))
     assert "gates: 1 of 1 held" in command(*LINE).stdout
@@ -248,11 +221,11 @@ def test_without_a_reference_the_newest_run_stands_in_if_it_held(command: Comman
     declare(FALL)
     assert "gates: 1 of 1 held" in command(*LINE).stdout
     spoil(3)
-    assert command(*LINE).code == 1
+    assert command(*LINE).returncode == 1
     Path("out/reference.json").unlink()
     done = command(*LINE)
     why = "the output folder has no reference.json, and its results.json is of a run that failed."
-    assert (done.code, why in done.stdout) == (0, True)
+    assert (done.returncode, why in done.stdout) == (0, True)
     Path("out/reference.json").unlink()
     Path("out/results.json").write_text("")
     assert "no reference.json, and its results.json cannot be read." in command(*LINE).stdout
@@ -264,7 +237,7 @@ def test_a_run_without_such_gates_leaves_the_reference(command: Command) -> None
     before = Path("out/reference.json").read_bytes()
     spoil(3)
     declare("  - {metric: brier, max: 0.9}\n")
-    assert command(*LINE).code == 0
+    assert command(*LINE).returncode == 0
     assert Path("out/reference.json").read_bytes() == before
 
 
@@ -276,7 +249,7 @@ def test_accept_tells_what_had_failed_and_both_values(command: Command) -> None:
     spoil(3)
     command(*LINE)
     done = command("accept", "out")
-    assert (done.code, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "out: this run is now the reference of gates 'against: last'\n"
         "gate 1 had failed: a on test: ROC AUC minus that of the reference (two independent samples): −0.058 (−0.172 "
@@ -290,7 +263,7 @@ def test_accept_tells_what_had_failed_and_both_values(command: Command) -> None:
 @pytest.mark.usefixtures("small")
 def test_accept_where_nothing_is_compared_or_nothing_is(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = command("accept", "never")
-    assert (nothing.code, nothing.stdout) == (3, "")
+    assert (nothing.returncode, nothing.stdout) == (3, "")
     assert nothing.stderr == (
         "error[unreadable-file]: cannot read never/results.json: No such file or directory\n"
         "  = help: give the output folder of `evalpipe run`\n")
@@ -298,7 +271,7 @@ def test_accept_where_nothing_is_compared_or_nothing_is(command: Command, monkey
     command(*LINE)
     monkeypatch.chdir("out")
     done = command("accept", ".")
-    assert (done.code, done.stdout) == (0, (
+    assert (done.returncode, done.stdout) == (0, (
         ".: this run is now the reference of gates 'against: last'\n"
         "no gate of this run is 'against: last', so nothing is compared with it\n"))
 
@@ -311,7 +284,7 @@ def test_a_path_that_leads_nowhere_is_named_every_night(command: Command) -> Non
     Path("specs/small.yaml").write_text(text)
     for _ in range(2):
         done = command("run", "specs/small.yaml", "--no-progress")
-        assert done.code == 0
+        assert done.returncode == 0
         assert (
             "gate 1 skipped: a on test: Brier score was not compared: there are no results of an earlier run at "
             "reports/small (relative to small.yaml). Looked for specs/reports/small.\n") in done.stdout
@@ -319,10 +292,10 @@ def test_a_path_that_leads_nowhere_is_named_every_night(command: Command) -> Non
 
 def test_a_first_run_is_never_refused(command: Command, small: Path) -> None:
     declare(FALL.replace("}", ", optional: true}"))
-    assert command(*LINE).code == 0
+    assert command(*LINE).returncode == 0
     declare(FALL.replace("}", ", optional: false}"))
     done = command(*LINE)
-    assert (done.code, done.stderr) == (2, (
+    assert (done.returncode, done.stderr) == (2, (
         "error[unused-key]: a first run has nothing to be compared with, so a gate against 'last' is always optional\n"
         "  --> small.yaml:13:69\n   |\n"
         "13 |   - {metric: roc_auc, max_decrease: 0.02, against: last, on: value, optional: false}\n"

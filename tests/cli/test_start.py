@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cli.conftest import SPEC
+from cli.conftest import SPEC, Command
 from evalpipe.version import VERSION
-
-Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_alone_it_prints_its_help_as_it_is(command: Command) -> None:
@@ -35,9 +32,9 @@ def test_it_starts_as_a_module() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"evalpipe, version {VERSION}\n", "")
 
 
-def test_a_spec_may_come_from_the_standard_input(command: Command, folder: Path) -> None:
+def test_a_spec_may_come_from_the_standard_input(command: Command, process: Command, folder: Path) -> None:
     fast = ("--set", "report.formats=[]")
-    piped = command("run", "-", "--no-progress", *fast, input=SPEC)
+    piped = process("run", "-", "--no-progress", *fast, input=SPEC)
     assert (piped.returncode, piped.stderr) == (0, "")
     assert piped.stdout.endswith("\nreports/small/results.json\n")
     first = (folder / "reports" / "small" / "results.json").read_bytes()
@@ -64,9 +61,8 @@ def test_errors_of_the_standard_input_name_it(command: Command, name: str) -> No
     assert empty.stderr == (
         "error[empty-file]: the file holds no YAML\n --> <stdin>\n"
         "  = help: write the keys of a spec; README.md shows one, docs/spec.md has them all\n")
-    bytes_of_it = subprocess.run(
-        [sys.executable, "-m", "evalpipe", name, "-"], input=b"name: \xff", capture_output=True, check=False)
-    assert bytes_of_it.stderr.startswith(b"error[not-utf8]: the file is not UTF-8 text: byte 0xff in line 1\n")
+    bytes_of_it = command(name, "-", input=b"name: \xff")
+    assert bytes_of_it.stderr.startswith("error[not-utf8]: the file is not UTF-8 text: byte 0xff in line 1\n")
 
 
 def test_data_that_are_missing_are_looked_for_from_the_working_folder(command: Command, folder: Path) -> None:
