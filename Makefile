@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 TESTS ?=
 
-.PHONY: help demo test lint ruff types bench docs docs-check example clean
+.PHONY: help demo test nightly lint ruff types bench docs docs-check example clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
@@ -24,6 +24,9 @@ demo: $(VENV)/.run ## install evalpipe into .venv and make the card of configs/t
 
 test: $(VENV)/.test ## run the tests on all cores (TESTS=tests/spec for a part)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+nightly: $(VENV)/.test ## run the slow tests that make test leaves out: models trained again, every PDF, simulations
+	@$(BIN)/python -m pytest -n $(WORKERS) -m nightly $(TESTS)
 
 lint: ruff types ## look for faults without running the code: ruff, then mypy
 

@@ -9,6 +9,7 @@ different orders. What is undefined is not compared, and the number of compariso
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,8 @@ from reference.test_plain import PLAIN
 from reference.test_sklearn import EPSILON, PEERS
 
 CLOSE = 1e-12
+SETS = 30
+"""Every 30 data sets hold each combination of what `draw` varies: ties, kinds of weights, a class never predicted."""
 CLIP = {"epsilon": EPSILON}
 KIND = {"macro": "macro", "macro_weighted": "weighted", "micro": "micro", "none": None}
 """scikit-learn's word for each way of averaging."""
@@ -67,7 +70,9 @@ class Data(NamedTuple):
         return Data(y, d, p, np.ones(len(y)), self.costs)
 
 
+@cache
 def draw(seed: int) -> Data:
+    """Return a data set: of odd seeds with ties, of every third with whole weights, of every fifth without class 1."""
     generator = np.random.default_rng(seed)
     n, k = int(generator.integers(15, 160)), int(generator.integers(3, 7))
     y = generator.choice(k, n, p=generator.dirichlet(np.full(k, 3.0)))
@@ -211,7 +216,7 @@ CASES = [(name, number) for name, sources in WHOLE.items() for number in range(l
 @pytest.mark.parametrize(("name", "number"), CASES, ids=[f"{name}-{number}" for name, number in CASES])
 def test_a_measure_of_all_classes(name: str, number: int) -> None:
     (options, source), compared = WHOLE[name][number], 0
-    for seed in range(100):
+    for seed in range(SETS):
         data = draw(seed)
         ours = float(value(name, {"costs": data.costs} if options == "costs" else options, None, data))
         theirs = float(source(data))
@@ -219,12 +224,12 @@ def test_a_measure_of_all_classes(name: str, number: int) -> None:
         if not math.isnan(theirs):
             compared += 1
             assert ours == pytest.approx(theirs, rel=CLOSE, abs=CLOSE), f"data set {seed}"
-    assert compared >= (35 if name == "top_k_accuracy" and number < 2 else 100)
+    assert compared >= (10 if name == "top_k_accuracy" and number < 2 else SETS)
 
 
 @pytest.mark.parametrize(("pairs", "average"), [("equal", "macro"), ("by_size", "weighted")])
 def test_scikit_learn_agrees_on_hand_and_till(pairs: str, average: str) -> None:
-    for seed in range(100):
+    for seed in range(SETS):
         data = draw(seed)
         repeated = data._replace(w=np.ceil(data.w))
         ours = float(value("hand_till_auc", {"pairs": pairs}, None, repeated))
@@ -270,7 +275,7 @@ AVERAGED = [(name, number, average) for name, sources in SHARED.items() for numb
 @pytest.mark.parametrize(("name", "number", "average"), AVERAGED, ids=["-".join(map(str, one)) for one in AVERAGED])
 def test_scikit_learn_agrees_on_averages(name: str, number: int, average: str) -> None:
     (options, source), compared, classes = SHARED[name][number], 0, 0
-    for seed in range(100):
+    for seed in range(SETS):
         data = draw(seed)
         ours, theirs = np.atleast_1d(value(name, options, average, data)), np.atleast_1d(source(data, KIND[average]))
         assert (np.isnan(ours) == np.isnan(theirs)).all()
@@ -279,7 +284,7 @@ def test_scikit_learn_agrees_on_averages(name: str, number: int, average: str) -
         classes += data.k if average == "none" else 1
         np.testing.assert_allclose(ours[defined], theirs[defined], CLOSE, CLOSE, err_msg=f"data set {seed}")
     # Only the precision of the one class that every fifth data set never predicts is undefined, and chance adds few.
-    assert compared >= (classes - 30 if (name, average) == ("precision", "none") else classes)
+    assert compared >= (classes - 9 if (name, average) == ("precision", "none") else classes)
 
 
 def true_rates(y: Any, d: Any, w: Any) -> tuple[float, float]:
@@ -353,7 +358,7 @@ def test_a_measure_of_one_class_against_the_rest(name: str) -> None:
 
 
 def test_predictive_values_take_each_class_s_prior() -> None:
-    for seed in range(100):
+    for seed in range(SETS):
         data = draw(seed)
         prior = np.random.default_rng(seed).dirichlet(np.ones(data.k))
         rates = [true_rates(data.y == k, data.d == k, data.w) for k in range(data.k)]
