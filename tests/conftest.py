@@ -1,12 +1,21 @@
-"""What every test shares: no skipping in CI, hypothesis without chance, the place of the reference data."""
+"""What every test shares: no skipping in CI, hypothesis without chance, reference data, results of the examples."""
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Every worker and every command that a test starts would compile all of evalpipe again. Each has a core of its own.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS") if name not in os.environ}
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT.parent / "shared" / "reference"
@@ -29,6 +38,46 @@ def reference() -> Path:
     if not REFERENCE.is_dir():
         pytest.skip("the reference data (../shared/reference) are not here")
     return REFERENCE
+
+
+Shared = Callable[[str, Callable[[Path], object]], Path]
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """Return a function that fills a folder once for all workers of this session, under a lock, and returns it."""
+    own = tmp_path_factory.getbasetemp()
+    top = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
+
+    def folder(name: str, fill: Callable[[Path], object]) -> Path:
+        place, done = top / name, top / f"{name}.done"
+        top.mkdir(exist_ok=True)
+        with (top / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                fill(place)
+                done.touch()
+        return place
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def example(shared: Shared) -> Callable[[str], Path]:
+    """Return a function that runs an example spec, with few replicates, and returns its folder of results and card."""
+    import evalpipe
+
+    few = ["intervals.replicates=150", "report.formats=[html, junit]"]
+
+    def folder(name: str) -> Path:
+        return shared(name, lambda out: evalpipe.run(ROOT / "configs" / f"{name}.yaml", out=out, overrides=few))
+
+    return folder
+
+
+def pytest_collection_finish() -> None:
+    """Leave the thousands of collected tests out of every later collection of garbage."""
+    gc.freeze()
 
 
 def _note(report: pytest.TestReport | pytest.CollectReport) -> None:

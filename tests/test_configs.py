@@ -87,6 +87,7 @@ SCRIPTS: dict[str, dict[str, tuple[str, float]]] = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_script_makes_the_committed_rows_and_predictions(name: str, tmp_path: Path) -> None:
     made = subprocess.run(

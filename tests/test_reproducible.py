@@ -7,34 +7,40 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from conftest import Shared
 
 CONFIG = "configs/titanic.yaml"
 SAME = ("results.json", "estimates.csv", "card.html", "card.pdf", "junit.xml")
 
 
-def run(root: Path, folder: Path, **environment: str) -> dict[str, bytes]:
-    """Run the Titanic config from a copy in ``folder``."""
+def run(root: Path, folder: Path, **environment: str) -> None:
+    """Run the Titanic config from a copy in ``folder``, with fewer replicates, still of several blocks."""
     folder.mkdir(parents=True)
     shutil.copytree(root / "configs", folder / "configs")
-    line = [sys.executable, "-m", "evalpipe", "run", CONFIG, "--no-progress"]
+    line = [sys.executable, "-m", "evalpipe", "run", CONFIG, "--no-progress", "--set", "intervals.replicates=200"]
     subprocess.run(line, cwd=folder, env=os.environ | environment, check=True, capture_output=True)
+
+
+def written(folder: Path) -> dict[str, bytes]:
     return {name: (folder / "reports" / "titanic" / name).read_bytes() for name in SAME}
 
 
 @pytest.fixture(scope="module")
-def first(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    folder = tmp_path_factory.mktemp("one") / "a"
-    return run(root, folder, PYTHONHASHSEED="1", POLARS_MAX_THREADS="1", OMP_NUM_THREADS="1")
+def first(root: Path, shared: Shared) -> dict[str, bytes]:
+    own = {"PYTHONHASHSEED": "1", "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return written(shared("once", lambda folder: run(root, folder, **own)))
 
 
 @pytest.fixture(scope="module")
-def second(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    return run(
-        root, tmp_path_factory.mktemp("two") / "deeper" / "still", PYTHONHASHSEED="77", POLARS_MAX_THREADS="4",
-        OMP_NUM_THREADS="4", OPENBLAS_NUM_THREADS="4", SOURCE_DATE_EPOCH="1234567890", TZ="Asia/Tokyo", LC_ALL="C",
-    )
+def second(root: Path, shared: Shared) -> dict[str, bytes]:
+    own = {"PYTHONHASHSEED": "77", "POLARS_MAX_THREADS": "4", "OMP_NUM_THREADS": "4", "OPENBLAS_NUM_THREADS": "4",
+           "SOURCE_DATE_EPOCH": "1234567890", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    return written(shared("again", lambda folder: run(root, folder / "deeper" / "still", **own)) / "deeper" / "still")
 
 
 @pytest.mark.parametrize("name", SAME)

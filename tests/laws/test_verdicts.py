@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-import evalpipe
+from evalpipe.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from evalpipe.results import Comparison, Results, SliceDifference
+    from evalpipe.results import Comparison, SliceDifference
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 DECIDED = {"better", "worse", "equivalent"}
@@ -30,20 +30,21 @@ def compares(path: Path) -> bool:
 SPECS = [path.stem for path in sorted(CONFIGS.glob("*.yaml")) if compares(path)]
 
 
-@cache
-def results(name: str) -> Results:
+@pytest.fixture(scope="module")
+def results(example: Callable[[str], Path]) -> Callable[[str], Results]:
     """Return the results of an example with few replicates, so that a p-value counted among them would have a floor."""
-    return evalpipe.run(CONFIGS / f"{name}.yaml", overrides=["report.formats=[]", "intervals.replicates=150"])
+    return cache(lambda name: Results.read(example(name) / "results.json"))
 
 
-def with_tests(name: str) -> Iterator[Comparison | SliceDifference]:
-    found = results(name)
+def with_tests(found: Results) -> Iterator[Comparison | SliceDifference]:
     yield from (row for row in (*found.comparisons, *found.slice_differences) if row.p_value is not None)
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_an_interval_leaves_out_zero_where_its_p_value_is_below_one_less_the_level(name: str) -> None:
-    for row in with_tests(name):
+def test_an_interval_leaves_out_zero_where_its_p_value_is_below_one_less_the_level(
+    name: str, results: Callable[[str], Results]
+) -> None:
+    for row in with_tests(results(name)):
         assert row.lower is not None
         assert row.upper is not None
         assert row.lower <= row.difference <= row.upper
@@ -51,7 +52,9 @@ def test_an_interval_leaves_out_zero_where_its_p_value_is_below_one_less_the_lev
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_a_verdict_is_given_where_the_adjusted_p_value_is_below_one_less_the_level(name: str) -> None:
+def test_a_verdict_is_given_where_the_adjusted_p_value_is_below_one_less_the_level(
+    name: str, results: Callable[[str], Results]
+) -> None:
     for row in results(name).comparisons:
         if row.p_adjusted is None:
             assert row.verdict in {"same", "untested"}
@@ -67,14 +70,18 @@ def test_a_verdict_is_given_where_the_adjusted_p_value_is_below_one_less_the_lev
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_an_adjusted_p_value_of_a_slice_is_no_smaller_than_its_own(name: str) -> None:
+def test_an_adjusted_p_value_of_a_slice_is_no_smaller_than_its_own(
+    name: str, results: Callable[[str], Results]
+) -> None:
     for row in results(name).slice_differences:
         assert (row.p_value is None) == (row.p_holm is None) == (row.p_benjamini_hochberg is None)
         if row.p_value is not None:
             assert row.p_value <= row.p_benjamini_hochberg <= row.p_holm <= 1
 
 
-def test_the_examples_hold_verdicts_of_every_kind_and_p_values_below_any_floor() -> None:
+def test_the_examples_hold_verdicts_of_every_kind_and_p_values_below_any_floor(
+    results: Callable[[str], Results]
+) -> None:
     every = [row for name in SPECS for row in results(name).comparisons]
     assert {row.verdict for row in every} >= {"better", "worse", "undecided", "same", "no_direction"}
     # With 150 replicates a count of them could not tell a p-value below 2 / 151.
