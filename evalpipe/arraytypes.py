@@ -19,4 +19,5 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 """True or false, one for each row unless it is said otherwise."""
 
 Values = np.ndarray[Any, np.dtype[Any]]
-"""The outcome of each row as its task has it: `Flags` of an event, `Wholes` that number levels, or `Floats`."""
+"""Any of these: the outcome of each row as its task has it (`Flags` of an event, `Wholes` that number levels, or
+`Floats`), or totals of weights (`Wholes` where a weight counts rows, else `Floats`)."""

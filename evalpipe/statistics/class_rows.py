@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClassRows:
-    """Truth and predictions of n rows: ``truth`` and ``predicted`` are the places of levels in their order.
+    """Truth and predictions of n rows: ``truth`` and ``predicted`` [n] number levels in their order, from 0.
 
-    Both have shape [n]; ``probabilities`` of all levels, shape [n, levels]; None where a model does not give it.
-    ``scores`` [n, levels] are what the softmax turned into the probabilities, None where the model gives these
-    themselves: ranks are taken from the scores, as the softmax rounds to ties what they tell apart. ``reportable`` [n]
-    is as in `Rows`.
+    ``probabilities`` [n, levels] are those of all levels. ``scores`` [n, levels] are what the softmax turned into the
+    probabilities: ranks are taken from the scores, as the softmax rounds to ties what they tell apart. What a model
+    does not give is None. ``reportable`` [n] is as in `Rows`.
     """
 
     truth: Wholes
@@ -49,17 +48,17 @@ class ClassRows:
 
     @cached_property
     def cells(self) -> Groups:
-        """The rows gathered by true and predicted class."""
+        """The rows grouped by true and predicted class."""
         return Groups.by(self.codes, self.picked)
 
     @cached_property
     def members(self) -> Groups:
-        """The rows gathered by true class."""
+        """The rows grouped by true class."""
         return Groups.by(self.codes)
 
     @property
     def gives(self) -> frozenset[str]:
-        """Which needs of metrics the rows serve."""
+        """What the rows have of that which a metric may need; see `evalpipe.metrics.declare.Facts`."""
         labels = set() if self.predicted is None else {"labels"}
         return frozenset({"truth", *labels, *(() if self.probabilities is None else ("probabilities", "scores"))})
 
@@ -76,10 +75,10 @@ class ClassRows:
     @cached_property
     def true_rank(self) -> Wholes:
         """How many levels are ranked above the true one, shape [n]; of equals the first level leads."""
-        held = self.chances if self.scores is None else self.scores
-        true = held[np.arange(len(self.truth)), self.truth][:, None]
+        values = self.chances if self.scores is None else self.scores
+        true = values[np.arange(len(self.truth)), self.truth][:, None]
         earlier = np.arange(self.levels) < self.truth[:, None]
-        return np.asarray(((held > true) | ((held == true) & earlier)).sum(axis=1))
+        return np.asarray(((values > true) | ((values == true) & earlier)).sum(axis=1))
 
     @cached_property
     def ranking(self) -> Floats:
@@ -89,7 +88,8 @@ class ClassRows:
         return np.column_stack([self._log_odds([level]) for level in range(self.levels)])
 
     def _log_odds(self, levels: list[int]) -> Floats:
-        """Return the log odds of some levels together against the others, from the scores, shape [n]."""
+        """Return the log odds [n] that the row is of one of some levels, from the scores."""
+        # The sum of their softmax over the sum of the others' is taken as a difference of logarithms: no overflow.
         scores = present(self.scores, "scores")
         chosen, others = scores[:, levels], np.delete(scores, levels, axis=1)
         return np.asarray(np.logaddexp.reduce(chosen, axis=1) - np.logaddexp.reduce(others, axis=1))
@@ -113,7 +113,7 @@ class ClassRows:
         return np.asarray((values * self.chances).sum(axis=1))
 
     def always(self, place: int) -> ClassRows:
-        """Return the rows as if all of them were of one level."""
+        """Return the rows as if the truth of all of them were one level."""
         return replace(self, truth=np.full(len(self.truth), place))
 
     def taken(self, index: Wholes) -> ClassRows:

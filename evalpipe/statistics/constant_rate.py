@@ -9,7 +9,7 @@ power 0, a Poisson deviance power 1 (Jorgensen 1987).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from evalpipe.statistics.residuals import logarithm, possible
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.statistics.number_rows import NumberRows
     from evalpipe.statistics.summary import Summary
 
 
 @table
-def rate_moments(summary: Summary) -> Any:
+def rate_moments(summary: Summary) -> Floats:
     """Totals of exposure, of truth less the plain rate's prediction, and of the square of that over the exposure.
 
     Shape [..., 3]: the moments of the truths per unit of exposure, each weighted by its exposure.
@@ -33,43 +34,43 @@ def rate_moments(summary: Summary) -> Any:
 
 
 @column
-def squared_exposure(rows: NumberRows) -> Any:
+def squared_exposure(rows: NumberRows) -> Floats:
     """Squared exposure."""
     return rows.relative_exposure**2
 
 
 @column
-def exposed_excess(rows: NumberRows) -> Any:
+def exposed_excess(rows: NumberRows) -> Floats:
     """Truth less the plain rate's prediction, times the exposure."""
     return rows.relative_exposure * rows.excess
 
 
 @column
-def squared_excess(rows: NumberRows) -> Any:
+def squared_excess(rows: NumberRows) -> Floats:
     """Squared distance of truth and the plain rate's prediction."""
     return rows.excess**2
 
 
 @column
-def rate_information(rows: NumberRows) -> Any:
+def rate_information(rows: NumberRows) -> Floats:
     """Truth times the natural logarithm of truth per unit of exposure, zero where the truth is zero or less."""
     return rows.truth * logarithm(rows.truth / rows.relative_exposure)
 
 
 @column
-def tweedie_exposure(rows: NumberRows, *, power: float) -> Any:
+def tweedie_exposure(rows: NumberRows, *, power: float) -> Floats:
     """Exposure to the power 2 - ``power``."""
     return rows.relative_exposure ** (2 - power)
 
 
 @column
-def tweedie_truth(rows: NumberRows, *, power: float) -> Any:
+def tweedie_truth(rows: NumberRows, *, power: float) -> Floats:
     """Truth times the exposure to the power 1 - ``power``."""
     return rows.truth * rows.relative_exposure ** (1 - power)
 
 
 @column
-def tweedie_transformed(rows: NumberRows, *, power: float) -> Any:
+def tweedie_transformed(rows: NumberRows, *, power: float) -> Floats:
     """Box-Cox transform by 2 - ``power`` of the truth per unit of exposure, times the exposure to that power.
 
     Nothing where the truth has no Tweedie deviance.
@@ -77,16 +78,16 @@ def tweedie_transformed(rows: NumberRows, *, power: float) -> Any:
     from scipy.special import boxcox
 
     rate = np.where(possible(rows.truth, power), rows.truth / rows.relative_exposure, 1.0)
-    return rows.relative_exposure ** (2 - power) * boxcox(rate, 2 - power)
+    return np.asarray(rows.relative_exposure ** (2 - power) * boxcox(rate, 2 - power))
 
 
 @table
-def rate_at(summary: Summary) -> Any:
+def rate_at(summary: Summary) -> Floats:
     """Exposure at each distinct truth per unit of exposure."""
-    return summary.rows.by_rate.totals(summary.weights * summary.rows.relative_exposure)
+    return np.asarray(summary.rows.by_rate.totals(summary.weights * summary.rows.relative_exposure))
 
 
 @table
-def rate_total(summary: Summary) -> Any:
+def rate_total(summary: Summary) -> Floats:
     """Total of the truths, less the plain rate's prediction, at each of them."""
-    return summary.rows.by_rate.totals(summary.weights * summary.rows.excess)
+    return np.asarray(summary.rows.by_rate.totals(summary.weights * summary.rows.excess))

@@ -18,7 +18,6 @@ so that no cell joins probabilities whose logarithms differ by more than that.""
 TENTHS = np.unique(np.concatenate([HUNDREDTHS[9::10], TAILS[::4], 1 - TAILS[::4]]))
 """A coarser choice of these edges, for several models at once."""
 
-
 SPARSE = 8
 """Possible codes for each row up to which they are counted; where there are more, those that occur are sorted."""
 
@@ -41,10 +40,14 @@ def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Wholes:
 
 
 def means(values: Floats, cells: Wholes, weight: Floats | None = None) -> Floats:
-    """Return the mean of the values in each cell, kept within what the cell holds: equal values have themselves."""
+    """Return the mean of the values in each cell, [cells], where ``cells`` [n] is the cell of each of ``values`` [n].
+
+    It is kept between the smallest and the largest value, so that rounding does not part a cell of equal values from
+    their value.
+    """
     count = int(cells.max()) + 1
-    each = np.ones(len(values)) if weight is None else weight
-    mean = np.bincount(cells, each * values, count) / np.bincount(cells, each, count)
+    weight = np.ones(len(values)) if weight is None else weight
+    mean = np.bincount(cells, weight * values, count) / np.bincount(cells, weight, count)
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(low, cells, values)
     np.maximum.at(high, cells, values)
@@ -54,6 +57,7 @@ def means(values: Floats, cells: Wholes, weight: Floats | None = None) -> Floats
 def first_rows(cells: Wholes, count: int) -> Wholes:
     """Return the position of the first row in each of ``count`` cells, all of which have one."""
     first = np.zeros(count, np.intp)
+    # Of equal indices the last assignment stays, so rows are assigned from the last to the first.
     first[cells[::-1]] = np.arange(len(cells))[::-1]
     return first
 

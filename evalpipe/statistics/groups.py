@@ -1,24 +1,24 @@
-"""Rows gathered by equal keys once, so that every batch of weights is totalled without sorting again."""
+"""Rows grouped by equal keys once, so that every batch of weights is totalled without sorting again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Wholes
+    from evalpipe.arraytypes import Floats, Values, Wholes
 
 FEW = 16
 """Runs that are summed one by one; of more, all at once."""
 
 
-def totals_of_runs(values: Any, starts: Wholes) -> Any:
-    """Total ``values`` [..., n] of each run of neighbours; the runs begin at ``starts`` [m]: [..., m].
+def totals_of_runs(values: Values, starts: Wholes) -> Floats:
+    """Return the totals [..., m] of ``values`` [..., n] in runs of neighbours, which begin at ``starts`` [m].
 
-    Counts are totalled as differences of running sums, which is exact and several times faster than adding up each
-    run; of floats these differences would cancel.
+    Values are floats or counts. Counts are totalled as differences of running sums, which is exact and several times
+    faster than adding up each run; of floats these differences would cancel.
     """
     n, m = values.shape[-1], len(starts)
     if m == n:
@@ -30,21 +30,21 @@ def totals_of_runs(values: Any, starts: Wholes) -> Any:
         return np.add.reduceat(values, starts, axis=-1)
     last = np.append(starts[1:], n) - 1
     up_to = np.take(np.cumsum(values, axis=-1), last, axis=-1)
-    found = up_to.copy()
-    found[..., 1:] -= up_to[..., :-1]
-    return found
+    totals = up_to.copy()
+    totals[..., 1:] -= up_to[..., :-1]
+    return totals
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Rows gathered by equal keys: ``order`` [n] are their positions, sorted; ``starts`` [m] where the groups begin."""
+    """Rows grouped by equal keys: ``order`` [n] are their positions, sorted; ``starts`` [m] where the groups begin."""
 
     order: Wholes
     starts: Wholes
 
     @classmethod
-    def by(cls, *keys: Any) -> Groups:
-        """Gather by the first key [n], within it by the next, all ascending."""
+    def by(cls, *keys: Values) -> Groups:
+        """Group rows by the first key [n], within it by the next, all ascending."""
         order = np.lexsort(keys[::-1])
         new = np.zeros(len(order), bool)
         new[:1] = True
@@ -52,11 +52,11 @@ class Groups:
             new[1:] |= key[order][1:] != key[order][:-1]
         return cls(order, np.flatnonzero(new))
 
-    def totals(self, values: Any) -> Any:
-        """Total ``values`` [..., n] of each group: [..., m]."""
+    def totals(self, values: Values) -> Floats:
+        """Return the totals [..., m] of ``values`` [..., n] in each group."""
         return totals_of_runs(np.take(values, self.order, axis=-1), self.starts)
 
     @property
     def first(self) -> Wholes:
-        """A row of each group, shape [m]."""
+        """The position of the first row of each group, shape [m]."""
         return self.order[self.starts]

@@ -47,11 +47,11 @@ class Merge:
 
 @dataclass(frozen=True)
 class NumberRows:
-    """Truth and predictions of n rows, shape [n]; ``left_out`` are predictions by a model that had not seen the row.
+    """Truth and predictions of n rows, shape [n]; ``left_out`` [n] are predictions by a model fitted without the row.
 
     ``baseline`` is the mean outcome of the data that the model was trained on, None where it is not known; ``about``
-    the number that moments are taken about, None for the plain mean of the truth. Of counts, ``exposure`` [n] is what
-    each was counted in, such as years, None where none is declared; truth and predictions are then counts in it, and
+    the number that moments are taken about, None for the plain mean of the truth. Of counts, ``exposure`` [n] is the
+    time, say, in which each was counted, None where none is declared; truth and predictions are then counts in it, and
     ``baseline`` is a count per unit of it.
     """
 
@@ -64,7 +64,7 @@ class NumberRows:
 
     @property
     def gives(self) -> frozenset[str]:
-        """Which needs of metrics the rows serve."""
+        """What the rows have of that which a metric may need; see `evalpipe.metrics.declare.Facts`."""
         return frozenset({"truth", "values", *(() if self.left_out is None else ("loo_values",))})
 
     @cached_property
@@ -110,27 +110,27 @@ class NumberRows:
 
     @cached_property
     def by_absolute_residual(self) -> Groups:
-        """The rows gathered by the size of their residuals."""
+        """The rows grouped by the size of their residuals."""
         return Groups.by(np.abs(self.residual))
 
     @cached_property
     def by_truth(self) -> Groups:
-        """The rows gathered by their truths."""
+        """The rows grouped by their truths."""
         return Groups.by(self.truth)
 
     @cached_property
     def by_rate(self) -> Groups:
-        """The rows gathered by their truths per unit of exposure."""
+        """The rows grouped by their truths per unit of exposure."""
         return Groups.by(self.excess / self.relative_exposure)
 
     @cached_property
     def by_prediction(self) -> Groups:
-        """The rows gathered by their predictions."""
+        """The rows grouped by their predictions."""
         return Groups.by(self.predicted)
 
     @cached_property
     def cells(self) -> Groups:
-        """The rows gathered by truth; within a truth by prediction, the largest first."""
+        """The rows grouped by truth; within a truth by prediction, the largest first."""
         return Groups.by(self.truth, -self.predicted)
 
     @cached_property
@@ -152,7 +152,7 @@ class NumberRows:
         return NumberRows(self.truth[index], self.predicted[index], left_out, self.baseline, exposure=exposure)
 
     def always(self, truth: float) -> NumberRows:
-        """Return the rows as if the truth of all were one number; moments stay about the same."""
+        """Return the rows as if the truth of all were one number; moments stay about the same pilot."""
         return replace(self, truth=np.full(len(self.truth), truth), about=self.pilot)
 
     def paired(self, index: Wholes) -> NumberRows:

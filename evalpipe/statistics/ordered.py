@@ -6,7 +6,7 @@ still knows the values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,43 +22,43 @@ IN_CACHE = 2**15
 
 
 @table
-def residual_size_at(summary: Summary) -> Any:
+def residual_size_at(summary: Summary) -> Floats:
     """Weight at each distinct size of the residuals."""
-    return summary.rows.by_absolute_residual.totals(summary.weights)
+    return np.asarray(summary.rows.by_absolute_residual.totals(summary.weights))
 
 
 @table
-def residual_size_total(summary: Summary) -> Any:
-    """Total of the sizes at each of them."""
-    return summary.rows.by_absolute_residual.totals(summary.weights * np.abs(summary.rows.residual))
+def residual_size_total(summary: Summary) -> Floats:
+    """Total of the sizes of the residuals at each distinct one."""
+    return np.asarray(summary.rows.by_absolute_residual.totals(summary.weights * np.abs(summary.rows.residual)))
 
 
 @table
-def truth_at(summary: Summary) -> Any:
+def truth_at(summary: Summary) -> Floats:
     """Weight at each distinct truth."""
-    return summary.rows.by_truth.totals(summary.weights)
+    return np.asarray(summary.rows.by_truth.totals(summary.weights))
 
 
 @table
-def truth_total(summary: Summary) -> Any:
+def truth_total(summary: Summary) -> Floats:
     """Total of the truths, less the plain mean of all rows, at each of them."""
-    return summary.rows.by_truth.totals(summary.weights * summary.rows.deviation)
+    return np.asarray(summary.rows.by_truth.totals(summary.weights * summary.rows.deviation))
 
 
 @table
-def prediction_at(summary: Summary) -> Any:
+def prediction_at(summary: Summary) -> Floats:
     """Weight at each distinct prediction."""
-    return summary.rows.by_prediction.totals(summary.weights)
+    return np.asarray(summary.rows.by_prediction.totals(summary.weights))
 
 
 @table
-def truth_by_prediction(summary: Summary) -> Any:
+def truth_by_prediction(summary: Summary) -> Floats:
     """Total of the truths, less the plain mean of all rows, at each distinct prediction."""
-    return summary.rows.by_prediction.totals(summary.weights * summary.rows.deviation)
+    return np.asarray(summary.rows.by_prediction.totals(summary.weights * summary.rows.deviation))
 
 
 @pairs
-def concordant(summary: Summary) -> Any:
+def concordant(summary: Summary) -> Floats:
     """Pairs of rows of unequal truth whose predictions are in the same order; equal predictions count half.
 
     One pass of prefix sums for each level of a merge sort that was done without the weights: n log n for each row of
@@ -68,21 +68,22 @@ def concordant(summary: Summary) -> Any:
     cells = rows.cells.totals(summary.weights)
     flat = cells.reshape(-1, cells.shape[-1])
     step = max(1, IN_CACHE // cells.shape[-1])
-    found = [_concordant(flat[first : first + step], rows.merges) for first in range(0, len(flat), step)]
-    return np.concatenate(found).reshape(cells.shape[:-1])
+    totals = [_concordant(flat[first : first + step], rows.merges) for first in range(0, len(flat), step)]
+    return np.concatenate(totals).reshape(cells.shape[:-1])
 
 
 def _concordant(cells: Floats, merges: tuple[Merge, ...]) -> Floats:
-    """Total the weight of pairs of ``cells`` [b, m] that the merges rank rightly: [b]."""
+    """Return the total weight [b] of the pairs of ``cells`` [b, m] that the merges rank rightly."""
     padded = np.zeros((len(cells), 2 ** len(merges)))
     padded[:, : cells.shape[-1]] = cells
-    found = np.zeros(len(cells))
+    totals = np.zeros(len(cells))
     for merge in merges:
         running = np.zeros((len(cells), len(merge.left) // merge.half, merge.half + 1))
         left = np.take(padded, merge.left, axis=-1).reshape(len(cells), -1, merge.half)
         np.cumsum(left, axis=-1, out=running[..., 1:])
         flat = running.reshape(len(cells), -1)
+        # The mean of "smaller" and "smaller or equal" counts an equal prediction by half; the halving is done last.
         below = np.take(flat, merge.less, axis=-1) + np.take(flat, merge.at_most, axis=-1)
         right = padded.reshape(len(cells), -1, 2, merge.half)[:, :, 1].reshape(len(cells), -1)
-        found += (right * below).sum(axis=-1) / 2
-    return found
+        totals += (right * below).sum(axis=-1) / 2
+    return totals

@@ -7,7 +7,7 @@ zero to it and counts in a statistic of its own, so that the metric can be undef
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
 
 
 @column
-def residual(rows: NumberRows) -> Any:
+def residual(rows: NumberRows) -> Floats:
     """Truth less prediction."""
     return rows.residual
 
 
 @column
-def absolute_residual(rows: NumberRows) -> Any:
+def absolute_residual(rows: NumberRows) -> Floats:
     """Distance of truth and prediction."""
     return np.abs(rows.residual)
 
 
 @column
-def squared_residual(rows: NumberRows) -> Any:
+def squared_residual(rows: NumberRows) -> Floats:
     """Squared distance of truth and prediction."""
     return rows.residual**2
 
 
 @column
-def residual_deviation(rows: NumberRows) -> Any:
+def residual_deviation(rows: NumberRows) -> Floats:
     """Residual less the plain mean of the residuals, that is of truths about the pilot less that of predictions."""
     return rows.deviation - rows.predicted_deviation
 
 
 @column
-def squared_residual_deviation(rows: NumberRows) -> Any:
-    """The square of it."""
+def squared_residual_deviation(rows: NumberRows) -> Floats:
+    """The square of the residual less the plain mean of the residuals."""
     return (rows.deviation - rows.predicted_deviation) ** 2
 
 
 @table
-def moments(summary: Summary) -> Any:
+def moments(summary: Summary) -> Floats:
     """Totals of one, of the deviations of truth and prediction from their plain means, of their squares and product.
 
     Shape [..., 6], in the order 1, y, p, y y, p p, y p.
@@ -61,7 +61,7 @@ def moments(summary: Summary) -> Any:
 
 
 @column
-def baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "training"]) -> Any:
+def baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "training"]) -> Floats:
     """Truth less the baseline's prediction, times the relative exposure; NaN where the baseline is not known.
 
     The baseline predicts the pilot or the mean outcome in training; with an exposure, one rate for all rows.
@@ -70,149 +70,150 @@ def baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "tra
 
 
 @column
-def squared_baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "training"]) -> Any:
+def squared_baseline_deviation(rows: NumberRows, *, baseline: Literal["evaluation", "training"]) -> Floats:
     """The squared distance of truth and the baseline's prediction."""
     return _from_baseline(rows, baseline) ** 2
 
 
 def _from_baseline(rows: NumberRows, baseline: str) -> Floats:
+    """Return the truth less the baseline's prediction, [n]; NaN where the mean outcome in training is not known."""
     if baseline == "evaluation":
         return rows.excess
-    known = np.nan if rows.baseline is None else rows.baseline
-    return rows.truth - (known if rows.exposure is None else known * rows.exposure)
+    rate = np.nan if rows.baseline is None else rows.baseline
+    return rows.truth - (rate if rows.exposure is None else rate * rows.exposure)
 
 
 @column
-def truth_sum(rows: NumberRows) -> Any:
+def truth_sum(rows: NumberRows) -> Floats:
     """Truth."""
     return rows.truth
 
 
 @column
-def prediction_sum(rows: NumberRows) -> Any:
+def prediction_sum(rows: NumberRows) -> Floats:
     """Prediction."""
     return rows.predicted
 
 
 @column
-def zero_truths(rows: NumberRows) -> Any:
+def zero_truths(rows: NumberRows) -> Flags:
     """Rows whose truth is zero."""
-    return rows.truth == 0
+    return np.asarray(rows.truth == 0)
 
 
 @column
-def relative_residual(rows: NumberRows) -> Any:
+def relative_residual(rows: NumberRows) -> Floats:
     """Residual over the truth; nothing where that is zero."""
     return _over(rows.residual, rows.truth)
 
 
 @column
-def absolute_relative_residual(rows: NumberRows) -> Any:
-    """The size of it."""
+def absolute_relative_residual(rows: NumberRows) -> Floats:
+    """Size of the residual over that of the truth; nothing where that is zero."""
     return np.abs(_over(rows.residual, rows.truth))
 
 
 @column
-def both_zero(rows: NumberRows) -> Any:
+def both_zero(rows: NumberRows) -> Flags:
     """Rows whose truth and prediction are zero."""
-    return (rows.truth == 0) & (rows.predicted == 0)
+    return np.asarray((rows.truth == 0) & (rows.predicted == 0))
 
 
 @column
-def symmetric_relative_residual(rows: NumberRows) -> Any:
+def symmetric_relative_residual(rows: NumberRows) -> Floats:
     """Distance of truth and prediction over the mean of their sizes; nothing where both are zero."""
     return _over(np.abs(rows.residual), (np.abs(rows.truth) + np.abs(rows.predicted)) / 2)
 
 
 @column
-def negative_values(rows: NumberRows) -> Any:
+def negative_values(rows: NumberRows) -> Flags:
     """Rows whose truth or prediction is below zero."""
     return (rows.truth < 0) | (rows.predicted < 0)
 
 
 @column
-def squared_log_residual(rows: NumberRows) -> Any:
+def squared_log_residual(rows: NumberRows) -> Floats:
     """Squared distance of the logarithms of one plus truth and one plus prediction, values below zero taken as zero."""
     return (np.log1p(np.maximum(rows.truth, 0)) - np.log1p(np.maximum(rows.predicted, 0))) ** 2
 
 
 @column
-def rows_below_truth(rows: NumberRows) -> Any:
+def rows_below_truth(rows: NumberRows) -> Flags:
     """Rows predicted at or below their truth."""
     return rows.residual >= 0
 
 
 @column
-def rows_above_truth(rows: NumberRows) -> Any:
+def rows_above_truth(rows: NumberRows) -> Flags:
     """Rows predicted above their truth."""
     return rows.residual < 0
 
 
 @column
-def residual_below_truth(rows: NumberRows) -> Any:
+def residual_below_truth(rows: NumberRows) -> Floats:
     """Distance of truth and prediction, of the rows predicted at or below their truth."""
     return np.maximum(rows.residual, 0)
 
 
 @column
-def residual_above_truth(rows: NumberRows) -> Any:
+def residual_above_truth(rows: NumberRows) -> Floats:
     """Distance of truth and prediction, of the rows predicted above their truth."""
     return np.maximum(-rows.residual, 0)
 
 
 @column
-def huber_loss(rows: NumberRows, *, delta: float) -> Any:
+def huber_loss(rows: NumberRows, *, delta: float) -> Floats:
     """Half the squared residual up to ``delta``, and beyond it the straight line that continues it."""
     near = np.minimum(np.abs(rows.residual), delta)
     return near * (np.abs(rows.residual) - near / 2)
 
 
 @column
-def pseudo_huber_loss(rows: NumberRows, *, delta: float) -> Any:
+def pseudo_huber_loss(rows: NumberRows, *, delta: float) -> Floats:
     """The smooth curve near half the squared residual below ``delta`` and near a straight line beyond."""
     ratio = rows.residual / delta
     # The same as delta^2 (sqrt(1 + ratio^2) - 1), which would lose the digits of a small ratio.
-    return delta**2 * ratio**2 / (np.sqrt(1 + ratio**2) + 1)
+    return np.asarray(delta**2 * ratio**2 / (np.sqrt(1 + ratio**2) + 1))
 
 
 @column
-def pinball_loss(rows: NumberRows, *, alpha: float) -> Any:
+def pinball_loss(rows: NumberRows, *, alpha: float) -> Floats:
     """Residual times ``alpha`` where it is positive, its size times 1 - ``alpha`` where it is negative."""
     return np.where(rows.residual >= 0, alpha, alpha - 1) * rows.residual
 
 
 @column
-def squared_left_out_residual(rows: NumberRows) -> Any:
+def squared_left_out_residual(rows: NumberRows) -> Floats:
     """Squared distance of the truth and the prediction by a model that had not seen the row."""
     return rows.left_out_residual**2
 
 
 @column
-def predictions_not_positive(rows: NumberRows) -> Any:
+def predictions_not_positive(rows: NumberRows) -> Flags:
     """Rows whose prediction is zero or less."""
     return rows.predicted <= 0
 
 
 @column
-def negative_truths(rows: NumberRows) -> Any:
+def negative_truths(rows: NumberRows) -> Flags:
     """Rows whose truth is below zero."""
     return rows.truth < 0
 
 
 @column
-def not_counts(rows: NumberRows) -> Any:
+def not_counts(rows: NumberRows) -> Flags:
     """Rows whose truth is no whole number or is below zero."""
-    return (rows.truth < 0) | (rows.truth != np.floor(rows.truth))
+    return np.asarray((rows.truth < 0) | (rows.truth != np.floor(rows.truth)))
 
 
 @column
-def squared_pearson_residual(rows: NumberRows) -> Any:
+def squared_pearson_residual(rows: NumberRows) -> Floats:
     """Squared residual over the prediction; nothing where that is zero or less."""
     return _over(rows.residual**2, np.maximum(rows.predicted, 0))
 
 
 @column
-def unit_deviance(rows: NumberRows) -> Any:
+def unit_deviance(rows: NumberRows) -> Floats:
     """Poisson deviance of a row; nothing where the prediction is zero or less or the truth is negative."""
     valid = (rows.predicted > 0) & (rows.truth >= 0)
     relative = _over(rows.truth, np.where(valid, rows.predicted, 0))
@@ -221,36 +222,36 @@ def unit_deviance(rows: NumberRows) -> Any:
 
 
 @column
-def gamma_unit_deviance(rows: NumberRows) -> Any:
+def gamma_unit_deviance(rows: NumberRows) -> Floats:
     """Gamma deviance of a row; nothing where it has none."""
     return np.nan_to_num(_tweedie(rows, 2.0))
 
 
 @column
-def without_gamma_deviance(rows: NumberRows) -> Any:
+def without_gamma_deviance(rows: NumberRows) -> Flags:
     """Rows without a gamma deviance."""
     return np.isnan(_tweedie(rows, 2.0))
 
 
 @column
-def tweedie_unit_deviance(rows: NumberRows, *, power: float) -> Any:
+def tweedie_unit_deviance(rows: NumberRows, *, power: float) -> Floats:
     """Tweedie deviance of a row; nothing where it has none."""
     return np.nan_to_num(_tweedie(rows, power))
 
 
 @column
-def without_tweedie_deviance(rows: NumberRows, *, power: float) -> Any:
+def without_tweedie_deviance(rows: NumberRows, *, power: float) -> Flags:
     """Rows without a Tweedie deviance."""
     return np.isnan(_tweedie(rows, power))
 
 
 @column
-def negative_log_poisson(rows: NumberRows, *, epsilon: float) -> Any:
+def negative_log_poisson(rows: NumberRows, *, epsilon: float) -> Floats:
     """Negative natural logarithm of the Poisson probability of the truth; predictions are at least ``epsilon``."""
     from scipy.special import gammaln
 
     mean, count = np.maximum(rows.predicted, epsilon), np.maximum(rows.truth, 0)
-    return gammaln(count + 1) + mean - count * np.log(mean)
+    return np.asarray(gammaln(count + 1) + mean - count * np.log(mean))
 
 
 def _tweedie(rows: NumberRows, power: float) -> Floats:
@@ -264,9 +265,9 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
     truth, mean = np.where(valid, rows.truth, 1.0), np.where(valid, rows.predicted, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         relative = truth / mean
-        found = 2 * mean ** (2 - power) * (relative - 1 - boxcox(relative, 2 - power)) / (power - 1)
+        deviance = 2 * mean ** (2 - power) * (relative - 1 - boxcox(relative, 2 - power)) / (power - 1)
     # Rounding may take the deviance of an almost exact prediction below zero.
-    return np.where(valid & np.isfinite(found), np.maximum(found, 0), np.nan)
+    return np.where(valid & np.isfinite(deviance), np.maximum(deviance, 0), np.nan)
 
 
 def possible(truth: Floats, power: float) -> Flags:
@@ -275,7 +276,7 @@ def possible(truth: Floats, power: float) -> Flags:
 
 
 def _over(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide, giving zero wherever the denominator is zero."""
+    """Divide values [n], giving zero wherever the denominator is zero."""
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
 
 

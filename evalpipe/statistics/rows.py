@@ -13,20 +13,20 @@ from evalpipe.statistics.groups import Groups, totals_of_runs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
 
 Array = TypeVar("Array", bound=np.ndarray[Any, Any])
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Truth and predictions of n rows: ``truth`` and ``predicted`` are whether the row is (predicted as) the event.
+    """Truth and predictions of n rows, all of shape [n]: whether each is an event, and whether it is predicted as one.
 
-    ``probability`` of the event and ``score``, which ranks the rows (the probability where it is not given). All of
-    shape [n]; None where a model does not give it. The probability never falls as the score rises, but may round to one
-    number where the scores differ. ``reportable`` [n] is whether a row has a class at all; None where all have one: in
-    an equivocal zone ``predicted`` means nothing. ``stated`` [n] is the probability at the score, where rows that share
-    a score on a grid have probabilities of their own; None where it is ``probability``.
+    ``probability`` is that of the event; ``score`` ranks the rows, None where the probability does. The probability
+    never falls as the score rises, but may round to one number where the scores differ. What a model does not give is
+    None. ``reportable`` is whether a row has a predicted class, None where all have one: in an equivocal zone
+    ``predicted`` means nothing. ``stated`` is the probability at the score, where rows that share a score on a grid
+    have probabilities of their own; None where it is ``probability``.
     """
 
     truth: Flags
@@ -37,7 +37,7 @@ class Rows:
     stated: Floats | None = None
 
     def always(self, place: int) -> Rows:
-        """Return the rows as if all of them were events (place 0) or none (place 1)."""
+        """Return the rows as if all of them were events (``place`` 0) or none were (1)."""
         return replace(self, truth=np.full(len(self.truth), place == 0))
 
     def paired(self, index: Wholes) -> Rows:
@@ -59,7 +59,7 @@ class Rows:
 
     @classmethod
     def stacked(cls, parts: Sequence[Rows]) -> Rows:
-        """Put rows of the same kind below each other."""
+        """Return the rows of all parts, one part after the other; the parts have the same predictions."""
         predicted = [part.predicted for part in parts if part.predicted is not None]
         chances = [part.probability for part in parts if part.probability is not None]
         scores = [part.score for part in parts if part.score is not None]
@@ -99,12 +99,12 @@ class Rows:
 
     @cached_property
     def cells(self) -> Groups:
-        """The rows gathered by true and predicted class."""
+        """The rows grouped by true and predicted class."""
         return Groups.by(self.codes, self.picked)
 
     @cached_property
     def members(self) -> Groups:
-        """The rows gathered by true class."""
+        """The rows grouped by true class."""
         return Groups.by(self.codes)
 
     @property
@@ -132,10 +132,10 @@ class Rows:
 
     @property
     def gives(self) -> frozenset[str]:
-        """Which needs of metrics the rows serve."""
-        held = {"labels": self.predicted, "probabilities": self.probability}
+        """What the rows have of that which a metric may need; see `evalpipe.metrics.declare.Facts`."""
+        optional = {"labels": self.predicted, "probabilities": self.probability}
         ranks = {"scores"} if self.ranked else set()
-        return frozenset({"truth", *ranks, *(need for need, values in held.items() if values is not None)})
+        return frozenset({"truth", *ranks, *(need for need, values in optional.items() if values is not None)})
 
     @property
     def ranked(self) -> bool:
@@ -161,8 +161,8 @@ class Rows:
     @cached_property
     def chance_at(self) -> Floats:
         """The probability at each distinct score, never falling, shape [m]; TypeError where the model gives none."""
-        held = self.chances if self.stated is None else self.stated
-        return np.maximum.accumulate(held[self.order][self.starts])
+        chances = self.chances if self.stated is None else self.stated
+        return np.maximum.accumulate(chances[self.order][self.starts])
 
     @property
     def threshold_at(self) -> Floats:
@@ -177,8 +177,8 @@ class Rows:
         place, truth = np.cumsum(steps), self.truth[self.order]
         return {event: (self.order[truth == event], place[truth == event]) for event in (True, False)}
 
-    def by_score(self, ordered: Floats | Wholes) -> Any:
-        """Total ``ordered`` values [..., n], already in the order of score, at each distinct score: [..., m]."""
+    def by_score(self, ordered: Values) -> Floats:
+        """Return the totals [..., m] at each distinct score of values [..., n] that are in the order of score."""
         return totals_of_runs(ordered, self.starts)
 
 

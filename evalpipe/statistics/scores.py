@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from evalpipe.statistics.groups import totals_of_runs
 from evalpipe.statistics.summary import table
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.statistics.summary import Summary
 
 CLIPPED = 1e-12
@@ -17,99 +18,106 @@ CLIPPED = 1e-12
 
 
 @table
-def events_at(summary: Summary) -> Any:
+def events_at(summary: Summary) -> Floats:
     """Events at each distinct score."""
-    return summary.by_score[0]
+    return np.asarray(summary.by_score[0])
 
 
 @table
-def others_at(summary: Summary) -> Any:
+def others_at(summary: Summary) -> Floats:
     """Non-events at each distinct score."""
-    return summary.by_score[1]
+    return np.asarray(summary.by_score[1])
 
 
 @table
-def events_from(summary: Summary) -> Any:
+def events_from(summary: Summary) -> Floats:
     """Events scored at or above each distinct score."""
     return _from_above(summary.by_score[0])
 
 
 @table
-def others_from(summary: Summary) -> Any:
+def others_from(summary: Summary) -> Floats:
     """Non-events scored at or above each distinct score."""
     return _from_above(summary.by_score[1])
 
 
 @table
-def rounded_events(summary: Summary, *, digits: int) -> Any:
+def rounded_events(summary: Summary, *, digits: int) -> Floats:
     """Events at each distinct probability after rounding to ``digits`` decimals."""
     return _rounded(summary, summary("events_at"), digits)
 
 
 @table
-def rounded_others(summary: Summary, *, digits: int) -> Any:
+def rounded_others(summary: Summary, *, digits: int) -> Floats:
     """Non-events at each distinct probability after rounding."""
     return _rounded(summary, summary("others_at"), digits)
 
 
 @table
-def rounded_sum(summary: Summary, *, digits: int) -> Any:
-    """Total of the rounded probabilities at each of them."""
+def rounded_sum(summary: Summary, *, digits: int) -> Floats:
+    """Total of the rounded probabilities at each distinct one."""
     at = summary("events_at") + summary("others_at")
     return _rounded(summary, at * np.round(summary.rows.chance_at, digits), digits)
 
 
 @table
-def binned_gap(summary: Summary, *, bins: int) -> Any:
+def binned_gap(summary: Summary, *, bins: int) -> Floats:
     """Events less the total of their probabilities in each of ``bins`` intervals of equal width that holds any."""
     return _binned(summary, summary("events_at") - summary("probability_at"), bins)
 
 
 @table
-def binned_events(summary: Summary, *, bins: int) -> Any:
-    """Events in each of the same intervals."""
+def binned_events(summary: Summary, *, bins: int) -> Floats:
+    """Events in each of ``bins`` intervals of equal width of the probability that holds any row."""
     return _binned(summary, summary("events_at"), bins)
 
 
 @table
-def binned_others(summary: Summary, *, bins: int) -> Any:
-    """Non-events in each of the same intervals."""
+def binned_others(summary: Summary, *, bins: int) -> Floats:
+    """Non-events in each of ``bins`` intervals of equal width of the probability that holds any row."""
     return _binned(summary, summary("others_at"), bins)
 
 
 @table
-def probability_at(summary: Summary) -> Any:
+def probability_at(summary: Summary) -> Floats:
     """Total of the probabilities at each distinct score."""
-    return (summary("events_at") + summary("others_at")) * summary.rows.chance_at
+    return np.asarray((summary("events_at") + summary("others_at")) * summary.rows.chance_at)
 
 
 @table
-def log_odds_at(summary: Summary) -> Any:
+def log_odds_at(summary: Summary) -> Floats:
     """Total of the log odds at each distinct score; a probability nearer to 0 or 1 than 1e-12 has those of 1e-12."""
     chance = summary.rows.chance_at
     log_odds = np.log(np.maximum(chance, CLIPPED)) - np.log(np.maximum(1 - chance, CLIPPED))
-    return (summary("events_at") + summary("others_at")) * log_odds
+    return np.asarray((summary("events_at") + summary("others_at")) * log_odds)
 
 
-def _binned(summary: Summary, values: Any, bins: int) -> Any:
-    """Total values at each distinct score in those of ``bins`` intervals of equal width that hold any."""
+def _binned(summary: Summary, values: Floats, bins: int) -> Floats:
+    """Return the totals [..., b] of values [..., m] at each distinct score, in the intervals that hold any of these.
+
+    The intervals are ``bins`` of equal width, closed below; the last holds 1 too.
+    """
     edges = np.arange(bins + 1) / bins
     inside = np.minimum(np.searchsorted(edges, summary.rows.chance_at, side="right") - 1, bins - 1)
     return totals_of_runs(values, np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]]))
 
 
-def _rounded(summary: Summary, values: Any, digits: int) -> Any:
+def _rounded(summary: Summary, values: Floats, digits: int) -> Floats:
+    """Return the totals [..., g] of values [..., m] at each distinct score, where rounded probabilities are equal."""
     rounded = np.round(summary.rows.chance_at, digits)
     starts = np.flatnonzero(np.r_[True, rounded[1:] != rounded[:-1]])
     return np.add.reduceat(values, starts, axis=-1)
 
 
-def _from_above(values: Any) -> Any:
-    """Sum up from the right; of counts what lies below is taken from the whole, which is exact and runs forwards."""
+def _from_above(values: Floats) -> Floats:
+    """Return the totals [..., m] of values [..., m] at or above each score.
+
+    Of counts, what lies below is taken from the whole, which is exact and runs forwards in memory.
+    """
     if values.dtype.kind == "f":
         return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
-    found = np.cumsum(values, axis=-1)
-    total = found[..., -1:].copy()
-    np.subtract(values, found, out=found)
-    found += total
-    return found
+    totals = np.cumsum(values, axis=-1)
+    whole = totals[..., -1:].copy()
+    np.subtract(values, totals, out=totals)
+    totals += whole
+    return totals

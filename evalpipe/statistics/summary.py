@@ -19,13 +19,16 @@ import numpy as np
 from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Flags, Floats, Wholes
     from evalpipe.metrics.declare import Gaps, Metric
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """One declared statistic."""
+    """One declared statistic: its function, and the names of the options that it takes.
+
+    ``of_rows``: the function gives a value for each row, to be totalled. ``of_pairs``: it totals over pairs of rows.
+    """
 
     function: Callable[..., Any]
     of_rows: bool
@@ -61,14 +64,14 @@ def pairs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Summary:
-    """The statistics of ``rows`` under ``weights`` [..., n], floats or whole numbers; each is computed when asked for.
+    """The statistics of ``rows`` under ``weights`` [..., n], floats or whole numbers, each computed once, when needed.
 
-    ``rows`` are `Rows`, `ClassRows` or `NumberRows`; a statistic is asked only of rows that have what it needs.
+    ``rows`` are `Rows`, `ClassRows` or `NumberRows`; only statistics that these have the columns for may be called.
     """
 
     rows: Any
     weights: Floats
-    _known: dict[tuple[str, tuple[Any, ...]], Floats] = field(default_factory=dict)
+    _computed: dict[tuple[str, tuple[Any, ...]], Floats] = field(default_factory=dict)
     _at: dict[Any, tuple[Any, Summary]] = field(default_factory=dict, repr=False, compare=False)
 
     def at(self, shares: Any) -> Summary:
@@ -80,29 +83,32 @@ class Summary:
         key = shares if isinstance(shares, tuple) else id(shares)
         if key not in self._at:
             occurring = self("occurring")
-            each = np.asarray(shares) * occurring.sum(axis=-1, keepdims=True)
-            factors = np.divide(each, occurring, out=np.zeros_like(occurring), where=occurring > 0)
+            wanted = np.asarray(shares) * occurring.sum(axis=-1, keepdims=True)
+            factors = np.divide(wanted, occurring, out=np.zeros_like(occurring), where=occurring > 0)
             weights = self.weights * np.take(factors, self.rows.codes, axis=-1)
             self._at[key] = shares, Summary(self.rows, weights)  # kept with its key, whose id must stay taken
         return self._at[key][1]
 
-    def lacks(self, shares: Any) -> Any:
+    def lacks(self, shares: Any) -> Flags:
         """Tell whether a class with a share above 0 is absent, [...]: then nothing is known at these shares."""
-        return ((np.asarray(shares) > 0) & (self("occurring") == 0)).any(axis=-1)
+        return np.asarray(((np.asarray(shares) > 0) & (self("occurring") == 0)).any(axis=-1))
 
     @cached_property
-    def by_score(self) -> tuple[Any, Any]:
+    def by_score(self) -> tuple[Floats, Floats]:
         """Events and non-events at each distinct score, each [..., m]; whole numbers where the weights are."""
         places = self.rows.places
         return self._at_scores(*places[True]), self._at_scores(*places[False])
 
-    def _at_scores(self, members: Any, place: Any) -> Any:
-        """Total the weights of ``members`` at each distinct score; ``place`` [members] are theirs, ascending."""
+    def _at_scores(self, members: Wholes, place: Wholes) -> Floats:
+        """Return the weight [..., m] at each of the m distinct scores of the rows at the positions ``members`` [k].
+
+        ``place`` [k] is the number of each one's score, ascending.
+        """
         weights = np.take(self.weights, members, axis=-1)
         starts = np.flatnonzero(np.r_[True, place[1:] != place[:-1]]) if len(place) else place
-        found = np.zeros((*self.weights.shape[:-1], len(self.rows.distinct)), self.weights.dtype)
-        found[..., place[starts]] = totals_of_runs(weights, starts)
-        return found
+        totals = np.zeros((*self.weights.shape[:-1], len(self.rows.distinct)), self.weights.dtype)
+        totals[..., place[starts]] = totals_of_runs(weights, starts)
+        return totals
 
     @cached_property
     def floats(self) -> Floats:
@@ -111,7 +117,7 @@ class Summary:
 
     @property
     def reportable(self) -> Summary:
-        """The same without the rows of the equivocal zone, as if there were no others; itself where there is none."""
+        """The statistics without the rows in the equivocal zone; these statistics where there is no zone."""
         return self if self.rows.reportable is None else self._reportable  # never kept in itself, which holds memory
 
     @cached_property
@@ -120,17 +126,17 @@ class Summary:
         return Summary(rows, np.take(self.weights, kept, axis=-1))
 
     def seen_by(self, metric: Metric) -> Summary:
-        """Return the statistics that a metric sees: one of predicted classes sees the rows that have a class."""
+        """Return the statistics that a metric sees: a metric of predicted classes sees rows that have one alone."""
         return self.reportable if metric.of_reportable else self
 
     @cached_property
     def classes(self) -> tuple[Summary, ...]:
-        """The same rows seen once for each level, that level being the event; for rows of K levels."""
+        """The statistics of each level against the rest, that level being the event; for rows of K levels."""
         return tuple(self._against(level) for level in range(self.rows.levels))
 
     def _against(self, level: int) -> Summary:
-        """See one level against the rest; its cells are read off the confusion matrix, which is there already."""
-        known: dict[tuple[str, tuple[Any, ...]], Floats] = {}
+        """Return the statistics of one level against the rest; the confusion matrix has its four cells already."""
+        cells: dict[str, Floats] = {}
         if self.rows.predicted is not None:
             matrix = self("confusion")
             others = np.delete(matrix, level, axis=-1)  # sums without the level, never differences: no cell below zero
@@ -140,25 +146,26 @@ class Summary:
                 "fn": others[..., level, :].sum(axis=-1),
                 "tn": np.delete(others, level, axis=-2).sum(axis=(-2, -1)),
             }
-            known = {(name, ()): np.asarray(cell) for name, cell in cells.items()}
-        return Summary(self.rows.against(level), self.weights, known)
+        computed = {(name, ()): np.asarray(cell) for name, cell in cells.items()}
+        return Summary(self.rows.against(level), self.weights, computed)
 
     @cached_property
     def pooled(self) -> Summary:
-        """Every row once for each level, that level being the event, as rows of one kind: the ingredients of micro."""
-        seen = [self.rows.against(level) for level in range(self.rows.levels)]
-        return Summary(type(seen[0]).stacked(seen), np.tile(self.weights, self.rows.levels))
+        """The statistics of all levels against the rest together, each row once for each level: for micro averages."""
+        parts = [self.rows.against(level) for level in range(self.rows.levels)]
+        return Summary(type(parts[0]).stacked(parts), np.tile(self.weights, self.rows.levels))
 
     def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
         """Return the statistic ``name``; of ``options`` it takes those that it declares."""
         statistic = statistics[name]
         taken = {key: (options or {})[key] for key in statistic.options}
         key = (name, tuple(taken.values()))
-        if key not in self._known:
-            self._known[key] = self._total(statistic, taken)
-        return self._known[key]
+        if key not in self._computed:
+            self._computed[key] = self._total(statistic, taken)
+        return self._computed[key]
 
     def _total(self, statistic: Statistic, options: Mapping[str, Any]) -> Floats:
+        """Return the value of a statistic under the weights."""
         if statistic.of_rows:
             # Sums along the row axis, not a matrix product: the same bytes for any number of BLAS threads.
             values = statistic.function(self.rows, **options)
@@ -176,9 +183,10 @@ class Summary:
         return metric.proportion(*self._inputs(metric, options), **options)
 
     def gaps(self, metric: Metric, options: Mapping[str, Any]) -> Gaps:
-        """Return the bins of a measure of gaps."""
+        """Return the bins of a metric of `Gaps`."""
         return metric.gaps(*self._inputs(metric, options), **options)
 
     def _inputs(self, metric: Metric, options: Mapping[str, Any]) -> list[Floats]:
-        seen = self.seen_by(metric)
-        return [seen(name, options) for name in metric.statistics]
+        """Return the statistics that a metric's function takes, in order."""
+        summary = self.seen_by(metric)
+        return [summary(name, options) for name in metric.statistics]

@@ -6,7 +6,7 @@ each cell, with a batch of such weights for every cut has all that any such meas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,14 +29,14 @@ def sweep(summary: Summary, cuts: Wholes | None = None) -> Summary:
     events, others = summary.by_score
     parts = [_parted(values, cuts) for values in (events, others)]
     weights = np.stack([part for pair in parts for part in pair], axis=-1).astype(float)
-    known: dict[tuple[str, tuple[Any, ...]], Floats] = {
-        ("confusion", ()): weights.reshape(*weights.shape[:-1], 2, 2)
-    }
-    return Summary(CELLS, weights, known)
+    return Summary(CELLS, weights, {("confusion", ()): weights.reshape(*weights.shape[:-1], 2, 2)})
 
 
-def _parted(values: Any, cuts: Wholes | None) -> tuple[Any, Any]:
-    """Return the totals at or above each cut, and below it, [..., cuts]: sums both, so that none is below zero."""
+def _parted(values: Floats, cuts: Wholes | None) -> tuple[Floats, Floats]:
+    """Return the totals at or above each cut and those below it, [..., cuts], of values [..., m] at each score.
+
+    Of floats both are sums: a difference could fall below zero by rounding.
+    """
     below = np.zeros((*values.shape[:-1], values.shape[-1] + 1), values.dtype)
     np.cumsum(values, axis=-1, out=below[..., 1:])
     above = np.zeros_like(below)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from evalpipe.statistics.groups import Groups
 from evalpipe.statistics.summary import column, pairs, table
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.arraytypes import Flags, Floats, Wholes
     from evalpipe.statistics.class_rows import ClassRows
     from evalpipe.statistics.rows import Rows
     from evalpipe.statistics.summary import Summary
@@ -19,92 +19,98 @@ Costs = tuple[tuple[float, ...], ...]
 
 
 @column
-def agreed(rows: Rows | ClassRows) -> Any:
-    """Rows whose class was predicted."""
-    return rows.truth == rows.classes
+def agreed(rows: Rows | ClassRows) -> Flags:
+    """Rows whose class was predicted correctly."""
+    return np.asarray(rows.truth == rows.classes)
 
 
 @table
-def confusion(summary: Summary) -> Any:
+def confusion(summary: Summary) -> Floats:
     """Rows of each true class (first of the last two axes) predicted as each class (the last): [..., K, K]."""
     rows = summary.rows
-    found = np.zeros((*summary.weights.shape[:-1], rows.levels, rows.levels))
-    found[..., rows.codes[rows.cells.first], rows.picked[rows.cells.first]] = rows.cells.totals(summary.weights)
-    return found
+    matrix = np.zeros((*summary.weights.shape[:-1], rows.levels, rows.levels))
+    matrix[..., rows.codes[rows.cells.first], rows.picked[rows.cells.first]] = rows.cells.totals(summary.weights)
+    return matrix
 
 
 @table
-def occurring(summary: Summary) -> Any:
+def occurring(summary: Summary) -> Floats:
     """Rows of each true class: [..., K]."""
     rows = summary.rows
-    found = np.zeros((*summary.weights.shape[:-1], rows.levels))
-    found[..., rows.codes[rows.members.first]] = rows.members.totals(summary.weights)
-    return found
+    totals = np.zeros((*summary.weights.shape[:-1], rows.levels))
+    totals[..., rows.codes[rows.members.first]] = rows.members.totals(summary.weights)
+    return totals
 
 
 @column
-def in_top(rows: ClassRows, *, k: int) -> Any:
+def in_top(rows: ClassRows, *, k: int) -> Flags:
     """Rows whose true class is among the k most probable."""
     return rows.true_rank < k
 
 
 @table
-def top_label_gap(summary: Summary, *, bins: int) -> Any:
-    """Rows whose class was predicted less the total of its probability, in each of ``bins`` intervals of the latter."""
+def top_label_gap(summary: Summary, *, bins: int) -> Floats:
+    """Rows predicted correctly less the total probability of the predicted classes, in intervals of that probability.
+
+    Those of ``bins`` intervals of equal width that hold a row.
+    """
     rows = summary.rows.top_label
     inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, rows.chances, side="right") - 1, bins - 1)
     return Groups.by(inside).totals(summary.floats * (rows.truth - rows.chances))
 
 
 @column
-def cost_paid(rows: Rows | ClassRows, *, costs: Costs) -> Any:
+def cost_paid(rows: Rows | ClassRows, *, costs: Costs) -> Floats:
     """Cost of the predicted class, given the true one."""
     return np.asarray(costs)[rows.codes, rows.picked]
 
 
 @column
-def cost_expected(rows: Rows | ClassRows, *, costs: Costs) -> Any:
+def cost_expected(rows: Rows | ClassRows, *, costs: Costs) -> Floats:
     """Expectation of the cost under the probabilities, given the true class."""
     return rows.expected(np.asarray(costs)[rows.codes])
 
 
 @column
-def ranked_probability_error(rows: ClassRows) -> Any:
+def ranked_probability_error(rows: ClassRows) -> Floats:
     """Squared distance of the cumulative probabilities from the cumulative truth, summed over the cuts."""
     above = rows.truth[:, None] <= np.arange(rows.levels - 1)
-    return ((np.cumsum(rows.chances, axis=1)[:, :-1] - above) ** 2).sum(axis=1)
+    return np.asarray(((np.cumsum(rows.chances, axis=1)[:, :-1] - above) ** 2).sum(axis=1))
 
 
 @column
-def rank_error(rows: ClassRows) -> Any:
+def rank_error(rows: ClassRows) -> Floats:
     """Levels between the true and the predicted class."""
     return rows.rank_distance.astype(float)
 
 
 @column
-def squared_rank_error(rows: ClassRows) -> Any:
-    """The square of it."""
+def squared_rank_error(rows: ClassRows) -> Floats:
+    """Squared number of levels between the true and the predicted class."""
     return rows.rank_distance.astype(float) ** 2
 
 
 @pairs
-def ranked_pairs(summary: Summary) -> Any:
+def ranked_pairs(summary: Summary) -> Floats:
     """Pairs of a row of class i and one of class j that the probability of i ranks rightly, ties half: [..., K, K].
 
     The diagonal is zero. Of a model that gives scores, by the log odds that they come to, which do not round to ties.
     """
     rows, weights = summary.rows, summary.weights
-    found = np.zeros((*weights.shape[:-1], rows.levels, rows.levels))
+    wins = np.zeros((*weights.shape[:-1], rows.levels, rows.levels))
     places = [np.flatnonzero(rows.truth == level) for level in range(rows.levels)]
     for i, mine in enumerate(places):
         for j, others in enumerate(places):
             if i != j and len(mine) and len(others):
-                found[..., i, j] = _wins(rows.ranking[:, i], mine, others, weights)
-    return found
+                wins[..., i, j] = _wins(rows.ranking[:, i], mine, others, weights)
+    return wins
 
 
 def _wins(score: Floats, mine: Wholes, others: Wholes, weights: Floats) -> Floats:
-    """Total the weight of pairs in which a row of ``mine`` is scored above one of ``others``; ties count half."""
+    """Return the weight [...] of the pairs in which a row of ``mine`` is scored above one of ``others``; ties by half.
+
+    ``score`` [n] and ``weights`` [..., n] are of all rows, ``mine`` and ``others`` positions among them.
+    """
     order = others[np.argsort(score[others], kind="stable")]
     # np.take lays the rows of a batch out one after another, so that a batch sums in the order of a single row
     sums = np.cumsum(np.take(weights, order, axis=-1), axis=-1)

@@ -1,4 +1,4 @@
-"""A view: the rows of one model in one part of a dataset, gathered so that replicates are summed up quickly."""
+"""A view: the rows of one model in one part of a dataset, grouped so that replicates are summed up quickly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evalpipe.statistics.rows import Rows, present, taken
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.arraytypes import Floats, Values, Wholes
 
 EXACT = 4096
 """The most scores that are kept apart in replicates; of more, about `CELLS` groups of neighbours are ties."""
@@ -25,7 +25,6 @@ CELLS = 512
 
 GATHERED = 4
 """Rows in a cell, on average, above which all replicates are totalled at once."""
-
 
 SINGLE = 2**24
 """Observations up to which single precision counts without rounding."""
@@ -38,7 +37,7 @@ class Draws:
     counts: Wholes
 
     @cached_property
-    def columns(self) -> Any:
+    def columns(self) -> Values:
         """The counts as floats [units, b], in single precision where that is exact; made once for all views."""
         kind = np.float32 if self.counts.sum(axis=-1).max(initial=0) < SINGLE else np.float64
         return np.ascontiguousarray(self.counts.T.astype(kind))
@@ -46,10 +45,11 @@ class Draws:
 
 @dataclass(frozen=True)
 class View:
-    """Rows that differ in what a statistic sees, and how a draw becomes their weights.
+    """Cells of rows that are alike to every statistic, and how a draw of units becomes the weights of the cells.
 
-    ``rows`` are the cells; ``unit`` [n] is the drawn unit of each row that went into them, in the order of the cells,
-    ``starts`` [cells] where each cell begins there, ``factor`` [n] what a row weighs when drawn, None for one.
+    ``rows`` has a row for each cell. ``unit`` [n] is the unit that each of the dataset's rows is drawn with, in the
+    order of the cells; ``starts`` [cells] is where each cell begins there; ``factor`` [n] is what a row weighs when it
+    is drawn once, None for 1.
     """
 
     rows: Any
@@ -57,22 +57,22 @@ class View:
     starts: Wholes
     factor: Floats | None
 
-    def weights(self, counts: Wholes) -> Any:
+    def weights(self, counts: Wholes) -> Floats:
         """Return the weight of each cell [b, cells] when the units are drawn ``counts`` [b, units] times."""
         rows = np.take(counts, self.unit, axis=-1)
         return totals_of_runs(rows if self.factor is None else rows * self.factor, self.starts)
 
-    def counted(self, totals: Any) -> Any:
+    def counted(self, totals: Any) -> Floats:
         """Return totals as whole numbers where they are."""
-        return totals.astype(np.intp) if self.factor is None else totals
+        return np.asarray(totals.astype(np.intp) if self.factor is None else totals)
 
 
 @dataclass(frozen=True)
 class Stack:
-    """Views that share no rows, such as the slices of one slicing, whose weights are made together."""
+    """Views that share no rows, such as the slices of one slicing, whose weights are computed together."""
 
     views: tuple[View, ...]
-    _known: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    _matrices: dict[np.dtype[Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, draws: Draws, most: int) -> Iterator[tuple[int, slice, Any]]:
         """Yield the number of a view, some of the replicates, and the weights of its cells [b, cells] in them.
@@ -81,32 +81,33 @@ class Stack:
         the counts in their order, which takes a fraction of the time.
         """
         many = GATHERED * sum(len(view.starts) for view in self.views) < sum(len(view.unit) for view in self.views)
-        found = self._totals(draws) if many else None
+        totals = self._totals(draws) if many else None
         end = 0
         for number, view in enumerate(self.views):
             begin, end = end, end + len(view.starts)
-            whole = None if found is None else view.counted(np.ascontiguousarray(found[begin:end].T))
+            whole = None if totals is None else view.counted(np.ascontiguousarray(totals[begin:end].T))
             step = max(1, most // len(view.starts))
             for first in range(0, len(draws.counts), step):
                 chosen = slice(first, first + step)
                 yield number, chosen, view.weights(draws.counts[chosen]) if whole is None else whole[chosen]
 
-    def _totals(self, draws: Draws) -> Any:
-        """Return the totals of all cells, one view after the other: [cells, b]."""
+    def _totals(self, draws: Draws) -> Floats:
+        """Return the weight [cells, b] of all cells in each replicate, one view after the other."""
         weighted = any(view.factor is not None for view in self.views)
         columns = draws.columns.astype(float) if weighted else draws.columns
-        if columns.dtype not in self._known:
-            self._known[columns.dtype] = self._matrix(columns.dtype, len(columns))
-        return self._known[columns.dtype] @ columns
+        if columns.dtype not in self._matrices:
+            self._matrices[columns.dtype] = self._matrix(columns.dtype, len(columns))
+        return np.asarray(self._matrices[columns.dtype] @ columns)
 
-    def _matrix(self, kind: Any, units: int) -> Any:
-        """Return the sparse matrix [cells, units] that totals units in cells, by units."""
+    def _matrix(self, kind: np.dtype[Any], units: int) -> Any:
+        """Return the sparse matrix [cells, units], stored by units, whose product with counts is the cells' weight."""
         from scipy.sparse import csr_array
 
         unit = np.concatenate([view.unit for view in self.views])
-        each = np.concatenate([np.ones(len(v.unit)) if v.factor is None else v.factor for v in self.views]).astype(kind)
+        factors = [np.ones(len(view.unit)) if view.factor is None else view.factor for view in self.views]
         ends = np.cumsum(np.concatenate([np.diff(view.starts, append=len(view.unit)) for view in self.views]))
-        return csr_array((each, unit, np.append(0, ends)), shape=(len(ends), units)).tocsc()
+        factor = np.concatenate(factors).astype(kind)
+        return csr_array((factor, unit, np.append(0, ends)), shape=(len(ends), units)).tocsc()
 
 
 def view(
