@@ -23,7 +23,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 import evalpipe
-from evalpipe.intervals import clopper_pearson
+from evalpipe.intervals.binomial import clopper_pearson
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "methods.md"
 BEGIN, END = "<!-- best: begin -->", "<!-- best: end -->"

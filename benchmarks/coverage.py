@@ -31,9 +31,9 @@ from evalpipe.engine.estimates import Place, estimates
 from evalpipe.engine.parts import parts
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.rows import rows_of
-from evalpipe.intervals import paired_auc, percentile_limits
+from evalpipe.intervals.bootstrap import percentile_limits
+from evalpipe.intervals.paired import paired_auc
 from evalpipe.plan import Plan
-from evalpipe.plan.methods import Method
 from evalpipe.statistics import Rows, Summary
 from evalpipe.statistics.rows import present
 
@@ -55,9 +55,9 @@ SEPARATION, STEEPNESS, NOISE = 1.2, 1.5, 0.6
 """Between the mean scores of events and others, in standard deviations; how much too steep the probabilities are on
 the logit scale; the standard deviation of what the second model adds to the score."""
 
-BOOTSTRAP: tuple[Method, ...] = ("percentile", "basic", "bca", "studentised")
-BINOMIAL: tuple[Method, ...] = ("exact", "wilson", "jeffreys")
-MEASURES: dict[str, tuple[Method, ...]] = {
+BOOTSTRAP: tuple[str, ...] = ("percentile", "basic", "bca", "studentised")
+BINOMIAL: tuple[str, ...] = ("exact", "wilson", "jeffreys")
+MEASURES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("accuracy", "sensitivity", "precision"), BINOMIAL + BOOTSTRAP),
     **dict.fromkeys(("f1", "kappa", "mcc", "brier", "log_loss"), BOOTSTRAP),
     "roc_auc": ("delong", *BOOTSTRAP),
@@ -105,7 +105,7 @@ def model(truth: Array, score: Array, prevalence: float) -> Rows:
 
 
 @cache
-def planned(prevalence: float = 0.5, method: Method | None = None, replicates: int = REPLICATES) -> Plan:
+def planned(prevalence: float = 0.5, method: str | None = None, replicates: int = REPLICATES) -> Plan:
     """Plan the measures with a method, by default that of `auto`; an event is predicted from the prevalence on."""
     frame = pl.DataFrame({"y": [0, 1], "p": [0.2, 0.8]})
     spec = {

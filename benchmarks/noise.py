@@ -24,10 +24,10 @@ from coverage import HELD, LEVEL, PAGE, SEED, SEPARATION, UNTRIED, model, outcom
 import evalpipe
 from evalpipe.data.sample import Sample
 from evalpipe.engine.estimates import Place, estimates
-from evalpipe.engine.noise import spread_limits
 from evalpipe.engine.parts import parts
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.rows import rows_of
+from evalpipe.intervals.noise import range_limits
 from evalpipe.plan import Plan
 from evalpipe.statistics import Summary
 
@@ -148,7 +148,7 @@ def ranges(sample: Sample, index: int) -> Iterator[int]:
     apart = shares.max(0) - shares.min(0)
     defined = apart[1:][~np.isnan(apart[1:])]
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    yield outcome(spread_limits(float(apart[0]), apart[1:], LEVEL), 0.0)
+    yield outcome(range_limits(float(apart[0]), apart[1:], LEVEL), 0.0)
     yield outcome((float(low), float(high)), 0.0)
 
 

@@ -34,7 +34,7 @@ def data(n: int) -> tuple[Any, Any]:
 def ours(method: str, y: Any, p: Any, **options: Any) -> Any:
     """Fit a recalibrator and apply it to the same rows."""
     from evalpipe.calibration import Training, registry
-    from evalpipe.intervals import Design, replicate_weights
+    from evalpipe.intervals.resampling import Design, replicate_weights
 
     n = len(y)
     training = Training(y, p, np.ones(n), lambda times: replicate_weights(Design(n), times, 0, "bags"))

@@ -1,9 +1,10 @@
 """Write the generated pages of this folder, or compare them with what they should be.
 
-    python docs/build.py            write metrics.md, spec.md, cli.md and the two JSON Schemas
+    python docs/build.py            write metrics.md, intervals.md, spec.md, cli.md and the two JSON Schemas
     python docs/build.py --check    change nothing; name the stale pages and end with 1
 
-Each page is read off the code: the registry of metrics, the models of the spec and the results, the commands.
+Each page is read off the code: the registries of metrics and of interval methods, the models of the spec and the
+results, the commands.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from evalpipe.cli import app
 from evalpipe.cli.catalogue import describe
 from evalpipe.data.condition.functions import FUNCTIONS
 from evalpipe.data.condition.operators import CASTS
+from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.spec.models import Spec
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+    from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
 
 HERE = Path(__file__).parent
@@ -103,6 +106,16 @@ A metric that sees an event (marked "averaged" below) takes each level of a mult
 event, and `average` brings the levels together.
 [spec.md](spec.md) says how to choose the interval method.
 """
+
+INTERVALS = f"""{MARK}
+# Interval methods
+
+How limits are made, in the order in which a card explains them. `intervals.method` of the spec may ask for some of
+them by name, of every measure that they are for; `evalpipe plan` prints which one each measure gets, and why.
+[methods.md](methods.md) says what they have in common.
+
+| method | name | from replicates | by name |
+|---|---|---|---|"""
 
 SPEC = f"""{MARK}
 # The spec
@@ -242,6 +255,31 @@ def options(entry: Metric) -> Iterator[tuple[str, str]]:
             yield name, f"{words}; default {written(parameter.default)}"
 
 
+def intervals_page() -> str:
+    """Return the catalogue of interval methods."""
+    rows = [
+        f"| [{name}](#{name}) | {method.title} | {yes(method.drawn)} | {yes(method.asked)} |"
+        for name, method in interval_methods.items()
+    ]
+    return "\n".join([INTERVALS, *rows, "", *map(interval_entry, interval_methods.values())])
+
+
+def yes(so: bool) -> str:  # noqa: FBT001 - a cell of a table
+    """Write a fact of a method, which goes without saying where it is not so."""
+    return "yes" if so else ""
+
+
+def interval_entry(method: IntervalMethod) -> str:
+    """Return the definition of one interval method."""
+    facts = {
+        "Taken for": "; ".join(dict.fromkeys(method.for_.values())),
+        "Not where": "; ".join(method.fails.values()),
+        "Reference": method.ref,
+    }
+    lines = [f"## {method.name}\n", f"{method.text} {method.detail}".strip() + "\n"]
+    return "\n".join([*lines, *(f"- {name}: {fact}" for name, fact in facts.items() if fact)]) + "\n"
+
+
 def spec_page() -> str:
     """Return every key of the spec."""
     rows = [f"| `{entry.name}` | `{name}` | {words} |" for entry in registry for name, words in options(entry)]
@@ -326,7 +364,8 @@ def pages() -> dict[str, str]:
         "results.schema.json": {"$schema": "https://json-schema.org/draft/2020-12/schema", **results},
     }
     texts = {name: json.dumps(value, ensure_ascii=False, indent=2) + "\n" for name, value in documents.items()}
-    return {"metrics.md": metrics_page(), "spec.md": spec_page(), "cli.md": cli_page(), **texts}
+    written = {"metrics.md": metrics_page(), "intervals.md": intervals_page(), "spec.md": spec_page()}
+    return {**written, "cli.md": cli_page(), **texts}
 
 
 def main(*, check: bool) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,10 +47,13 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "desirability": set(),
     "statistics": {"metrics.declare", "errors"},
     "intervals": {"errors"},
-    "spec": {"levels", "origin", "chapters", "chapters.spec", "spelling", "metrics", "calibration", "tasks", "errors"},
+    "spec": {
+        "intervals.declare", "levels", "origin", "chapters", "chapters.spec", "spelling", "metrics", "calibration",
+        "tasks", "errors",
+    },
     "plan": {
-        "levels", "origin", "chapters.spec", "chapters.plan", "spelling", "spec", "data.table", "metrics", "tasks",
-        "errors",
+        "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling", "spec", "data.table",
+        "metrics", "tasks", "errors",
     },
     "data": {"levels", "origin", "spelling", "spec", "plan", "tasks", "results", "errors"},
     "engine": {
@@ -56,7 +61,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "statistics", "metrics", "intervals", "calibration", "desirability", "data.sample",
         "results", "version", "errors",
     },
-    "report": {"chapters", "chapters.records", "constants", "numbers", "results", "errors"},
+    "report": {"chapters", "chapters.records", "intervals.declare", "constants", "numbers", "results", "errors"},
     "gates": {
         "levels", "origin", "spelling", "numbers", "plan", "spec", "data.sample", "intervals", "results",
         "report.names", "report.tables", "report.wording", "errors",
@@ -69,8 +74,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "arrays": {"levels", "arguments", "run", "spec", "results", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
-        "numbers", "run", "record", "recalibration", "gates.reference", "spec", "plan", "results", "metrics",
-        "report.names", "report.page", "report.tables", "report.wording", "version", "errors",
+        "intervals.declare", "numbers", "run", "record", "recalibration", "gates.reference", "spec", "plan", "results",
+        "metrics", "report.names", "report.page", "report.tables", "report.wording", "version", "errors",
     },
 }
 
@@ -145,6 +150,13 @@ def modules(root: Path) -> dict[str, str]:
 
 def test_rooms_import_only_the_rooms_below_them(root: Path) -> None:
     assert [fault for name, source in modules(root).items() for fault in faults(name, source)] == []
+
+
+def test_a_card_takes_the_words_of_interval_methods_without_numpy() -> None:
+    code = "import sys, evalpipe.report, evalpipe.intervals as i; print(len(i.registry) > 9, 'numpy' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+    assert printed == "True False\n"
 
 
 def test_every_room_has_a_place(root: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalpipe.errors import UsageError
+from evalpipe.intervals.declare import registry
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric
@@ -73,8 +74,15 @@ def describe(metric: Metric) -> dict[str, Any]:
     }
 
 
+def _either(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+BINOMIAL = [method.short for method in registry.values() if "proportion" in method.for_]
+"""The methods for proportions, by name."""
+
 INTERVALS = {
-    "proportion": "Clopper-Pearson, Wilson or Jeffreys; percentile bootstrap under importance weights",
+    "proportion": f"{_either(BINOMIAL)}; percentile bootstrap under importance weights",
     "auc": "DeLong on the logit scale; percentile bootstrap under importance weights",
     "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
     "gaps": "inversion of the noise in its bins; of clusters and averages, of the noise that replicates show",

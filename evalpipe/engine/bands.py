@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.intervals import pointwise_band, simultaneous_band
+from evalpipe.intervals.bands import pointwise_band, simultaneous_band
 from evalpipe.metrics.declare import ratio
 
 if TYPE_CHECKING:

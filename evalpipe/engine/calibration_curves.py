@@ -13,7 +13,9 @@ from evalpipe.calibration.bands import Curved, Line, Spread, logistic_line, logi
 from evalpipe.calibration.isotonic import interpolated, pava
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
 from evalpipe.engine.points import Notes, Points, listed
-from evalpipe.intervals import LIMITS, kish, pointwise_band
+from evalpipe.intervals import LIMITS
+from evalpipe.intervals.bands import pointwise_band
+from evalpipe.intervals.bootstrap import kish
 from evalpipe.metrics.declare import ratio
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import EDGES, cut

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from evalpipe.engine.averages import values
 from evalpipe.engine.contrasts import of_models, of_parts
 from evalpipe.engine.differences import TestedGap, tested_gap
-from evalpipe.intervals import holm, p_of_verdict, verdict
+from evalpipe.intervals.contrasts import p_of_verdict, verdict
+from evalpipe.intervals.multiplicity import holm
 from evalpipe.results import Comparison
 
 if TYPE_CHECKING:

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.differences import Test
-from evalpipe.intervals import (
-    IndependentProportions,
-    PairedProportions,
-    Wald,
-    diebold_mariano,
-    mcnemar,
-    paired_auc,
-)
+from evalpipe.intervals.contrasts import IndependentProportions, PairedProportions, Wald
+from evalpipe.intervals.paired import diebold_mariano, mcnemar, paired_auc
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:

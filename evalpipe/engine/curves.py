@@ -18,7 +18,8 @@ from evalpipe.engine.groups import gain_table
 from evalpipe.engine.number_curves import number_curves
 from evalpipe.engine.points import Notes, Points, listed
 from evalpipe.engine.predictive import predictive_curves
-from evalpipe.intervals import LIMITS, pointwise_band, simultaneous_band
+from evalpipe.intervals import LIMITS
+from evalpipe.intervals.bands import pointwise_band, simultaneous_band
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
 from evalpipe.plan import called

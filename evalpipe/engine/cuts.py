@@ -12,7 +12,7 @@ from evalpipe.engine.averages import values
 from evalpipe.engine.coarse import coarsened
 from evalpipe.engine.replicates import CELLS, design
 from evalpipe.engine.rows import rows_of
-from evalpipe.intervals import block_counts, blocks
+from evalpipe.intervals.resampling import block_counts, blocks
 from evalpipe.metrics.operating import ROUNDING
 from evalpipe.statistics import Draws, Stack, Summary, cut_values, sweep, view
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.engine.points import Notes, Points, listed
-from evalpipe.intervals import pointwise_band
+from evalpipe.intervals.bands import pointwise_band
 from evalpipe.metrics.declare import ratio
 
 if TYPE_CHECKING:

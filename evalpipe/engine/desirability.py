@@ -14,7 +14,8 @@ from evalpipe.chapters.desirability.records import Goal, Individual, Overall, We
 from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import ONE_CLUSTER, TOLERATED
 from evalpipe.errors import DataError
-from evalpipe.intervals import monte_carlo_error, percentile_limits, stream
+from evalpipe.intervals.bootstrap import monte_carlo_error, percentile_limits
+from evalpipe.intervals.resampling import stream
 from evalpipe.results import Desirability, Warned
 
 if TYPE_CHECKING:

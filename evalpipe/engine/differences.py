@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.estimates import TOLERATED
-from evalpipe.intervals import Wald, bootstrap_error, excluding
-from evalpipe.intervals.contrasts import ROUNDING
+from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error, excluding
+from evalpipe.intervals.contrasts import Wald
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalpipe.arraytypes import Floats
-    from evalpipe.intervals import Contrast
+    from evalpipe.intervals.contrasts import Contrast
     from evalpipe.results import Status
 
     LimitsOf = Callable[[float, Floats, float], tuple[float, float] | None]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.differences import Gap, gap, quotient
-from evalpipe.engine.noise import spread_limits
 from evalpipe.engine.slices import Measured
-from evalpipe.intervals import percentile_limits
+from evalpipe.intervals.bootstrap import percentile_limits
+from evalpipe.intervals.noise import range_limits
 from evalpipe.plan import DISPARITIES
 from evalpipe.plan.priors import SAMPLE
 from evalpipe.results import Disparity
@@ -64,7 +64,7 @@ def _disparity(
         values = [np.array([m.value[k] for k in used]) for m in measured]
         drawn = [_stacked(m, used) for m in measured]
         apart = None if drawn[0] is None else np.max([_range(d) for d in drawn if d is not None], axis=0)
-        spread = gap(float(max(_range(v) for v in values)), apart, level, undefined, spread_limits)
+        spread = gap(float(max(_range(v) for v in values)), apart, level, undefined, range_limits)
         shares = None if drawn[0] is None else np.min([_share(d) for d in drawn if d is not None], axis=0)
         share = gap(float(min(_share(v) for v in values)), shares, level, undefined, _share_limits)
         if apart is not None and np.isfinite(apart).any() and spread.value is not None:
@@ -88,7 +88,7 @@ def _share_limits(value: float, drawn: Floats, level: float) -> tuple[float, flo
         limits = percentile_limits(drawn, level)
         return None if limits is None else (0.0, max(limits[1], 0.0))
     logs = -np.log(drawn, out=np.full(len(drawn), np.nan), where=drawn > 0)
-    limits = spread_limits(-math.log(value), logs, level)
+    limits = range_limits(-math.log(value), logs, level)
     return None if limits is None else (math.exp(-limits[1]), math.exp(-limits[0]))
 
 

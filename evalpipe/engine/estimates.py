@@ -10,28 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import by_class, values, weighed
+from evalpipe.engine.given import Given
 from evalpipe.engine.no_information import no_information, skill
-from evalpipe.engine.noise import drawn_limits, gap_limits, thin
+from evalpipe.engine.noise import thin
 from evalpipe.engine.parts import reported
 from evalpipe.engine.support import counts, own_denominator
-from evalpipe.intervals import (
-    LIMITS,
-    auc_variance,
-    basic_limits,
-    bca_limits,
-    doubtful,
-    kish,
-    logit_bootstrap,
-    logit_limits,
-    monte_carlo_error,
-    percentile_limits,
-    predictive_error,
-    studentised_limits,
-)
+from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
+from evalpipe.intervals.declare import NoLimits, registry
 from evalpipe.plan import LACKING
-from evalpipe.plan.methods import GAPS
 from evalpipe.results import Estimate, Status
-from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,7 +27,9 @@ if TYPE_CHECKING:
     from evalpipe.data.sample import Sample
     from evalpipe.engine.parts import Part
     from evalpipe.engine.replicates import Replicates
+    from evalpipe.intervals.declare import Limits
     from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.statistics import Summary
 
 CLUSTERS = 20
 """The clusters from which on their bootstrap is trusted; of fewer it covers too seldom, as the between-cluster variance
@@ -79,8 +68,8 @@ class _Found:
 class Drawn:
     """The replicates [B] of one number with what else its limits may need; see `Replicates`."""
 
-    values: Floats
-    left: Floats | None = None
+    replicates: Floats
+    jackknife: Floats | None = None
     errors: Floats | None = None
     error: float | None = None
     shift: float | None = None
@@ -207,7 +196,7 @@ def _found(
 def _interval(
     place: Place, summary: Summary, entry: MetricPlan, value: float, replicates: Drawn | None, k: int
 ) -> _Found:
-    level, params = place.plan.level, entry.of_class[k] if entry.of_class else entry.params
+    level = place.plan.level
     if math.isnan(value):
         return _Found(value, status="undefined", reason=entry.undefined if place.part.n else NO_ROW)
     if entry.method == "none":
@@ -215,32 +204,33 @@ def _interval(
     clusters = None if place.sample.cluster is None else len(np.unique(place.part.of(place.sample.cluster)))
     if clusters == 1:
         return _Found(value, status="degenerate", reason=ONE_CLUSTER)
-    if entry.drawn and replicates is not None:
-        found = _bootstrapped(entry, params, value, replicates, level)
-        few = None if clusters is None or clusters >= CLUSTERS else few_clusters(clusters, level)
-        few = few or thin(summary, entry, _units(place, summary) if clusters is None else clusters)
-        return found if few is None or found.status != "ok" else replace(found, status="degenerate", reason=few)
-    return _closed(place, summary, entry, value, params)
+    found = _limited(place, summary, entry, value, replicates, k)
+    few = None if not entry.drawn or clusters is None or clusters >= CLUSTERS else few_clusters(clusters, level)
+    if few is None and (entry.drawn or (place.plan.importance and entry.metric.interval == "gaps")):
+        few = thin(summary, entry, _units(place, summary) if clusters is None else clusters)
+    return found if few is None or found.status != "ok" else replace(found, status="degenerate", reason=few)
 
 
-def _closed(place: Place, summary: Summary, entry: MetricPlan, value: float, params: Mapping[str, Any]) -> _Found:
-    """Find the limits of a value that are known in closed form."""
-    plan, level = place.plan, place.plan.level
-    if entry.method == "delong":
-        return _delong(summary, value, level)
-    if entry.method == "logit":
-        return _predictive(summary, entry, value, level)
-    if entry.metric.interval in GAPS:
-        squared = _squared(summary) if plan.importance else summary
-        limits = gap_limits(summary, squared, entry.metric, params, value, level)
-        weak = plan.importance and entry.metric.interval == "gaps"
-        reason = thin(summary, entry, _units(place, summary)) if weak else None
-        return _Found(value, entry.method, limits, "ok" if reason is None else "degenerate", reason)
-    successes, trials = summary.proportion(entry.metric, params)
-    if plan.importance:
-        successes, trials = _effective(summary, entry, params, successes, trials)
-    lower, upper = LIMITS[entry.method](successes, trials, level)
-    return _Found(value, entry.method, (float(lower), float(upper)))
+def _limited(
+    place: Place, summary: Summary, entry: MetricPlan, value: float, drawn: Drawn | None, k: int
+) -> _Found:
+    """Return the limits of a value by its method, within the range of the measure; percentiles where that has none."""
+    options = entry.of_class[k] if entry.of_class else entry.params
+    given = Given(entry, summary, options, value, place.plan.level, place.plan.importance, drawn)
+    try:
+        limits, name = registry[entry.method].limits(given), entry.method
+    except NoLimits as fault:
+        return _Found(value, status="degenerate", reason=str(fault))
+    if limits is None and entry.drawn:
+        limits, name = registry["percentile"].limits(given), "percentile"
+    found = _Found(value) if limits is None else _Found(value, limits.method or name, _within(limits, entry, options))
+    return _drawn_from(found, entry, drawn, place.plan.level) if entry.drawn and drawn is not None else found
+
+
+def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, Any]) -> tuple[float, float]:
+    """Return limits within the range of a measure."""
+    low, high = entry.metric.bounds(options)
+    return max(float(limits.lower), low), min(float(limits.upper), high)
 
 
 def _units(place: Place, summary: Summary) -> float:
@@ -248,88 +238,15 @@ def _units(place: Place, summary: Summary) -> float:
     return float(kish(summary.weights)) if place.plan.importance else place.part.n
 
 
-def _squared(summary: Summary) -> Summary:
-    """Return the statistics under squared weights, from which errors under importance weights come."""
-    return Summary(summary.rows, np.asarray(summary.weights, float) ** 2)
-
-
-def _effective(
-    summary: Summary, entry: MetricPlan, params: Mapping[str, Any], successes: Floats, trials: Floats
-) -> tuple[Floats, Floats]:
-    """Return successes among so many rows of equal weight as would leave the proportion as uncertain as it is.
-
-    The effective trials are p (1 - p) over the variance of the weighted proportion, sum of w^2 (y - p)^2 over the
-    squared total; Kish's (sum of w)^2 / sum of w^2 where p is 0 or 1. Korn & Graubard (1998).
-    """
-    hits, all_ = _squared(summary).proportion(entry.metric, params)
-    share = successes / trials
-    spread = (hits * (1 - share) ** 2 + (all_ - hits) * share**2) / trials**2
-    effective = share * (1 - share) / spread if 0 < share < 1 else trials**2 / all_
-    return share * effective, effective
-
-
-def _delong(summary: Summary, value: float, level: float) -> _Found:
-    """Return DeLong's limits; where its variance is zero or unknown, those of the smaller class's rows as trials."""
-    events_at, others_at = summary("events_at"), summary("others_at")
-    variance = auc_variance(events_at, others_at)
-    limits = logit_limits(value, math.sqrt(variance), level) if variance > 0 else None
-    if limits is not None:
-        return _Found(value, "delong", limits)
-    trials = min(events_at.sum(), others_at.sum())
-    lower, upper = LIMITS["exact"](value * trials, trials, level)
-    return _Found(value, "exact", (float(lower), float(upper)))
-
-
-def _predictive(summary: Summary, entry: MetricPlan, value: float, level: float) -> _Found:
-    """Return the limits of ppv or npv by the delta method; none where sensitivity or specificity is 0 or 1."""
-    tp, fp, fn, tn = (float(summary(cell)) for cell in ("tp", "fp", "fn", "tn"))
-    events, others = tp + fn, fp + tn
-    shares = (tp / events, tn / others) if entry.metric.name == "ppv" else (fn / events, fp / others)
-    limits = logit_limits(value, predictive_error(value, *shares, events, others), level)
-    if limits is None:
-        reason = "sensitivity, specificity or the prevalence is 0 or 1, so the delta method knows no error of it"
-        return _Found(value, status="degenerate", reason=reason)
-    return _Found(value, "logit", limits)
-
-
-def _bootstrapped(
-    entry: MetricPlan, params: Mapping[str, Any], value: float, drawn: Drawn, level: float
-) -> _Found:
-    """Find the limits of a value from its replicates."""
-    limits, gaps = percentile_limits(drawn.values, level), int(np.isnan(drawn.values).sum())
-    method = "percentile" if limits else "none"
-    other = _other_limits(entry, params, value, drawn, level)
-    if other is not None:
-        limits, method = other, entry.method
-    status: Status = "ok"
-    reason = None
-    if gaps > TOLERATED * len(drawn.values):
-        status = "degenerate"
-        reason = f"undefined in {gaps} of {len(drawn.values)} replicates: {entry.undefined}"
-    noise = monte_carlo_error(drawn.values, level)
-    moved = None if drawn.shift is None else abs(drawn.shift)
-    return _Found(value, method, limits, status, reason, gaps, noise, moved=moved)
-
-
-def _other_limits(
-    entry: MetricPlan, params: Mapping[str, Any], value: float, drawn: Drawn, level: float
-) -> tuple[float, float] | None:
-    """Return the limits of a method other than percentiles, kept within the range of the measure; None without any."""
-    limits = None
-    if entry.method in ("bootstrap_noncentral", "bootstrap_corrected"):
-        limits = drawn_limits(entry.metric, params, value, drawn.values, level)
-    elif entry.method == "basic":
-        limits = basic_limits(drawn.values, value, level)
-    elif entry.method == "bootstrap_logit":
-        limits = logit_bootstrap(drawn.values, value, level)
-    elif entry.method == "bca" and drawn.left is not None:
-        limits = bca_limits(drawn.values, value, drawn.left, level)
-    elif entry.method == "studentised" and drawn.errors is not None and drawn.error is not None:
-        limits = studentised_limits(drawn.values, drawn.errors, value, drawn.error, level)
-    if limits is None:
-        return None
-    low, high = entry.metric.bounds(entry.params)
-    return max(limits[0], low), min(limits[1], high)
+def _drawn_from(found: _Found, entry: MetricPlan, drawn: Drawn, level: float) -> _Found:
+    """Return limits with what is known of the replicates that they were made of."""
+    gaps = int(np.isnan(drawn.replicates).sum())
+    found = replace(found, undefined=gaps, noise=monte_carlo_error(drawn.replicates, level),
+                    moved=None if drawn.shift is None else abs(drawn.shift))
+    if gaps <= TOLERATED * len(drawn.replicates):
+        return found
+    reason = f"undefined in {gaps} of {len(drawn.replicates)} replicates: {entry.undefined}"
+    return replace(found, status="degenerate", reason=reason)
 
 
 def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, str | None]:

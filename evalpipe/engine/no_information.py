@@ -9,7 +9,7 @@ import numpy as np
 
 from evalpipe.engine.averages import values
 from evalpipe.engine.independent import exact
-from evalpipe.intervals import stream
+from evalpipe.intervals.resampling import stream
 from evalpipe.metrics.declare import ratio
 from evalpipe.plan.priors import SAMPLE
 from evalpipe.statistics import Summary

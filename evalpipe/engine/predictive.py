@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.engine.points import Notes, Points, listed
-from evalpipe.intervals import predictive_error
+from evalpipe.intervals.analytic import predictive_error
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
 from evalpipe.results import PredictiveLine

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.predictive import predictive_lines
-from evalpipe.intervals import LIMITS, kish
+from evalpipe.intervals import LIMITS
+from evalpipe.intervals.bootstrap import kish
 from evalpipe.plan.priors import concentration
 from evalpipe.results import ObservedShare, Prior
 from evalpipe.tasks import NUMBERS

@@ -12,7 +12,7 @@ from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.engine.replicates import design
 from evalpipe.engine.ties import apart
 from evalpipe.errors import DataError, Problem
-from evalpipe.intervals import replicate_weights, stream
+from evalpipe.intervals.resampling import replicate_weights, stream
 from evalpipe.plan import number, rule, zone_of_probabilities
 from evalpipe.results import Applied, Recalibration
 from evalpipe.statistics.rows import present, taken

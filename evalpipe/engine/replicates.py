@@ -24,9 +24,10 @@ from evalpipe.engine.decision_curve import net_benefits
 from evalpipe.engine.parts import Part, parts
 from evalpipe.engine.profit import Campaign
 from evalpipe.engine.rows import rows_of
-from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, split, stream
+from evalpipe.intervals.bootstrap import FOLDS
+from evalpipe.intervals.declare import registry
+from evalpipe.intervals.resampling import Design, block_counts, blocks, jackknife_counts, split, stream
 from evalpipe.metrics.declare import ratio
-from evalpipe.plan import BOOTSTRAP
 from evalpipe.statistics import Draws, Stack, Summary, View, view
 
 if TYPE_CHECKING:
@@ -45,9 +46,6 @@ CELLS = 200_000
 KEPT = 31 * 2**20
 """Bytes of the largest array that the C library then keeps for use again, instead of returning it to the system."""
 
-FOLDS = 40
-"""Groups of observations that are left out in turn for the standard error of each replicate."""
-
 TIMES = 25
 """How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
 
@@ -58,9 +56,9 @@ class Replicates:
 
     ``metrics[model, part, i]`` are those [B] of the plan's i-th metric, [B, K] where it is taken for each class;
     ``curves[model, name]`` those of the heights of a curve [B, points], or of the event rates of reliability bins;
-    ``jackknife`` the values with a group of rows left out [J], for `bca`; ``errors`` the standard error of each
-    replicate [B], and ``error`` that of the value itself, for `studentised`; ``shift`` by how much the values of the
-    grid were moved to those of the rows: all replicates have been moved so.
+    where the interval method needs them, ``jackknife`` the values with a group of rows left out [J], ``errors`` the
+    standard error of each replicate [B], and ``error`` that of the value itself; ``shift`` by how much the values of
+    the grid were moved to those of the rows: all replicates have been moved so.
     """
 
     metrics: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
@@ -104,7 +102,7 @@ class _Task:
             for (model, part), chosen, summary in self._summaries(draws):
                 drawn = prior[chosen] if len(priors) else None
                 self._add(found, model, part, summary, None if scale is None else scale[chosen], drawn)
-            for drawn in counts if self.studentised else ():
+            for drawn in counts if self.with_errors else ():
                 for key, square in self._squares(drawn, grouped):
                     found["error", *key].append(np.sqrt(square)[None])
         return {key: np.concatenate(values) for key, values in found.items()}
@@ -172,8 +170,8 @@ class _Task:
                 yield (model, part, i), values(summary, self.plan.entries[i])[0]
 
     def left_out(self) -> dict[Key, Floats]:
-        """Return the values of the metrics that ask for `bca` with each group of units left out in turn."""
-        wanted = [i for i in self.wanted if self.plan.entries[i].method == "bca"]
+        """Return the values of the metrics whose limits need a jackknife with each group of units left out in turn."""
+        wanted = self._needing("jackknife")
         found: dict[Key, list[Floats]] = defaultdict(list)
         generator = stream(self.plan.seed, "jackknife", self.sample.dataset)
         for counts in jackknife_counts(self.design, generator) if wanted else ():
@@ -183,9 +181,13 @@ class _Task:
         return {key: np.concatenate(values) for key, values in found.items()}
 
     @cached_property
-    def studentised(self) -> tuple[int, ...]:
+    def with_errors(self) -> tuple[int, ...]:
         """The numbers of the metrics that ask for the standard error of every replicate."""
-        return tuple(i for i in self.wanted if self.plan.entries[i].method == "studentised")
+        return self._needing("errors")
+
+    def _needing(self, what: str) -> tuple[int, ...]:
+        """Return the numbers of the metrics whose interval method needs something beside replicates."""
+        return tuple(i for i in self.wanted if what in registry[self.plan.entries[i].method].needs)
 
     def _squares(self, counts: Any, generator: np.random.Generator) -> Iterator[tuple[Key, Floats]]:
         """Yield the squared standard errors under one draw [units], leaving out `FOLDS` groups of it in turn.
@@ -195,16 +197,16 @@ class _Task:
         left = counts - np.concatenate(list(split(generator, counts, FOLDS)))
         for (model, part), seen in self.views.items():
             summary = Summary(seen.rows, seen.weights(left))
-            for i in self.studentised:
+            for i in self.with_errors:
                 found = values(summary, self.plan.entries[i])
                 square = ((found - found.mean(axis=0)) ** 2).sum(axis=0)
                 yield (model, part, i), np.asarray((FOLDS - 1) / FOLDS * square)
 
     def own_errors(self) -> dict[Key, Floats]:
-        """Return the standard errors of the values that ask for `studentised`."""
+        """Return the standard errors of the values whose limits need them."""
         generator = stream(self.plan.seed, "folds", self.sample.dataset)
         found: dict[Key, list[Floats]] = defaultdict(list)
-        for _ in range(TIMES if self.studentised else 0):
+        for _ in range(TIMES if self.with_errors else 0):
             for key, square in self._squares(self.base[0], generator):
                 found[key].append(square)
         return {key: np.sqrt(np.mean(squares, axis=0)) for key, squares in found.items()}
@@ -271,7 +273,7 @@ def _task(
     scored = [] if sample.task != "binary" else [n for n, m in sample.models.items() if m.score is not None]
     banded = tuple(scored if plan.banded else ())
     probable = [n for n in banded if sample.models[n].probability is not None]
-    binned = [n for n in probable if plan.bins in BOOTSTRAP]
+    binned = [n for n in probable if registry[plan.bins].drawn]
     campaign = Campaign.of(plan, sample) if plan.profit and scored else None
     if not wanted and not banded and not binned and campaign is None:
         return None

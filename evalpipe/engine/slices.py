@@ -10,7 +10,7 @@ import numpy as np
 from evalpipe.engine.averages import values
 from evalpipe.engine.contrasts import of_parts
 from evalpipe.engine.differences import Gap, TestedGap, quotient, ratio_gap, tested_gap
-from evalpipe.intervals import benjamini_hochberg, holm
+from evalpipe.intervals.multiplicity import benjamini_hochberg, holm
 from evalpipe.results import SliceDifference, SliceSummary
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from evalpipe.engine.estimates import ONE_CLUSTER, TOLERATED
 from evalpipe.engine.recalibrate import fold_of, recalibrated
 from evalpipe.engine.rows import rows_of
 from evalpipe.errors import DataError, Problem
-from evalpipe.intervals import percentile_limits
+from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.plan import RulePlan, by_bayes, called, rule
 from evalpipe.results import Constraint, Threshold
 from evalpipe.statistics import Rows, Summary, cut_values, sweep

@@ -15,9 +15,10 @@ import numpy as np
 
 from evalpipe.engine.averages import values
 from evalpipe.engine.parts import Part, part_of, reported, summaries_of
-from evalpipe.engine.replicates import FOLDS, draw
+from evalpipe.engine.replicates import draw
 from evalpipe.engine.rows import rows_of
-from evalpipe.intervals import percentile_limits, split, stream
+from evalpipe.intervals.bootstrap import FOLDS, percentile_limits
+from evalpipe.intervals.resampling import split, stream
 from evalpipe.plan import searched as searched_entry
 from evalpipe.results import Warned, WorstSlice
 from evalpipe.statistics import Summary

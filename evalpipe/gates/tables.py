@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.gates.subjects import Subject
 from evalpipe.gates.verdict import Seen
-from evalpipe.intervals import recovered_limits
+from evalpipe.intervals.recovered import recovered_limits
 from evalpipe.report.tables import is_whole
 from evalpipe.results import Individual
 

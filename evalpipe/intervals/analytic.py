@@ -1,14 +1,56 @@
-"""Limits from a variance that is known in closed form, made symmetric on the logit scale."""
+"""Limits from a known variance, or the bootstrap's, made symmetric on the logit scale."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from evalpipe.intervals.binomial import clopper_pearson
+from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
+
+FAILS = {**IN_CLOSED_FORM, "weights": "limits in closed form do not hold under importance weights"}
+
+
+@interval(
+    "delong", title="DeLong", asked=True, fails=FAILS,
+    for_={"auc": "an area under the ROC curve, whose variance DeLong gives"},
+    text="The variance of the area under the ROC curve from the placements of the rows of each level among those "
+    "of the other, with limits symmetric on the logit scale. Where the area is 0 or 1 the variance says nothing; the "
+    "limits are then Clopper-Pearson's, with the rows of the smaller level as trials.",
+    ref="DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
+    "correlated receiver operating characteristic curves. Biometrics 44(3), 837–845.",
+)
+def delong_limits(events_at: Floats, others_at: Floats, value: float, level: float) -> Limits:
+    """Return DeLong's limits; where its variance is zero or unknown, those of the smaller class's rows as trials."""
+    variance = auc_variance(events_at, others_at)
+    limits = logit_limits(value, math.sqrt(variance), level) if variance > 0 else None
+    if limits is not None:
+        return Limits(*limits)
+    trials = min(events_at.sum(), others_at.sum())
+    return Limits(*clopper_pearson(value * trials, trials, level), method="exact")
+
+
+@interval(
+    "logit", title="delta method on the logit", short="delta method", fails=FAILS,
+    for_={"predictive": "from two independent proportions and a fixed prior: the delta method gives its error"},
+    text="The error of sensitivity and specificity carried over to the measure under the fixed prior, with limits "
+    "symmetric on the logit scale.",
+    ref="Mercaldo, N. D., Lau, K. F. & Zhou, X. H. (2007). Confidence intervals for predictive values with an "
+    "emphasis to case-control studies. Statistics in Medicine 26(10), 2170–2183.",
+)
+def predictive_limits(
+    measure: str, value: float, tp: Floats, fp: Floats, fn: Floats, tn: Floats, level: float
+) -> tuple[float, float]:
+    """Return the limits of ``ppv`` or else npv by the delta method; raises NoLimits where it knows no error."""
+    events, others = float(tp + fn), float(fp + tn)
+    shares = (float(tp) / events, float(tn) / others) if measure == "ppv" else (float(fn) / events, float(fp) / others)
+    limits = logit_limits(value, predictive_error(value, *shares, events, others), level)
+    if limits is None:
+        raise NoLimits("sensitivity, specificity or the prevalence is 0 or 1, so the delta method knows no error of it")
+    return limits
 
 
 def auc_variance(events_at: Floats, others_at: Floats) -> float:
@@ -18,6 +60,8 @@ def auc_variance(events_at: Floats, others_at: Floats) -> float:
     variance is that of the mean placements. NaN with fewer than two rows of a class. DeLong, DeLong & Clarke-Pearson
     (1988), computed over scores rather than pairs.
     """
+    import numpy as np
+
     events, others = events_at.sum(), others_at.sum()
     if events < 2 or others < 2:
         return math.nan
@@ -28,6 +72,8 @@ def auc_variance(events_at: Floats, others_at: Floats) -> float:
 
 def _spread(values: Floats, counts: Floats) -> Any:
     """Return the sample variance of values that occur so often."""
+    import numpy as np
+
     mean = np.average(values, weights=counts)
     return (counts * (values - mean) ** 2).sum() / (counts.sum() - 1)
 
@@ -59,12 +105,21 @@ def predictive_error(value: float, sensitivity: float, specificity: float, event
     return math.sqrt(on_logit) * value * (1 - value)
 
 
+@interval(
+    "bootstrap_logit", title="bootstrap error on the logit", short="bootstrap, logit",
+    for_={"skewed": "skewed: the bootstrap's error holds better, on the logit scale, than its quantiles"},
+    text="The value and the spread of its bootstrap replicates on the logit scale, as of a normal "
+    "distribution. Holds better than quantiles for a share whose replicates are biased.",
+    ref="Boyd, K., Eng, K. H. & Page, C. D. (2013). Area under the precision-recall curve: point "
+    "estimates and confidence intervals. ECML PKDD 2013, 451–466.",
+)
 def logit_bootstrap(replicates: Floats, value: float, level: float) -> tuple[float, float] | None:
     """Return limits of a value inside (0, 1) from the spread of its replicates, symmetric on the logit scale.
 
     The logit of average precision is nearly normal where its own replicates are biased: Boyd, Eng & Page (2013). None
     where fewer than two replicates are defined, or one of them is 0 or 1.
     """
+    import numpy as np
     from scipy.special import logit
 
     defined = replicates[~np.isnan(replicates)]
@@ -72,31 +127,3 @@ def logit_bootstrap(replicates: Floats, value: float, level: float) -> tuple[flo
         return None
     error = float(np.std(logit(defined), ddof=1))
     return logit_limits(value, error * value * (1 - value), level)
-
-
-def folded_limits(gaps: Floats, errors: Floats, level: float) -> tuple[float, float]:
-    """Return limits of a sum of true distances, from the observed distances and their standard errors, by inversion.
-
-    Noise makes every observed |gap| larger, so a sum of them, such as the expected calibration error, is too large and
-    its bootstrap replicates are more so. Were each true distance k times its error, the sum would have the mean and the
-    variance of folded normal variables (Leone, Nelson & Nottingham 1961); the limits are the sums of true distances at
-    the two k for which the observed sum is a quantile. The lower one is 0 where no distance at all is likely enough.
-    """
-    from scipy.optimize import brentq
-    from scipy.special import ndtr, ndtri
-
-    reach, observed = float(ndtri((1 + level) / 2)), float(np.abs(gaps).sum())
-    total, spread = float(errors.sum()), math.sqrt(float((errors**2).sum()))
-
-    def excess(k: float, side: int) -> float:
-        mean = math.sqrt(2 / math.pi) * math.exp(-k * k / 2) + k * (1 - 2 * float(ndtr(-k)))
-        deviation = math.sqrt(max(1 + k * k - mean * mean, 0.0))
-        return total * mean + side * reach * spread * deviation - observed
-
-    def limit(side: int) -> float:
-        if total == 0:
-            return observed
-        far = observed / total + reach + 1
-        return 0.0 if excess(0.0, side) >= 0 else float(brentq(excess, 0.0, far, args=(side,))) * total
-
-    return limit(1), limit(-1)

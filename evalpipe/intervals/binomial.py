@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
     Limits = tuple[Floats, Floats]
 
+FAILS = {**IN_CLOSED_FORM, "weights": "binomial limits do not hold under importance weights"}
 
+
+@interval(
+    "exact", title="Clopper-Pearson", asked=True, effective=True, fails=FAILS,
+    for_={"proportion": "a proportion of rows, so Clopper-Pearson limits hold"},
+    text="Exact limits of a binomial proportion, by inverting two one-sided tests. Coverage is never below the level.",
+    ref="Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case "
+    "of the binomial. Biometrika 26(4), 404–413.",
+)
 def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:
     """Return the exact limits, shapes broadcast; NaN where there are no trials.
 
     Quantiles of beta distributions; the limit is 0 at no success and 1 at no failure. Clopper & Pearson (1934).
     """
+    import numpy as np
     from scipy.special import betaincinv
 
     x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
@@ -27,8 +37,16 @@ def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:
     return np.where(n > 0, lower, np.nan), np.where(n > 0, upper, np.nan)
 
 
+@interval(
+    "wilson", title="Wilson score", short="Wilson", asked=True, effective=True, fails=FAILS,
+    for_={"proportion": "a proportion of rows, and the spec asks for Wilson limits"},
+    text="Limits of a binomial proportion, by inverting the score test. Coverage is near the level on average.",
+    ref="Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
+    "the American Statistical Association 22(158), 209–212.",
+)
 def wilson(successes: Any, trials: Any, level: float) -> Limits:
     """Return the score limits, shapes broadcast; NaN where there are no trials. Wilson (1927)."""
+    import numpy as np
     from scipy.special import ndtri
 
     x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
@@ -40,11 +58,19 @@ def wilson(successes: Any, trials: Any, level: float) -> Limits:
     return np.where(x > 0, centre - half, 0.0 * n), np.where(x < n, centre + half, n / n)
 
 
+@interval(
+    "jeffreys", title="Jeffreys", asked=True, effective=True, fails=FAILS,
+    for_={"proportion": "a proportion of rows, and the spec asks for Jeffreys limits"},
+    text="Quantiles of a binomial proportion's posterior under Jeffreys' prior. Coverage is near the level on average.",
+    ref="Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. "
+    "Statistical Science 16(2), 101–133.",
+)
 def jeffreys(successes: Any, trials: Any, level: float) -> Limits:
     """Return quantiles of the posterior under Jeffreys' prior, Beta(1/2, 1/2), shapes broadcast; NaN without trials.
 
     The lower limit is 0 at no success and the upper 1 at no failure. Brown, Cai & DasGupta (2001).
     """
+    import numpy as np
     from scipy.special import betaincinv
 
     x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
@@ -52,7 +78,3 @@ def jeffreys(successes: Any, trials: Any, level: float) -> Limits:
     lower = np.where(x > 0, betaincinv(x + 0.5, np.maximum(failures, 0) + 0.5, tail), 0.0)
     upper = np.where(failures > 0, betaincinv(x + 0.5, np.maximum(failures, 0) + 0.5, 1 - tail), 1.0)
     return np.where(n > 0, lower, np.nan), np.where(n > 0, upper, np.nan)
-
-
-LIMITS = {"exact": clopper_pearson, "wilson": wilson, "jeffreys": jeffreys}
-"""The binomial methods by the name a spec gives them."""

@@ -10,21 +10,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-import numpy as np
+from evalpipe.intervals.bootstrap import ROUNDING
+from evalpipe.intervals.declare import interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats
 
 Limits = tuple[float, float]
 Verdict = Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
-
-ROUNDING = 1e-12
-"""What is smaller than this, beside what it was computed from, is rounding and no spread."""
-
-SPREAD_TAIL = 0.025
-"""The share of replicates beyond each of the two quantiles that their spread is read from."""
 
 HALVINGS = 60
 """How often the bracket of a limit is halved: 2 / 2^60 is below the rounding of a proportion."""
@@ -44,6 +38,13 @@ class Contrast(Protocol):
         """Return the limits: the differences on either side whose p-value is 1 - level."""
 
 
+@interval(
+    "paired_t", title="paired t",
+    text="Of a difference of mean losses on the same rows: plus and minus the quantile of Student’s "
+    "distribution times the standard error of the mean of the rows’ differences.",
+    ref="Harvey, D., Leybourne, S. & Newbold, P. (1997). Testing the equality of prediction mean squared "
+    "errors. International Journal of Forecasting 13(2), 281–291.",
+)
 @dataclass(frozen=True, slots=True)
 class Wald:
     """A difference with its standard error, normal or Student's with so many degrees of ``freedom``. Wald (1943)."""
@@ -72,6 +73,13 @@ class Wald:
         return self.value - reach, self.value + reach
 
 
+@interval(
+    "tango", title="Tango score",
+    text="Of a difference of two proportions of the same rows: the differences that the score test does not "
+    "reject; of no difference that is McNemar’s test.",
+    ref="Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the "
+    "paired-sample design. Statistics in Medicine 17(8), 891–908.",
+)
 @dataclass(frozen=True, slots=True)
 class PairedProportions:
     """Two proportions of the same ``rows``: successes of the first alone, and of the second alone.
@@ -102,6 +110,14 @@ class PairedProportions:
         return _inverted(self.p, self.value, level, (-1.0, 1.0))
 
 
+@interval(
+    "miettinen_nurminen", title="Miettinen-Nurminen score",
+    text="Of a difference of two proportions of rows that are not shared: the differences that the "
+    "score test does not reject. A slice against all rows is taken as the slice against the rest of them, times the "
+    "share of the rest.",
+    ref="Miettinen, O. & Nurminen, M. (1985). Comparative analysis of two rates. Statistics in "
+    "Medicine 4(2), 213–226.",
+)
 @dataclass(frozen=True, slots=True)
 class IndependentProportions:
     """Two proportions of rows that are not shared: successes among trials of each; their difference times ``scale``.
@@ -167,22 +183,6 @@ def _inverted(p: Callable[[float], float], value: float, level: float, ends: Lim
             inside, outside = (middle, outside) if p(middle) >= 1 - level else (inside, middle)
         found.append(inside)
     return found[0], found[1]
-
-
-def bootstrap_error(replicates: Floats) -> float:
-    """Return the standard error that the defined replicates [B] tell: the distance of two quantiles over a normal's.
-
-    The quantiles leave 2.5 % beyond each. Unlike the standard deviation, they are not moved by a few replicates far
-    out, for which it need not even exist: Ghosh, Parr, Singh & Babu (1984); Machado & Parente (2005), eq. 6. NaN where
-    fewer than two replicates are defined.
-    """
-    from scipy.special import ndtri
-
-    defined = replicates[~np.isnan(replicates)]
-    if len(defined) < 2:
-        return math.nan
-    low, high = np.quantile(defined, [SPREAD_TAIL, 1 - SPREAD_TAIL])
-    return float((high - low) / (2 * ndtri(1 - SPREAD_TAIL)))
 
 
 def p_of_verdict(contrast: Contrast, margin: float) -> float:

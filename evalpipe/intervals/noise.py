@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.binomial import clopper_pearson
+from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evalpipe.arraytypes import Floats
 
 Limits = tuple[float, float]
@@ -28,6 +29,23 @@ its largest value, or is fitted to follow them. Their noise falls with the 2/3 p
 
 LARGE = 1e6
 """The mean of a noncentral chi-squared variable from which on its probabilities are those of the approximation."""
+
+SQUARES = ("squared_gaps", "squared_distance", "searched_square")
+"""The kinds of measures that are squares of distances themselves."""
+
+SEARCHED = ("searched", "searched_square")
+"""The kinds of measures that search the rows for their value, so that replicates show a part of their noise alone."""
+
+BEYOND = "Where the value itself lies beyond a limit, that limit is put at the value."
+
+LARGER = "noise makes it larger and resampling more so: inverted from its noise"
+
+MEAN_SQUARE = f"a mean of squared distances; {LARGER}"
+
+FAILS = {
+    **IN_CLOSED_FORM,
+    "weighted_even_bins": "under importance weights bins of equal weight have no error in closed form",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +67,8 @@ def rate_variances(events: Floats, others: Floats, squared_events: Floats, squar
     The linearised variance of a ratio, times n / (n - 1) with n the bin's effective rows (Kish 1965). Where all rows of
     a bin are of one class, its rate is taken as that of half an event more and half a non-event more.
     """
+    import numpy as np
+
     rows, squares = events + others, squared_events + squared_others
     n = rows**2 / squares
     mixed = (events > 0) & (others > 0)
@@ -71,6 +91,8 @@ def square_noise(shares: Floats, gaps: Floats, variances: Floats, n: float) -> N
 
 def drawn_noise(squares: Floats, value: float) -> Noise:
     """Return the noise of an observed square from its replicates [B], of which NaN are left out."""
+    import numpy as np
+
     defined = squares[~np.isnan(squares)]
     if len(defined) < 2:
         return Noise(math.nan, math.nan)
@@ -132,6 +154,35 @@ def corrected_limits(value: float, noise: float, error: float, level: float) -> 
     return value + noise - reach, value + noise + reach
 
 
+def folded_limits(gaps: Floats, errors: Floats, level: float) -> tuple[float, float]:
+    """Return limits of a sum of true distances, from the observed distances and their standard errors, by inversion.
+
+    Noise makes every observed |gap| larger, so a sum of them, such as the expected calibration error, is too large and
+    its bootstrap replicates are more so. Were each true distance k times its error, the sum would have the mean and the
+    variance of folded normal variables (Leone, Nelson & Nottingham 1961); the limits are the sums of true distances at
+    the two k for which the observed sum is a quantile. The lower one is 0 where no distance at all is likely enough.
+    """
+    import numpy as np
+    from scipy.optimize import brentq
+    from scipy.special import ndtr, ndtri
+
+    reach, observed = float(ndtri((1 + level) / 2)), float(np.abs(gaps).sum())
+    total, spread = float(errors.sum()), math.sqrt(float((errors**2).sum()))
+
+    def excess(k: float, side: int) -> float:
+        mean = math.sqrt(2 / math.pi) * math.exp(-k * k / 2) + k * (1 - 2 * float(ndtr(-k)))
+        deviation = math.sqrt(max(1 + k * k - mean * mean, 0.0))
+        return total * mean + side * reach * spread * deviation - observed
+
+    def limit(side: int) -> float:
+        if total == 0:
+            return observed
+        far = observed / total + reach + 1
+        return 0.0 if excess(0.0, side) >= 0 else float(brentq(excess, 0.0, far, args=(side,))) * total
+
+    return limit(1), limit(-1)
+
+
 def binomial_bins_limits(events: Floats, others: Floats, expected: Floats, level: float) -> Limits:
     """Return limits of the largest distance of event rate and ``expected`` rate [b] among bins of so many rows.
 
@@ -139,8 +190,188 @@ def binomial_bins_limits(events: Floats, others: Floats, expected: Floats, level
     of the bin where the true distance is largest exceeds it often enough. The lower one is the largest distance that no
     bin's limits deny, all bins at once (Šidák 1967). Both cover at least the level.
     """
+    import numpy as np
+
     rows, bins = events + others, len(events)
     low, high = clopper_pearson(events, rows, level)
     upper = np.maximum(np.abs(high - expected), np.abs(expected - low)).max()
     low, high = clopper_pearson(events, rows, ((1 + level) / 2) ** (1 / bins))
     return float(np.maximum(np.maximum(low - expected, expected - high), 0.0).max()), float(upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """The used bins of a measure of gaps, each [b].
+
+    ``events`` and ``others`` are totals of weights, ``squared_events`` and ``squared_others`` of squared weights;
+    ``gap`` is the events less those expected.
+    """
+
+    events: Floats
+    others: Floats
+    gap: Floats
+    squared_events: Floats
+    squared_others: Floats
+
+    @property
+    def rows(self) -> Floats:
+        """The total weight of each bin."""
+        return self.events + self.others
+
+    @property
+    def squares(self) -> Floats:
+        """The total squared weight of each bin."""
+        return self.squared_events + self.squared_others
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each bin in the total weight."""
+        shares: Floats = self.rows / self.rows.sum()
+        return shares
+
+    @property
+    def variances(self) -> Floats:
+        """The variance of the event rate of each bin."""
+        return rate_variances(self.events, self.others, self.squared_events, self.squared_others)
+
+    @property
+    def n(self) -> float:
+        """Kish's effective number of rows."""
+        return float(self.rows.sum() ** 2 / self.squares.sum())
+
+
+@interval(
+    "folded", title="inversion of folded normals", short="folded normal", insists=True, fails=FAILS,
+    detail="Replicates add the noise once more: their quantiles lie too high.",
+    for_={"l1": f"a sum of distances; {LARGER}"},
+    text="Noise makes each distance, and so their sum, larger than the true one. The limits are the sums of true "
+    "distances, in proportion to their errors, for which the observed sum would be a quantile; bootstrap quantiles "
+    "would lie too high.",
+    ref="Leone, F. C., Nelson, L. S. & Nottingham, R. B. (1961). The folded normal distribution. Technometrics "
+    "3(4), 543–550.",
+)
+def mean_distance_limits(bins: Bins, value: float, level: float) -> Limits:
+    """Return the limits of the mean distance of event rate and expected rate over bins; see `folded_limits`."""
+    import numpy as np
+
+    return including(folded_limits(bins.shares * bins.gap / bins.rows, bins.shares * np.sqrt(bins.variances), level),
+                     value)
+
+
+@interval(
+    "noncentral", title="inversion of noncentral chi-squared", short="noncentral χ²", insists=True, fails=FAILS,
+    detail="A squared gap exceeds the true one by the variance of its rate (Bröcker 2012; Ferro & Fricker 2012).",
+    for_={"l2": MEAN_SQUARE, "debiased": MEAN_SQUARE, "square": MEAN_SQUARE},
+    text="Noise makes each squared distance, and so their mean, larger than the true one. The limits are "
+    f"the true values for which the observed one would be a quantile. {BEYOND}",
+    ref="Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral chi-squared "
+    "distribution. Journal of Statistical Planning and Inference 46(2), 147–159; Bröcker, J. (2012). Estimating "
+    "reliability and resolution of probability forecasts through decomposition of the empirical score. Climate "
+    "Dynamics 39, 655–667.",
+)
+def mean_square_limits(bins: Bins, kind: str, value: float, level: float) -> Limits:
+    """Return the limits of the mean square of the distances over bins, or of its root where it is no square itself."""
+    gaps = bins.gap / bins.rows
+    square = float((bins.shares * gaps**2).sum())
+    noise = square_noise(bins.shares, gaps, bins.variances, bins.n)
+    limits = noncentral_limits(square, noise, level) or (square, square)
+    return including(limits if kind in SQUARES else _root(limits), value)
+
+
+@interval(
+    "binomial_bins", title="Clopper-Pearson in every bin", short="exact, every bin", insists=True, fails=FAILS,
+    detail="All bins are taken at once as Šidák (1967) does.",
+    for_={"max": "the largest distance of any bin, so the exact limits of every bin bound it"},
+    text="The upper limit is the largest distance that the limits of one bin allow, the lower one the "
+    f"largest that the exact limits of all bins together require. Coverage is never below the level. {BEYOND}",
+    ref="Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in "
+    "the case of the binomial. Biometrika 26(4), 404–413; Šidák, Z. (1967). Rectangular confidence regions for the "
+    "means of multivariate normal distributions. Journal of the American Statistical Association 62(318), 626–633.",
+)
+def largest_distance_limits(bins: Bins, value: float, level: float) -> Limits:
+    """Return the limits of the largest distance of any bin, with effective rows; see `binomial_bins_limits`."""
+    count = bins.rows / bins.squares
+    expected = (bins.events - bins.gap) / bins.rows
+    return including(binomial_bins_limits(bins.events * count, bins.others * count, expected, level), value)
+
+
+@interval(
+    "corrected", title="corrected for noise", short="corrected", insists=True, fails=FAILS,
+    detail="Noise takes the variance of each bin's rate from it.",
+    for_={"within": "noise makes what is left within bins smaller, so what it takes is given back"},
+    text="Noise makes what is left within bins smaller than it truly is. The limits are those of a normal "
+    f"distribution about the value with the loss given back. {BEYOND}",
+    ref="Ferro, C. A. T. & Fricker, T. E. (2012). A bias-corrected decomposition of the Brier score. "
+    "Quarterly Journal of the Royal Meteorological Society 138(668), 1954–1960.",
+)
+def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
+    """Return the limits of the mean variance within bins, of which noise takes the variance of each bin's rate."""
+    rates, shares = bins.events / bins.rows, bins.shares
+    lost, within = shares * bins.variances, rates * (1 - rates)
+    between = max(float((shares * within**2).sum()) - value**2, 0.0) / bins.n
+    variance = float((shares * (1 - 2 * rates) ** 2 * lost + 2 * lost**2).sum()) + between
+    return including(corrected_limits(value, float(lost.sum()), math.sqrt(variance), level), value)
+
+
+@interval(
+    "bootstrap_noncentral", title="bootstrap noise, inverted", short="bootstrap, inverted", insists=True,
+    detail="The noise that replicates show is how far their mean square exceeds the square of the value, and its "
+    "variance. Of a measure that searches the rows or is fitted to follow them, the lower limit takes out "
+    f"{UNSEEN:g} times as much. The range of a measure over slices has these limits too.",
+    for_=dict.fromkeys(("gaps", "distance", "searched", *SQUARES), LARGER),
+    text="Noise makes the measure larger than it truly is, and resampling adds the same noise once "
+    "more. The limits are the true values for which the observed one would be a quantile, given the noise that "
+    "bootstrap replicates show. A measure that searches the rows for its largest value, or is fitted to follow them, "
+    f"shows a part of its noise so; its lower limit allows for the rest. {BEYOND}",
+    ref="Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral "
+    "chi-squared distribution. Journal of Statistical Planning and Inference 46(2), 147–159.",
+)
+def drawn_distance_limits(
+    replicates: Floats, value: float, kind: str, options: Mapping[str, Any], level: float
+) -> Limits | None:
+    """Return the limits of a distance or a square from its replicates [B]; percentile limits where they show no noise.
+
+    Of a measure that searches the rows, `UNSEEN` times the noise that they show is taken out of the lower limit.
+    """
+    unseen = UNSEEN if kind in SEARCHED else 1.0
+    if kind in SQUARES:
+        limits = noncentral_limits(value, drawn_noise(replicates, value), level, unseen)
+    else:
+        noise = drawn_noise(replicates**2, value**2)
+        square = value**2 + (max(noise.mean, 0.0) if options.get("debiased") else 0.0)
+        squares = noncentral_limits(square, noise, level, unseen)
+        limits = None if squares is None else _root(squares)
+    return _including_or_percentile(limits, replicates, value, level)
+
+
+@interval(
+    "bootstrap_corrected", title="bootstrap, corrected for noise", short="bootstrap, corrected", insists=True,
+    for_={"scatter": "noise makes it smaller and resampling more so: what replicates lose is added"},
+    text="Noise makes the measure smaller than it truly is, and resampling once more. The limits are "
+    f"those of a normal distribution about the value with what replicates lose given back. {BEYOND}",
+    ref="Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge "
+    "University Press, section 5.2.",
+)
+def drawn_scatter_limits(replicates: Floats, value: float, level: float) -> Limits | None:
+    """Return the limits of a measure that noise makes smaller, from its replicates [B]."""
+    noise = drawn_noise(replicates, value)
+    limits = corrected_limits(value, -noise.mean, math.sqrt(noise.variance), level)
+    return _including_or_percentile(limits, replicates, value, level)
+
+
+def range_limits(value: float, replicates: Floats, level: float) -> Limits | None:
+    """Return the limits of a distance without a name, such as a range, from its replicates [B]."""
+    squares = noncentral_limits(value**2, drawn_noise(replicates**2, value**2), level)
+    return _including_or_percentile(None if squares is None else _root(squares), replicates, value, level)
+
+
+def _including_or_percentile(limits: Limits | None, replicates: Floats, value: float, level: float) -> Limits | None:
+    """Return limits that include the value, percentile ones where there are none; None where these are unknown too."""
+    from evalpipe.intervals.bootstrap import percentile_limits
+
+    limits = limits or percentile_limits(replicates, level)
+    return None if limits is None or math.isnan(limits[0]) else including(limits, value)
+
+
+def _root(limits: Limits) -> Limits:
+    return math.sqrt(max(limits[0], 0.0)), math.sqrt(max(limits[1], 0.0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.intervals.contrasts import ROUNDING
+from evalpipe.intervals.bootstrap import ROUNDING
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags, Floats

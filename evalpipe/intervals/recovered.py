@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import math
 
+from evalpipe.intervals.declare import interval
 
+
+@interval(
+    "recovered", title="recovery of variances",
+    text="Of a difference between two runs, taken as independent samples: the distances of the two values from "
+    "their own limits, put together as the sides of a right angle. Where the runs share rows it is wider than it need "
+    "be.",
+    ref="Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: a general "
+    "approach. Statistics in Medicine 27(10), 1693–1702.",
+)
 def recovered_limits(
     first: tuple[float, float, float], second: tuple[float, float, float]
 ) -> tuple[float, float]:

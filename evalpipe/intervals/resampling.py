@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.intervals.bootstrap import GROUPS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
 
 BLOCK = 64
 """Replicates that share one random stream; fixed, so that batches and threads cannot change a draw."""
-
-GROUPS = 1000
-"""The most groups of units that the jackknife leaves out in turn."""
 
 HELD = 6_400_000
 """Counts held at once by one thread (51 MB); changes no result."""

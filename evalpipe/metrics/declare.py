@@ -159,6 +159,11 @@ class Metric:
             raise TypeError(f"{self.name} is declared as of gaps but does not return them")
         return outcome
 
+    @property
+    def of_gaps(self) -> bool:
+        """Whether the function returns `Gaps`."""
+        return self.interval in ("gaps", "squared_gaps", "scatter")
+
     def norm(self, options: Mapping[str, Any]) -> str:
         """Return the norm of the gaps under some options; it is the same for any rows, so none are needed."""
         return self.gaps(*[np.zeros((1, 1))] * len(self.statistics), **options).norm

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.errors import DataError, Problem
+from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.levels import level_text
 from evalpipe.plan.columns import (
     columns_named,
@@ -32,7 +33,7 @@ from evalpipe.plan.measures import (
     named_costs,
     searched,
 )
-from evalpipe.plan.methods import BOOTSTRAP, Method, proportions
+from evalpipe.plan.methods import proportions
 from evalpipe.plan.priors import concentration, shifted
 from evalpipe.plan.thresholds import RulePlan, by_bayes, called, in_words, number, rule, threshold
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from evalpipe.tasks import Task
 
 __all__ = [
-    "BOOTSTRAP", "DISPARITIES", "LACKING", "Aim", "DatasetPlan", "MetricPlan", "Plan", "RulePlan", "Zone", "by_bayes",
+    "DISPARITIES", "LACKING", "Aim", "DatasetPlan", "MetricPlan", "Plan", "RulePlan", "Zone", "by_bayes",
     "called", "cost_matrix", "in_words", "lacking", "level_columns", "levels", "missing", "model_columns",
     "named_costs", "number", "plan", "predictions_named", "rule", "searched", "slice_parts", "threshold", "zone",
     "zone_of_probabilities",
@@ -83,7 +84,7 @@ class Plan:
     spec: Spec
     datasets: tuple[DatasetPlan, ...]
     metrics: tuple[MetricPlan, ...]
-    bins: Method
+    bins: str
     behind: tuple[MetricPlan, ...] = ()
     banded: bool = False
     profit: bool = False
@@ -238,7 +239,7 @@ class Plan:
         evaluated = [dataset.table.rows for dataset in self.datasets if dataset.role == "evaluate"]
         if any(rows is None for rows in evaluated):
             return None
-        drawn = self.bins in BOOTSTRAP or self.banded or self.profit or any(self.draws(entry) for entry in self.metrics)
+        drawn = interval_methods[self.bins].drawn or self.banded or self.profit or any(map(self.draws, self.metrics))
         replicates = self.spec.intervals.replicates if drawn else 0
         variants = len(self.spec.models) * (1 + len(self.recalibrators))
         return sum(rows or 0 for rows in evaluated) * (replicates + 1) * variants

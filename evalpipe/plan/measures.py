@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.levels import level_text
 from evalpipe.plan.columns import levels
-from evalpipe.plan.methods import BOOTSTRAP, Method, interval
+from evalpipe.plan.methods import interval
 from evalpipe.plan.priors import SAMPLE, Prior, prior
 from evalpipe.tasks import MANY
 
@@ -41,7 +42,7 @@ class MetricPlan:
 
     metric: Metric
     params: Mapping[str, Any]
-    method: Method
+    method: str
     reason: str
     average: str | None = None
     of_class: tuple[Mapping[str, Any], ...] = ()
@@ -50,7 +51,7 @@ class MetricPlan:
     @property
     def drawn(self) -> bool:
         """Whether the interval comes from bootstrap replicates."""
-        return self.method in BOOTSTRAP
+        return interval_methods[self.method].drawn
 
     @property
     def shown(self) -> dict[str, Any]:

@@ -1,143 +1,101 @@
-"""How the interval of each measure is made, with the reason."""
+"""Which of the declared interval methods each measure gets, with the reason."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.intervals.declare import EVERY, UNLIKE_ROWS, registry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
+    from evalpipe.intervals.declare import IntervalMethod, Obstacle
     from evalpipe.metrics import Metric
     from evalpipe.plan.priors import Prior
     from evalpipe.spec.models import Spec
 
-Method = Literal[
-    "exact", "wilson", "jeffreys", "delong", "logit", "percentile", "basic", "bca", "studentised",
-    "bootstrap_logit", "folded", "noncentral", "binomial_bins", "corrected", "bootstrap_noncentral",
-    "bootstrap_corrected", "none",
-]
-"""How an interval is made."""
-
-BOOTSTRAP: tuple[Method, ...] = (
-    "percentile", "basic", "bca", "studentised", "bootstrap_logit", "bootstrap_noncentral", "bootstrap_corrected",
-)
-"""The methods that need replicates."""
-
-BINOMIAL: dict[Method, str] = {"exact": "Clopper-Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys"}
-"""The methods for proportions of rows, by whose they are."""
-
-DEPENDENT = "rows of a cluster are not independent, so whole clusters are resampled"
-
-SPREAD = "each replicate draws its own prevalence from the declared distribution, whose spread no other limits hold"
-
-REWEIGHED = "the classes are reweighted to a prevalence, so no limits in closed form hold"
-
-CLOSED: dict[str, tuple[Method, str]] = {
-    "auc": ("delong", "an area under the ROC curve, whose variance DeLong gives"),
-    "predictive": ("logit", "from two independent proportions and a fixed prior: the delta method gives its error"),
-}
-"""The methods in closed form, and why they hold, by the kind of interval that a metric declares."""
-
-GAPS = ("gaps", "squared_gaps", "scatter")
-"""The kinds of interval of measures that are made of gaps in bins."""
-
-NOISY = (*GAPS, "distance", "squared_distance", "searched", "searched_square")
-"""The kinds of interval of measures that noise moves to one side, and resampling further, so that quantiles miss."""
-
-LARGER = "noise makes it larger and resampling more so: inverted from its noise"
-
-NORMS: dict[str, tuple[Method, str]] = {
-    "l1": ("folded", f"a sum of distances; {LARGER}"),
-    "l2": ("noncentral", f"a mean of squared distances; {LARGER}"),
-    "debiased": ("noncentral", f"a mean of squared distances; {LARGER}"),
-    "square": ("noncentral", f"a mean of squared distances; {LARGER}"),
-    "max": ("binomial_bins", "the largest distance of any bin, so the exact limits of every bin bound it"),
-    "within": ("corrected", "noise makes what is left within bins smaller, so what it takes is given back"),
-}
-"""The methods in closed form of measures of gaps, and why they hold, by their norm."""
-
-SMALLER: tuple[Method, str] = (
-    "bootstrap_corrected",
-    "noise makes it smaller and resampling more so: what replicates lose is added",
-)
-"""The method from replicates of a measure that noise makes smaller, and why."""
-
-WITHOUT: dict[str, str] = {
-    "test": "a test of a hypothesis, of which replicates are no draws: it has no limits",
-    "extreme": "an extreme of these rows, which no replicate exceeds and other rows may: it has no limits",
-}
-"""The kinds of measures that have no interval, and why."""
+FALLBACK = "percentile"
+"""The method of a measure for which none is declared, or for which its own does not hold."""
 
 
 def interval(
     spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: Prior
-) -> tuple[Method, str]:
+) -> tuple[str, str]:
     """Choose the interval method of a metric under some options at a prevalence, and say why."""
-    if entry.interval in WITHOUT:
-        return "none", WITHOUT[entry.interval]
-    general = _for_all(spec)
-    if entry.interval in NOISY and spec.intervals.method != "none":
-        return _noisy(spec, entry, average, params, prior)
-    if prior.uncertain and spec.intervals.method != "none":
-        return "percentile", SPREAD
-    if entry.interval == "skewed" and (general is None or general[1] == DEPENDENT):
-        return "bootstrap_logit", "skewed: the bootstrap's error holds better, on the logit scale, than its quantiles"
-    if general is None and prior.shares is not None:
-        return "percentile", REWEIGHED
-    return general or _of_kind(spec, entry, average)
-
-
-def _of_kind(spec: Spec, entry: Metric, average: str | None) -> tuple[Method, str]:
-    """Choose the method of a metric by the kind of interval that it declares."""
-    if entry.interval is None or average not in (None, "none"):
-        kind = "an average over classes" if entry.interval is not None else "not a proportion of rows"
-        return "percentile", f"{kind}, so no {'limits in closed form' if entry.interval else 'binomial limits'} exist"
-    if entry.interval == "proportion":
-        return proportions(spec)
-    weighted: tuple[Method, str] = ("percentile", "limits in closed form do not hold under importance weights")
-    return weighted if spec.importance else CLOSED[entry.interval]
-
-
-def _noisy(
-    spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: Prior
-) -> tuple[Method, str]:
-    """Choose the method of a measure that noise moves to one side; no quantiles of replicates hold for it."""
-    spread = {
-        SPREAD: prior.uncertain, DEPENDENT: spec.cluster is not None, REWEIGHED: prior.shares is not None,
-        "an average over classes, so no limits in closed form exist": average not in (None, "none"),
-        "under importance weights bins of equal weight have no error in closed form":
-            spec.importance and (params.get("strategy") == "quantile" or entry.name == "ace"),
+    even = params.get("strategy") == "quantile" or entry.name == "ace"
+    present: dict[Obstacle, bool] = {
+        "uncertain": prior.uncertain, "clusters": spec.cluster is not None, "reweighted": prior.shares is not None,
+        "averaged": average not in (None, "none"), "weights": spec.importance,
+        "weighted_even_bins": spec.importance and even,
     }
-    why = next((reason for reason, holds in spread.items() if holds), None)
-    if entry.interval in GAPS and why is None:
-        method, reason = NORMS[entry.norm(params)]
-    else:
-        method, reason = SMALLER if entry.interval == "scatter" else ("bootstrap_noncentral", LARGER)
-        reason += f"; {why}" if why and entry.interval in GAPS else ""
-    asked = spec.intervals.method
-    return method, reason + (f"; {asked} limits, which the spec asks for, would miss it" if asked in BOOTSTRAP else "")
+    return choose(_kinds(entry, params), spec.intervals.method, _those(present))
 
 
-def _for_all(spec: Spec) -> tuple[Method, str] | None:
-    """Return the method that holds for every measure, where one does."""
-    asked = spec.intervals.method
-    if asked == "none":
-        return "none", "the spec asks for none"
-    if asked in BOOTSTRAP:
-        return next(method for method in BOOTSTRAP if method == asked), "the spec asks for the bootstrap"
-    return ("percentile", DEPENDENT) if spec.cluster is not None else None
+def _kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a metric is to intervals: the kind that it declares and, of gaps in bins, their norm."""
+    if entry.interval is None:
+        return ()
+    return (entry.interval, entry.norm(params)) if entry.of_gaps else (entry.interval,)
 
 
-def proportions(spec: Spec) -> tuple[Method, str]:
+def proportions(spec: Spec) -> tuple[str, str]:
     """Choose the method of a proportion of rows."""
-    general, asked = _for_all(spec), spec.intervals.method
+    present: dict[Obstacle, bool] = {"clusters": spec.cluster is not None, "weights": spec.importance}
+    return choose(("proportion",), spec.intervals.method, _those(present))
+
+
+def _those(present: Mapping[Obstacle, bool]) -> list[Obstacle]:
+    return [obstacle for obstacle, is_so in present.items() if is_so]
+
+
+def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, str]:
+    """Choose among the declared methods, and say why; see `evalpipe.intervals.declare`.
+
+    ``kinds`` is what the measure is to intervals, ``asked`` the method that the spec names or "auto", ``obstacles``
+    what may keep limits from holding.
+    """
+    own = [(method, method.for_[kind]) for method in registry.values() for kind in kinds if kind in method.for_]
+    general = registry[asked].for_.get(EVERY) if asked in registry else None
+    if own and own[0][0].name == "none":
+        return "none", own[0][1]
+    if general is not None and asked == "none":
+        return asked, general
+    drawn = [(method.name, reason) for method, reason in own if method.drawn]
+    closed = [pair for pair in own if not pair[0].drawn]
+    if own and own[0][0].insists:
+        name, reason = _insisting(closed, drawn, obstacles)
+        return name, reason + ("" if general is None else f"; {asked} limits, which the spec asks for, would miss it")
+    if "uncertain" in obstacles:
+        return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
-        return general
-    if spec.importance and asked not in BINOMIAL:
-        return "percentile", "binomial limits do not hold under importance weights"
-    method: Method = next((known for known in BINOMIAL if known == asked), "exact")
-    if spec.importance:
-        return method, f"{BINOMIAL[method]} limits of effective observations, as the spec asks for under weights"
-    if asked in ("wilson", "jeffreys"):
-        return method, f"a proportion of rows, and the spec asks for {BINOMIAL[method]} limits"
-    return method, f"a proportion of rows, so {BINOMIAL[method]} limits hold"
+        return asked, general
+    return drawn[0] if drawn else _closed(closed, asked, obstacles)
+
+
+def _insisting(
+    closed: list[tuple[IntervalMethod, str]], drawn: list[tuple[str, str]], obstacles: Collection[Obstacle]
+) -> tuple[str, str]:
+    """Choose for a measure that no other method than its own holds for: from replicates where none in closed form."""
+    if not closed:
+        return drawn[0]
+    method, reason = closed[0]
+    failure = _failure(method.fails, obstacles)
+    return (method.name, reason) if failure is None else (drawn[0][0], f"{drawn[0][1]}; {failure}")
+
+
+def _closed(
+    closed: list[tuple[IntervalMethod, str]], asked: str, obstacles: Collection[Obstacle]
+) -> tuple[str, str]:
+    """Choose limits in closed form where they hold, and else percentiles."""
+    if not closed:
+        return FALLBACK, _failure(UNLIKE_ROWS, obstacles) or "not a proportion of rows, so no binomial limits exist"
+    method, reason = next((pair for pair in closed if pair[0].name == asked), closed[0])
+    failure = _failure(method.fails, obstacles)
+    if method.effective and method.name == asked and failure == method.fails.get("weights"):
+        return asked, f"{method.short} limits of effective observations, as the spec asks for under weights"
+    return (method.name, reason) if failure is None else (FALLBACK, failure)
+
+
+def _failure(fails: Mapping[Obstacle, str], obstacles: Collection[Obstacle]) -> str | None:
+    """Return why a method does not hold, by the first of the obstacles that it names; None where it holds."""
+    return next((reason for obstacle, reason in fails.items() if obstacle in obstacles), None)

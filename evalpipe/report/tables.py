@@ -169,7 +169,7 @@ def _metric_table(results: Results, estimates: list[Estimate], models: list[Mode
 def _metric_row(metric: MetricSummary, found: dict[str, Estimate], models: list[ModelSummary]) -> MetricRow:
     shown_models = [found[model.name] for model in models if model.name in found]
     sample = next(iter(found.values()))
-    methods = dict.fromkeys(wording.SHORT_METHODS.get(e.method, e.method) for e in shown_models if e.value is not None)
+    methods = dict.fromkeys(wording.short_method(e.method) for e in shown_models if e.value is not None)
     return MetricRow(
         title=wording.titled(metric.title, sample.params),
         options=wording.options(sample.params, sample.average),

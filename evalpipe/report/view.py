@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.intervals.declare import registry
 from evalpipe.report import equivocal, wording
 from evalpipe.report.comparisons import ComparisonView, comparison_views
 from evalpipe.report.costs import CostsView, costs_view
@@ -316,9 +317,7 @@ def _intervals(results: Results) -> tuple[MethodView, ...]:
     used |= {comparison.method for comparison in results.comparisons if comparison.lower is not None}
     used |= {difference.method for difference in results.slice_differences if difference.lower is not None}
     return tuple(
-        MethodView(_capital(wording.METHODS[name]), wording.METHOD_TEXTS[name], wording.METHOD_REFERENCES.get(name))
-        for name in wording.METHODS
-        if name in used
+        MethodView(_capital(method.title), method.text, method.ref) for name, method in registry.items() if name in used
     )
 
 

@@ -6,145 +6,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe import numbers
+from evalpipe.intervals.declare import registry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from evalpipe.results import Confusion, MetricSummary, Scalar, Slice
-
-METHODS = {
-    "exact": "Clopper-Pearson",
-    "wilson": "Wilson score",
-    "jeffreys": "Jeffreys",
-    "delong": "DeLong",
-    "logit": "delta method on the logit",
-    "bca": "BCa bootstrap",
-    "basic": "basic bootstrap",
-    "studentised": "studentised bootstrap",
-    "bootstrap_logit": "bootstrap error on the logit",
-    "folded": "inversion of folded normals",
-    "noncentral": "inversion of noncentral chi-squared",
-    "binomial_bins": "Clopper-Pearson in every bin",
-    "corrected": "corrected for noise",
-    "bootstrap_noncentral": "bootstrap noise, inverted",
-    "bootstrap_corrected": "bootstrap, corrected for noise",
-    "percentile": "percentile bootstrap",
-    "recovered": "recovery of variances",
-    "bootstrap_error": "bootstrap standard error",
-    "paired_t": "paired t",
-    "tango": "Tango score",
-    "miettinen_nurminen": "Miettinen-Nurminen score",
-    "none": "no interval",
-}
-"""The names of interval methods in `Estimate.method`."""
-
-SHORT_METHODS = {**METHODS, "wilson": "Wilson", "percentile": "bootstrap", "logit": "delta method",
-                 "bootstrap_logit": "bootstrap, logit", "folded": "folded normal", "noncentral": "noncentral χ²",
-                 "binomial_bins": "exact, every bin", "corrected": "corrected",
-                 "bootstrap_noncentral": "bootstrap, inverted", "bootstrap_corrected": "bootstrap, corrected",
-                 "none": "none"}
-"""The same, where there is little room."""
-
-BEYOND = "Where the value itself lies beyond a limit, that limit is put at the value."
-
-METHOD_TEXTS = {
-    "exact": "Exact limits of a binomial proportion, by inverting two one-sided tests. Coverage is never below the "
-    "level.",
-    "wilson": "Limits of a binomial proportion, by inverting the score test. Coverage is near the level on average.",
-    "jeffreys": "Quantiles of a binomial proportion's posterior under Jeffreys' prior. Coverage is near the level on "
-    "average.",
-    "delong": "The variance of the area under the ROC curve from the placements of the rows of each level among those "
-    "of the other, with limits symmetric on the logit scale. Where the area is 0 or 1 the variance says nothing; the "
-    "limits are then Clopper-Pearson's, with the rows of the smaller level as trials.",
-    "logit": "The error of sensitivity and specificity carried over to the measure under the fixed prior, with limits "
-    "symmetric on the logit scale.",
-    "bca": "Quantiles of the measure over bootstrap replicates of the rows, moved for the bias of the replicates and "
-    "for how the error changes with the value, which the measure with rows left out tells.",
-    "basic": "Quantiles of the measure over bootstrap replicates of the rows, mirrored at the value and kept within "
-    "the range of the measure.",
-    "studentised": "Quantiles of (replicate − value) / error over bootstrap replicates of the rows, each with its own "
-    "error from 40 groups of its rows left out in turn.",
-    "bootstrap_logit": "The value and the spread of its bootstrap replicates on the logit scale, as of a normal "
-    "distribution. Holds better than quantiles for a share whose replicates are biased.",
-    "folded": "Noise makes each distance, and so their sum, larger than the true one. The limits are the sums of true "
-    "distances, in proportion to their errors, for which the observed sum would be a quantile; bootstrap quantiles "
-    "would lie too high.",
-    "noncentral": "Noise makes each squared distance, and so their mean, larger than the true one. The limits are "
-    f"the true values for which the observed one would be a quantile. {BEYOND}",
-    "binomial_bins": "The upper limit is the largest distance that the limits of one bin allow, the lower one the "
-    f"largest that the exact limits of all bins together require. Coverage is never below the level. {BEYOND}",
-    "corrected": "Noise makes what is left within bins smaller than it truly is. The limits are those of a normal "
-    f"distribution about the value with the loss given back. {BEYOND}",
-    "bootstrap_noncentral": "Noise makes the measure larger than it truly is, and resampling adds the same noise once "
-    "more. The limits are the true values for which the observed one would be a quantile, given the noise that "
-    "bootstrap replicates show. A measure that searches the rows for its largest value, or is fitted to follow them, "
-    f"shows a part of its noise so; its lower limit allows for the rest. {BEYOND}",
-    "bootstrap_corrected": "Noise makes the measure smaller than it truly is, and resampling once more. The limits are "
-    f"those of a normal distribution about the value with what replicates lose given back. {BEYOND}",
-    "percentile": "Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
-    "dataset sees the same replicates.",
-    "recovered": "Of a difference between two runs, taken as independent samples: the distances of the two values from "
-    "their own limits, put together as the sides of a right angle. Where the runs share rows it is wider than it need "
-    "be.",
-    "bootstrap_error": "Of a difference: plus and minus the quantile of Student’s distribution times the standard "
-    "error, which the distance between two quantiles of its replicates tells; a few replicates far out do not move it.",
-    "paired_t": "Of a difference of mean losses on the same rows: plus and minus the quantile of Student’s "
-    "distribution times the standard error of the mean of the rows’ differences.",
-    "tango": "Of a difference of two proportions of the same rows: the differences that the score test does not "
-    "reject; of no difference that is McNemar’s test.",
-    "miettinen_nurminen": "Of a difference of two proportions of rows that are not shared: the differences that the "
-    "score test does not reject. A slice against all rows is taken as the slice against the rest of them, times the "
-    "share of the rest.",
-    "none": "The value is given without limits.",
-}
-
-METHOD_REFERENCES = {
-    "bootstrap_error": "Machado, J. A. F. & Parente, P. (2005). Bootstrap estimation of covariance matrices via the "
-    "percentile method. The Econometrics Journal 8(1), 70–78.",
-    "paired_t": "Harvey, D., Leybourne, S. & Newbold, P. (1997). Testing the equality of prediction mean squared "
-    "errors. International Journal of Forecasting 13(2), 281–291.",
-    "tango": "Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the "
-    "paired-sample design. Statistics in Medicine 17(8), 891–908.",
-    "miettinen_nurminen": "Miettinen, O. & Nurminen, M. (1985). Comparative analysis of two rates. Statistics in "
-    "Medicine 4(2), 213–226.",
-    "recovered": "Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: a general "
-    "approach. Statistics in Medicine 27(10), 1693–1702.",
-    "exact": "Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case "
-    "of the binomial. Biometrika 26(4), 404–413.",
-    "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
-    "the American Statistical Association 22(158), 209–212.",
-    "jeffreys": "Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. "
-    "Statistical Science 16(2), 101–133.",
-    "delong": "DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
-    "correlated receiver operating characteristic curves. Biometrics 44(3), 837–845.",
-    "logit": "Mercaldo, N. D., Lau, K. F. & Zhou, X. H. (2007). Confidence intervals for predictive values with an "
-    "emphasis to case-control studies. Statistics in Medicine 26(10), 2170–2183.",
-    "bca": "Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association "
-    "82(397), 171–185.",
-    "basic": "Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge University "
-    "Press, section 5.2.",
-    "studentised": "Efron, B. (1981). Nonparametric standard errors and confidence intervals. Canadian Journal of "
-    "Statistics 9(2), 139–158.",
-    "bootstrap_logit": "Boyd, K., Eng, K. H. & Page, C. D. (2013). Area under the precision-recall curve: point "
-    "estimates and confidence intervals. ECML PKDD 2013, 451–466.",
-    "folded": "Leone, F. C., Nelson, L. S. & Nottingham, R. B. (1961). The folded normal distribution. Technometrics "
-    "3(4), 543–550.",
-    "noncentral": "Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral chi-squared "
-    "distribution. Journal of Statistical Planning and Inference 46(2), 147–159; Bröcker, J. (2012). Estimating "
-    "reliability and resolution of probability forecasts through decomposition of the empirical score. Climate "
-    "Dynamics 39, 655–667.",
-    "binomial_bins": "Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in "
-    "the case of the binomial. Biometrika 26(4), 404–413; Šidák, Z. (1967). Rectangular confidence regions for the "
-    "means of multivariate normal distributions. Journal of the American Statistical Association 62(318), 626–633.",
-    "corrected": "Ferro, C. A. T. & Fricker, T. E. (2012). A bias-corrected decomposition of the Brier score. "
-    "Quarterly Journal of the Royal Meteorological Society 138(668), 1954–1960.",
-    "bootstrap_noncentral": "Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral "
-    "chi-squared distribution. Journal of Statistical Planning and Inference 46(2), 147–159.",
-    "bootstrap_corrected": "Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge "
-    "University Press, section 5.2.",
-    "percentile": "Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), "
-    "1–26.",
-}
 
 BETTER = {"maximize": "higher", "minimize": "lower", "none": "neither"}
 """Which values of a metric are better."""
@@ -265,7 +132,12 @@ ASIDES = {"calibrate": "for recalibrators and thresholds; not evaluated"}
 
 def method(name: str) -> str:
     """Name an interval method."""
-    return METHODS.get(name, name)
+    return registry[name].title if name in registry else name
+
+
+def short_method(name: str) -> str:
+    """Name an interval method where there is little room."""
+    return registry[name].short if name in registry else name
 
 
 def level(value: float) -> str:
@@ -338,12 +210,12 @@ def _labelled(name: str, value: str) -> str:
 
 def reason(text: str) -> str:
     """Write methods and the reason for each, given as ``exact: a proportion; percentile: …``, by their proper names."""
-    return "; ".join(map(_reason, re.split(rf"; (?=(?:{'|'.join(METHODS)}): )", text.rstrip("."))))
+    return "; ".join(map(_reason, re.split(rf"; (?=(?:{'|'.join(registry)}): )", text.rstrip("."))))
 
 
 def _reason(text: str) -> str:
     name, _, why = text.partition(": ")
-    return f"{METHODS[name]} ({why})" if name in METHODS and why else text
+    return f"{method(name)} ({why})" if name in registry and why else text
 
 
 def undefined(metric: MetricSummary) -> str:

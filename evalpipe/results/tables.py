@@ -52,8 +52,7 @@ class Estimate(Measured):
     upper: float | None
     level: float | None
     method: str
-    """How the interval was made: exact, wilson, jeffreys, delong, logit, percentile, basic, bca, studentised,
-    bootstrap_logit, folded, noncentral, binomial_bins, corrected, bootstrap_noncentral, bootstrap_corrected or none."""
+    """How the interval was made: the name of one of the methods of docs/intervals.md; none without an interval."""
     n: int
     """Observations in its own denominator, whatever they weigh: of sensitivity the events, of precision the predicted
     events. What is no proportion, and an average over classes, is of all rows that it sees; with an equivocal zone

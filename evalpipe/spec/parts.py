@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.equivocal import EquivocalZone
 from evalpipe.spec.kinds import (
     ColumnName,
@@ -21,6 +22,10 @@ from evalpipe.spec.thresholds import OfModel, tunes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    AskedMethod = str
+else:
+    AskedMethod = Literal["auto", *asked_by_name()]
 
 
 class Outcome(SpecPart):
@@ -143,9 +148,7 @@ class Intervals(SpecPart):
 
     level: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.95
     """The confidence level of every interval."""
-    method: Literal[
-        "auto", "exact", "wilson", "jeffreys", "delong", "percentile", "basic", "bca", "studentised", "none"
-    ] = "auto"
+    method: AskedMethod = "auto"
     """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the logit
     scale for ppv and npv, the bootstrap's error on the logit scale for average precision, an inversion of their noise
     for measures that noise makes larger (calibration errors, the parts of the Brier score, K-S), whatever is asked for

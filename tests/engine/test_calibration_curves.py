@@ -20,7 +20,7 @@ from evalpipe.calibration.pooled import Events, clipped, events_of, expit, logit
 from evalpipe.calibration.spline import smooth
 from evalpipe.data.catalog import look
 from evalpipe.engine import calibration_curves as curves
-from evalpipe.intervals import clopper_pearson
+from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.plan import plan
 from evalpipe.results import Curve, Results
 from evalpipe.run import load

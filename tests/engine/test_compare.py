@@ -15,7 +15,8 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from engine.runs import BOTH, intervals, people, read_sample, run
-from evalpipe.intervals import Design, paired_auc, replicate_weights
+from evalpipe.intervals.paired import paired_auc
+from evalpipe.intervals.resampling import Design, replicate_weights
 from evalpipe.results import Comparison, Results
 
 DRAWS = 200

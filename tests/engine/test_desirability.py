@@ -11,7 +11,8 @@ import pytest
 
 from engine.runs import BOTH, intervals, numbers, people, read_sample, run
 from evalpipe.errors import DataError
-from evalpipe.intervals import Design, monte_carlo_error, replicate_weights
+from evalpipe.intervals.bootstrap import monte_carlo_error
+from evalpipe.intervals.resampling import Design, replicate_weights
 from evalpipe.results import Results
 
 DRAWS = 300

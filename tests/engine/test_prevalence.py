@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn import metrics as sk
 
 from engine.runs import BOTH, intervals, numbers, people, read_sample, run
-from evalpipe.intervals import Design, replicate_weights, stream
+from evalpipe.intervals.resampling import Design, replicate_weights, stream
 from evalpipe.results import Estimate, Results
 
 DECLARED = {"metric": "precision", "prevalence": "declared"}

@@ -14,7 +14,7 @@ from evalpipe.data.catalog import look
 from evalpipe.data.sample import Sample
 from evalpipe.engine.profit import Campaign
 from evalpipe.engine.replicates import design
-from evalpipe.intervals import block_counts, blocks
+from evalpipe.intervals.resampling import block_counts, blocks
 from evalpipe.plan import plan
 from evalpipe.results import BestProfit, Profit, Results
 from evalpipe.run import load

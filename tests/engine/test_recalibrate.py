@@ -85,7 +85,8 @@ def test_differences_of_variants_are_of_the_same_draws() -> None:
     """Both are resampled alike: the error of the difference is that of the replicates' differences."""
     from scipy.stats import t
 
-    from evalpipe.intervals import Design, bootstrap_error, replicate_weights
+    from evalpipe.intervals.bootstrap import bootstrap_error
+    from evalpipe.intervals.resampling import Design, replicate_weights
 
     given, measures = frames(300), ["log_likelihood"]
     results = recalibrated(given, ["logistic"], intervals=intervals(300), engine={"mode": "exact"}, metrics=measures)

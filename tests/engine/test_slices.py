@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 
 import evalpipe
 from engine.runs import BOTH, intervals, people, read_sample, run
-from evalpipe.intervals import Design, replicate_weights
+from evalpipe.intervals.resampling import Design, replicate_weights
 from evalpipe.results import Disparity, Results, SliceDifference
 
 DRAWS = 300

@@ -131,7 +131,8 @@ def test_the_order_of_rows_changes_nothing() -> None:
 
 def test_limits_and_optimism_are_those_of_the_bootstrap() -> None:
     """Of the same draws, chosen by brute force: Harrell's optimism and percentiles of the replicates' cuts."""
-    from evalpipe.intervals import Design, percentile_limits, replicate_weights
+    from evalpipe.intervals.bootstrap import percentile_limits
+    from evalpipe.intervals.resampling import Design, replicate_weights
 
     row = only(tuned({"maximize": "j_index", "on": "cal"}, intervals=intervals(200)))
     loaded = load({"evalpipe": 1, "name": "x", **BINARY, "datasets": DATASETS,

@@ -19,7 +19,7 @@ from evalpipe.errors import DataError
 from evalpipe.gates import judged
 from evalpipe.gates.tables import Tables, changed
 from evalpipe.gates.verdict import Seen
-from evalpipe.intervals import recovered_limits
+from evalpipe.intervals.recovered import recovered_limits
 from evalpipe.plan import plan
 from evalpipe.results import Desirability, Gate, Results, holds, worst
 from evalpipe.run import load

@@ -13,18 +13,11 @@ import pytest
 from scipy.stats import beta, bootstrap
 
 import evalpipe
-from evalpipe.intervals import (
-    Design,
-    auc_variance,
-    bca_limits,
-    folded_limits,
-    jackknife_counts,
-    jeffreys,
-    logit_bootstrap,
-    logit_limits,
-    monte_carlo_error,
-    predictive_error,
-)
+from evalpipe.intervals.analytic import auc_variance, logit_bootstrap, logit_limits, predictive_error
+from evalpipe.intervals.binomial import jeffreys
+from evalpipe.intervals.bootstrap import bca_limits, monte_carlo_error
+from evalpipe.intervals.noise import folded_limits
+from evalpipe.intervals.resampling import Design, jackknife_counts
 from evalpipe.statistics import Rows, Summary
 
 LEVEL = 0.95

@@ -13,12 +13,12 @@ from scipy.stats import norm
 from scipy.stats import t as student
 from statsmodels.stats.contingency_tables import mcnemar
 
-from evalpipe.intervals import (
+from evalpipe.intervals.bootstrap import bootstrap_error
+from evalpipe.intervals.contrasts import (
     Contrast,
     IndependentProportions,
     PairedProportions,
     Wald,
-    bootstrap_error,
     p_of_verdict,
     verdict,
 )

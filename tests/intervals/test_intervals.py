@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from evalpipe.intervals import Design, clopper_pearson, percentile_limits, replicate_weights, wilson
+from evalpipe.intervals.binomial import clopper_pearson, wilson
+from evalpipe.intervals.bootstrap import percentile_limits
+from evalpipe.intervals.resampling import Design, replicate_weights
 
 
 @pytest.mark.parametrize(("method", "ours"), [("exact", clopper_pearson), ("wilson", wilson)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from evalpipe.intervals import basic_limits, kish, percentile_limits, studentised_limits
+from evalpipe.intervals.bootstrap import basic_limits, kish, percentile_limits, studentised_limits
 
 LEVEL = 0.9
 

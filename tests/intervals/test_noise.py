@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import ncx2
 
-from evalpipe.intervals import (
+from evalpipe.intervals.binomial import clopper_pearson
+from evalpipe.intervals.bootstrap import doubtful
+from evalpipe.intervals.noise import (
     Noise,
     binomial_bins_limits,
-    clopper_pearson,
     corrected_limits,
-    doubtful,
     drawn_noise,
     including,
     noncentral_cdf,

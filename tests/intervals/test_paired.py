@@ -15,13 +15,7 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
-from evalpipe.intervals import (
-    delong_covariance,
-    diebold_mariano,
-    diebold_mariano_sums,
-    mcnemar,
-    paired_auc,
-)
+from evalpipe.intervals.paired import delong_covariance, diebold_mariano, diebold_mariano_sums, mcnemar, paired_auc
 
 LEVEL = 0.9
 

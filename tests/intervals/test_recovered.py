@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from evalpipe.intervals import recovered_limits, wilson
+from evalpipe.intervals.binomial import wilson
+from evalpipe.intervals.recovered import recovered_limits
 
 
 def test_symmetric_limits_give_the_normal_interval_of_the_difference() -> None:

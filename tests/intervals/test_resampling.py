@@ -9,8 +9,15 @@ import pytest
 from scipy.stats import binom, chi2_contingency, chisquare, poisson
 
 import evalpipe
-from evalpipe.intervals import Design, block_counts, blocks, jackknife_counts, replicate_weights, split
-from evalpipe.intervals.resampling import _multinomial
+from evalpipe.intervals.resampling import (
+    Design,
+    _multinomial,
+    block_counts,
+    blocks,
+    jackknife_counts,
+    replicate_weights,
+    split,
+)
 
 TIMES = 4000
 """Draws of each design here; a mean of so many counts is within 4.5 of its standard errors, one design in 100,000."""

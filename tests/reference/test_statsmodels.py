@@ -21,7 +21,7 @@ from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 from statsmodels.tools import eval_measures
 
-from evalpipe.intervals import clopper_pearson, wilson
+from evalpipe.intervals.binomial import clopper_pearson, wilson
 from evalpipe.metrics import registry
 from evalpipe.statistics import ClassRows, NumberRows, Rows, Summary
 

@@ -1,0 +1,128 @@
+"""How an interval method is declared: a function of what it needs, with what it is for and what people should know.
+
+The parameters of the function name what it needs, and the engine gives it that: ``value`` and ``level``;
+``successes`` and ``trials`` of a proportion; ``bins`` of a measure of gaps in bins; ``replicates`` [B] of the
+bootstrap, ``jackknife`` [J], ``errors`` [B] of the replicates and ``error`` of the value; ``kind`` and ``measure``, the
+kind of interval that the metric declares and its name; ``options`` of the metric; or any statistic by its name. It
+returns the limits, or None where it has none: then percentile limits stand in, where there are replicates.
+
+A method that is not asked for in full is chosen by what it is ``for_``: the kinds of measure, each with the reason that
+`evalpipe plan` prints, `EVERY` kind where the spec must ask for it by name. Of several for one kind, the first that is
+declared is taken unless the spec asks for another; those that need no replicates come before those that do. ``fails``
+says under what a method does not hold, and why. This file and the families import numpy in functions alone, so that a
+card takes its words from here without it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeVar
+
+Obstacle = Literal["uncertain", "clusters", "reweighted", "averaged", "weights", "weighted_even_bins"]
+"""What may keep limits from holding: a prevalence that is drawn anew in each replicate, clusters, classes weighed to a
+prevalence, an average over classes, importance weights, bins of equal weight under these."""
+
+EVERY = "every"
+"""The kind of a method that a spec may ask for, whatever the measure."""
+
+UNLIKE_ROWS: Mapping[Obstacle, str] = MappingProxyType({
+    "uncertain": "each replicate draws its own prevalence from the declared distribution, whose spread no other limits "
+    "hold",
+    "clusters": "rows of a cluster are not independent, so whole clusters are resampled",
+    "reweighted": "the classes are reweighted to a prevalence, so no limits in closed form hold",
+})
+"""Where no limits in closed form hold, of whatever measure, and why; the first that is the case is told."""
+
+IN_CLOSED_FORM: Mapping[Obstacle, str] = MappingProxyType({
+    **UNLIKE_ROWS, "averaged": "an average over classes, so no limits in closed form exist",
+})
+"""The same of limits in closed form of one number."""
+
+Declared = TypeVar("Declared", bound=Callable[..., Any])
+
+
+class Limits(NamedTuple):
+    """Two limits; ``method`` names another method where that has stepped in."""
+
+    lower: Any
+    upper: Any
+    method: str | None = None
+
+
+class NoLimits(Exception):  # noqa: N818 - a finding about the data, not a fault
+    """There are no limits, for the reason that the text gives, and none shall stand in."""
+
+
+@dataclass(frozen=True)
+class IntervalMethod:
+    """One declared interval method. Built by `interval`; whatever chooses, calls or prints methods reads it.
+
+    ``title`` names it, ``short`` where there is little room; ``text`` says what it does, ``detail`` what the page of
+    methods adds to that and no card, and ``ref`` who says so. With
+    ``asked`` a spec may ask for it by name; ``effective`` then counts observations of equal weight under importance
+    weights. ``insists``: it is taken whatever the spec asks for, as any other would miss the truth.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    title: str
+    short: str
+    text: str
+    detail: str
+    ref: str | None
+    for_: Mapping[str, str]
+    fails: Mapping[Obstacle, str]
+    asked: bool
+    effective: bool
+    insists: bool
+
+    @cached_property
+    def needs(self) -> tuple[str, ...]:
+        """The names of what the function takes, in order."""
+        return tuple(inspect.signature(self.function).parameters)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it needs bootstrap replicates."""
+        return "replicates" in self.needs
+
+    def limits(self, given: Callable[[str], Any]) -> Limits | None:
+        """Return the limits made of what is ``given`` for each name; None where there are none. Raises NoLimits."""
+        limits = self.function(*map(given, self.needs))
+        return None if limits is None else Limits(*limits)
+
+
+_declared: dict[str, IntervalMethod] = {}
+
+registry: Mapping[str, IntervalMethod] = MappingProxyType(_declared)
+"""Every interval method by name, in the order of declaration, which is that of a card."""
+
+
+def asked_by_name() -> tuple[str, ...]:
+    """Return the methods that a spec may ask for by name, in the order of declaration."""
+    return tuple(name for name, method in registry.items() if method.asked)
+
+
+def interval(
+    name: str, *, title: str, text: str, ref: str | None, short: str | None = None, detail: str = "",
+    for_: Mapping[str, str] = MappingProxyType({}), fails: Mapping[Obstacle, str] = MappingProxyType({}),
+    asked: bool = False, effective: bool = False, insists: bool = False,
+) -> Callable[[Declared], Declared]:
+    """Declare the decorated function as the interval method ``name``; see `IntervalMethod`. It stays as it is.
+
+    One without ``for_`` is no method for a measure, but names the limits of differences. Raises ValueError when the
+    name is taken.
+    """
+
+    def declare(function: Declared) -> Declared:
+        if name in _declared:
+            raise ValueError(f"the name {name!r} of an interval method is taken")
+        _declared[name] = IntervalMethod(
+            name, function, title, short or title, text, detail, ref, for_, fails, asked, effective, insists)
+        return function
+
+    return declare
