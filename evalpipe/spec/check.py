@@ -62,11 +62,12 @@ def _resampling(draft: Draft) -> Iterator[Problem]:
 def _draws(draft: Draft) -> Iterator[Problem]:
     """Report a level whose limits would be the extremes of the replicates: `BEYOND` must lie beyond each of them."""
     intervals = draft.spec.intervals
-    level, number = intervals.level, intervals.replicates
+    level, written = intervals.level, draft.tree.get("intervals", "replicates")
+    number = written if is_number(written) else intervals.replicates  # be it fewer than may be asked for
     if math.isnan(level) or intervals.method == "none":
         return
     needed = math.ceil(round(2 * BEYOND / (1 - level), 6)) + 1
-    if number < needed:
+    if 1 <= number < needed:
         here = ("intervals", "replicates" if "replicates" in intervals.model_fields_set else "level")
         message = f"{number:,} replicates are too few for level {level:g}: the most extreme of them would be the limits"
         hint = f"ask for at least {needed:,} replicates, or for a lower level"
@@ -190,6 +191,6 @@ def _columns(draft: Draft) -> Iterator[Problem]:
     for key, part in (("weight", spec.weight), ("exposure", spec.exposure)):
         named[(key,) if draft.tree.get(key, "column") is None else (key, "column")] = part and part.column
     for loc, column in named.items():
-        if column == spec.outcome.column and draft.readable(*loc):
+        if column and column == spec.outcome.column:
             yield draft.tree.problem("outcome-as-input", f"{draft.tree.show(*loc)} is the outcome's column", *loc,
                                      hint="name another column")

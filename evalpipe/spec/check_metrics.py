@@ -114,14 +114,16 @@ def _averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
             yield draft.tree.problem("duplicate-average", message, *loc, hint="remove it")
 
 
-def _average(draft: Draft, entry: Entry, loc: Loc, average: str) -> Iterator[Problem]:
-    if average not in AVERAGES:
-        guess = closest(str(average), AVERAGES)
-        message = f"expected {listed(AVERAGES)}, got {draft.tree.spell(*loc)}"
-        yield draft.tree.problem("unknown-choice", message, *loc, hint=f"did you mean '{guess}'?" if guess else None)
-    elif average == "micro" and entry.metric.from_spec:
-        message = f"{entry.metric.name} depends on each level's prior, so the levels cannot be pooled"
-        yield draft.tree.problem("nothing-to-pool", message, *loc, hint="use 'macro', 'macro_weighted' or 'none'")
+def _average(draft: Draft, entry: Entry, loc: Loc, average: object) -> Iterator[Problem]:
+    wrong = f"expected {listed(AVERAGES)}, got {draft.tree.spell(*loc)}"
+    match average:
+        case "micro" if entry.metric.from_spec:
+            message = f"{entry.metric.name} depends on each level's prior, so the levels cannot be pooled"
+            yield draft.tree.problem("nothing-to-pool", message, *loc, hint="use 'macro', 'macro_weighted' or 'none'")
+        case str():
+            yield from refer(draft, loc, AVERAGES, "unknown-choice", wrong, None)
+        case _:
+            yield draft.tree.problem("unknown-choice", wrong, *loc)
 
 
 def _options(draft: Draft, entry: Entry) -> Iterator[Problem]:

@@ -110,6 +110,7 @@ CODES = {
     "duplicate-goal": "a goal of one measure or characteristic in one form is declared twice",
     "missing-characteristic": "a model lacks a characteristic that a goal is of",
     "wrong-characteristic": "a characteristic of a model has a value that a goal cannot judge",
+    "csv-without-file": "a model declares how its file of predictions is written, but has none",
     "outcome-as-input": "the column of the outcome is named as a prediction or a weight",
 }
 """The meaning of each code, in one line."""

@@ -168,9 +168,9 @@ class Tree:
         """Tell whether an environment variable took part in the value at ``loc``."""
         return loc in self.origin.environment
 
-    def show(self, *loc: str | int, value: object = None) -> str:
+    def show(self, *loc: str | int) -> str:
         """Quote the value at ``loc``; a mapping, or what came from the environment, is shown as it was written."""
-        value = self.get(*loc) if value is None else value
+        value = self.get(*loc)
         return self.written(*loc) if self.secret(*loc) or isinstance(value, dict) else quoted(value)
 
     def spell(self, *loc: str | int) -> str:
