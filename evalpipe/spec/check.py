@@ -42,12 +42,12 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate
 
 def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
-    tree = draft.tree
     return list(chain(
         check_task(draft), _resampling(draft), _draws(draft), _levels(draft), _event(draft), _datasets(draft),
-        _models(draft), _columns(draft), check_prior(draft), check_metrics(draft), check_slices(tree),
-        check_predictions(draft), check_compare(draft), check_recalibrate(tree), check_equivocal(tree),
-        check_profit(tree), check_exposure(draft), check_desirability(tree), check_gates(tree), check_thresholds(draft),
+        _models(draft), _columns(draft), check_prior(draft), check_metrics(draft), check_slices(draft),
+        check_predictions(draft), check_compare(draft), check_recalibrate(draft), check_equivocal(draft),
+        check_profit(draft), check_exposure(draft), check_desirability(draft), check_gates(draft),
+        check_thresholds(draft),
     ))
 
 

@@ -43,9 +43,10 @@ def _baseline(draft: Draft, compare: Compare) -> Iterator[Problem]:
         hint = "add 'baseline: …', a model, or 'baseline_dataset: …', a dataset"
         message = "'compare' names nothing to compare with"
         yield draft.tree.problem("nothing-to-compare", message, "compare", key=True, hint=hint)
-    if models:
-        message, hint = f"no model is called {draft.tree.show(*here)}", f"the models are {listed(models, 'and')}"
-        yield from refer(draft, here, models, "unknown-baseline", message, hint)
+    if draft.readable("models"):
+        message = f"no model is called {draft.tree.show(*here)}"
+        names = f"the models are {listed(models, 'and')}" if models else None
+        yield from refer(draft, here, models, "unknown-baseline", message, names)
     if models == [compare.baseline]:
         message = f"{draft.tree.show(*here)} is the only model, so there is nothing to compare with it"
         hint = "add another model, or remove 'baseline'"
@@ -54,7 +55,7 @@ def _baseline(draft: Draft, compare: Compare) -> Iterator[Problem]:
 
 def _baseline_dataset(draft: Draft, compare: Compare) -> Iterator[Problem]:
     evaluated, here = draft.role("evaluate"), ("compare", "baseline_dataset")
-    if draft.spec.datasets:
+    if draft.readable("datasets"):
         role = ", for its role is not 'evaluate'" if compare.baseline_dataset in draft.spec.datasets else ""
         message = f"no dataset called {draft.tree.show(*here)} is evaluated{role}"
         hint = choose(evaluated, None) if len(evaluated) > 1 else None

@@ -2,95 +2,77 @@
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evalpipe.spelling import closest, listed
+from evalpipe.spec.draft import choose, refer
+from evalpipe.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
-    from evalpipe.spec.tree import Tree
+    from evalpipe.spec.draft import Draft
+    from evalpipe.spec.gates import GateRule
 
 
-def check_scope(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
+def check_scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Yield the problems of one gate's dataset, model, variant and slices, so far as the spec alone tells."""
-    return chain(_dataset(tree, loc), _model(tree, loc), _variant(tree, loc), _sliced(tree, loc, gate))
+    datasets, models = draft.spec.datasets, list(draft.spec.models)
+    if draft.readable("datasets"):
+        evaluated, here = draft.role("evaluate"), (*loc, "dataset")
+        role = ", for its role is not 'evaluate'" if gate.dataset in datasets else ""
+        message = f"no dataset called {draft.tree.show(*here)} is evaluated{role}"
+        yield from refer(draft, here, evaluated, "unknown-dataset", message, choose(evaluated, "remove it"))
+    if draft.readable("models"):
+        message = f"no model is called {draft.tree.show(*loc, 'model')}"
+        yield from refer(draft, (*loc, "model"), models, "unknown-model", message, choose(models, "remove it"))
+    if gate.variant != "original":
+        yield from _variant(draft, (*loc, "variant"))
+    yield from _sliced(draft, loc, gate)
 
 
-def _named(
-    tree: Tree, loc: Loc, known: list[str], code: str, message: str, none: str = "remove it"
-) -> Iterator[Problem]:
-    """Report a name at ``loc`` that is not a known one; ``none`` is the way out where nothing is known."""
-    name = tree.get(*loc)
-    if isinstance(name, str) and name not in known:
-        guess = closest(name, known)
-        hint = f"did you mean '{guess}'?" if guess else f"choose one of {listed(known)}" if len(known) > 1 else (
-            f"write '{known[0]}'" if known else none)
-        yield tree.problem(code, message, *loc, hint=hint)
-
-
-def _dataset(tree: Tree, loc: Loc) -> Iterator[Problem]:
-    here, datasets = (*loc, "dataset"), tree.get("datasets")
-    if isinstance(datasets, dict):
-        known = [name for name, dataset in datasets.items()
-                 if not isinstance(dataset, dict) or dataset.get("role", "evaluate") == "evaluate"]
-        role = ", for its role is not 'evaluate'" if tree.get(*here) in datasets else ""
-        message = f"no dataset called {tree.show(*here)} is evaluated{role}"
-        yield from _named(tree, here, known, "unknown-dataset", message)
-
-
-def _model(tree: Tree, loc: Loc) -> Iterator[Problem]:
-    here, models = (*loc, "model"), tree.get("models")
-    if isinstance(models, dict):
-        yield from _named(tree, here, list(models), "unknown-model", f"no model is called {tree.show(*here)}")
-
-
-def _variant(tree: Tree, loc: Loc) -> Iterator[Problem]:
-    here, methods = (*loc, "variant"), tree.get("recalibrate", "methods")
-    if tree.get(*here) in (None, "original"):
+def _variant(draft: Draft, here: Loc) -> Iterator[Problem]:
+    recalibrate = draft.spec.recalibrate
+    if recalibrate is None or not recalibrate.methods:
+        yield draft.tree.problem("unknown-variant", "nothing is recalibrated, so models have no variants", *here,
+                                 key=True, hint="add 'recalibrate: …' to the spec, or remove it")
         return
-    made = [one.get("name", one.get("method")) if isinstance(one, dict) else one
-            for one in (methods if isinstance(methods, list) else ())]
-    if not made:
-        yield tree.problem("unknown-variant", "nothing is recalibrated, so models have no variants", *here, key=True,
-                           hint="add 'recalibrate: …' to the spec, or remove it")
-        return
-    known = ["original", *(name for name in made if isinstance(name, str)), "all"]
-    yield from _named(tree, here, known, "unknown-variant", f"no variant is called {tree.show(*here)}")
+    known = ["original", *(choice.name for choice in recalibrate.methods), "all"]
+    message = f"no variant is called {draft.tree.show(*here)}"
+    if all(known):  # else a variant has a name that cannot be read
+        yield from refer(draft, here, known, "unknown-variant", message, choose(known, None))
 
 
-def _sliced(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
-    asked = [key for key in ("slice", "slices") if gate.get(key) is not None]
+def _sliced(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    asked = [key for key in ("slice", "slices") if getattr(gate, key) is not None]
     if len(asked) > 1:
-        yield tree.problem("two-scopes", "a gate has 'slice' or 'slices', not both", *loc, "slices", key=True,
-                           hint="make two gates of it")
-    elif asked and tree.get("slices") is None:
-        yield tree.problem("unknown-slice", "there are no slices", *loc, asked[0], key=True,
-                           hint="add 'slices: […]' to the spec, or remove it")
-    elif asked and isinstance(tree.get("slices"), list):
-        yield from _slices(tree, (*loc, asked[0]), gate[asked[0]])
-
-
-def _slices(tree: Tree, here: Loc, asked: object) -> Iterator[Problem]:
-    known = [key for index in range(len(tree.get("slices"))) if (key := _key(tree, index))]
-    if isinstance(asked, str):
-        names = ["all", *(key[0] for key in known if len(key) == 1)]
-        yield from _named(tree, here, names, "unknown-slice", f"no entry of 'slices' is by {tree.show(*here)} alone")
+        yield draft.tree.problem("two-scopes", "a gate has 'slice' or 'slices', not both", *loc, "slices", key=True,
+                                 hint="make two gates of it")
+    elif asked and draft.spec.slices is None:
+        yield draft.tree.problem("unknown-slice", "there are no slices", *loc, asked[0], key=True,
+                                 hint="add 'slices: […]' to the spec, or remove it")
+    elif not draft.readable("slices"):
         return
-    columns = list(asked) if isinstance(asked, dict | list) else []
-    if columns and all(isinstance(name, str) for name in columns) and set(columns) not in map(set, known):
-        ways = [" × ".join(key) for key in known]
-        hint = f"the slices are by {listed(ways, 'and')}" if ways else None
+    elif isinstance(gate.slices, str):
+        names = ["all", *(key[0] for key in _ways(draft) if len(key) == 1)]
+        message = f"no entry of 'slices' is by {draft.tree.show(*loc, 'slices')} alone"
+        yield from refer(draft, (*loc, "slices"), names, "unknown-slice", message, choose(names, None))
+    elif asked:
+        yield from _combined(draft, (*loc, asked[0]), gate.slices or tuple(gate.slice or ()))
+
+
+def _combined(draft: Draft, here: Loc, columns: tuple[str, ...]) -> Iterator[Problem]:
+    """Report a combination of columns that no entry of the spec's slices is by."""
+    ways = _ways(draft)
+    if columns and all(columns) and set(columns) not in map(set, ways):
+        hint = f"the slices are by {listed([' × '.join(key) for key in ways], 'and')}" if ways else None
         message = f"no entry of 'slices' is by {listed(columns, 'and')}{' alone' if len(columns) == 1 else ''}"
-        yield tree.problem("unknown-slice", message, *here, hint=hint)
+        yield draft.tree.problem("unknown-slice", message, *here, hint=hint)
 
 
-def _key(tree: Tree, index: int) -> tuple[str, ...]:
-    """Return the columns of an entry of the spec's slices, or the name of its condition; empty where unreadable."""
-    entry = tree.get("slices", index)
-    parts = entry if isinstance(entry, list) else [entry]
-    names = [part.get("column", part.get("name")) if isinstance(part, dict) else part for part in parts]
-    return tuple(name for name in names if isinstance(name, str))
+def _ways(draft: Draft) -> list[tuple[str, ...]]:
+    """Return the columns of each entry of the spec's slices, or the name of its condition, so far as they are known."""
+    slicings = draft.spec.slices or ()
+    names = [slicing.columns or (slicing.title,) for slicing in slicings]
+    return [known for written in names if (known := tuple(name for name in written if name))]

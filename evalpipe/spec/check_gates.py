@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from evalpipe.levels import LEVEL, level_text, meant_level
+from evalpipe.levels import level_text, meant_level
+from evalpipe.spec.check_desirability import names_of_goals
 from evalpipe.spec.check_gate_scope import check_scope
-from evalpipe.spec.check_metrics import check_entry
-from evalpipe.spec.check_prevalence import one_prevalence
-from evalpipe.spec.desirability import GoalRule, goal_names
+from evalpipe.spec.check_metrics import check_measure
+from evalpipe.spec.check_prevalence import single_prevalence
+from evalpipe.spec.draft import refer
 from evalpipe.spec.explain import unknown_key
-from evalpipe.spec.gates import CHANGES, KEYS, LIMITS
+from evalpipe.spec.gates import CHANGES, KEYS, LIMITS, Earlier
 from evalpipe.spelling import closest, listed
 from evalpipe.tasks import MANY
 
@@ -22,124 +22,107 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
     from evalpipe.origin import Loc
-    from evalpipe.spec.tree import Tree
+    from evalpipe.spec.check_metrics import Entry
+    from evalpipe.spec.choices import MetricChoice
+    from evalpipe.spec.draft import Draft
+    from evalpipe.spec.gates import GateRule
 
 OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), ("min_decrease", "max_increase"))
 """Limits of a change of which one asks for a rise, and the other is about a fall, or the reverse."""
 
 
-def check_gates(tree: Tree) -> list[Problem]:
-    """Return the problems of gates: none that cannot be answered gets past."""
-    written = tree.get("gates")
-    gates = written if isinstance(written, list) else []
-    found: list[Problem] = []
-    for index, gate in enumerate(gates):
-        loc: Loc = ("gates", index)
-        if isinstance(gate, dict) and not tree.hidden(loc):
-            found += [*_subject(tree, loc, gate), *_limits(tree, loc, gate), *_against(tree, loc, gate)]
-            found += [*check_scope(tree, loc, gate), *_repeated(tree, loc, gates)]
-    return found
+def check_gates(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of gates: none that cannot be answered gets past."""
+    for loc, gate in draft.entries(draft.spec.gates, "gates"):
+        yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),
+                         check_scope(draft, loc, gate), _repeated(draft, loc))
 
 
-def _repeated(tree: Tree, loc: Loc, gates: list[Any]) -> Iterator[Problem]:
-    index = int(loc[1])
+def _repeated(draft: Draft, loc: Loc) -> Iterator[Problem]:
+    gates, index = draft.tree.get("gates"), int(loc[1])
     if gates[index] in gates[:index]:
-        place = tree.origin.place("gates", gates.index(gates[index]))
+        place = draft.tree.origin.place("gates", gates.index(gates[index]))
         notes = (f"first declared at {place}",) if place is not None else ()
-        yield tree.problem("duplicate-gate", "this gate is declared twice", *loc, hint="remove one", notes=notes)
+        yield draft.tree.problem("duplicate-gate", "this gate is declared twice", *loc, hint="remove one", notes=notes)
 
 
-def _subject(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
+def _subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Check what is judged: one measure of one average, or desirability."""
-    metric, desired = gate.get("metric"), gate.get("desirability")
-    if metric is None and desired is None:
+    if gate.metric is None and gate.desirability is None:
         hint = "add 'metric: …', or 'desirability: overall'"
-        yield tree.problem("gate-subject", "this gate says nothing of what it judges", *loc, hint=hint)
-    elif metric is not None and desired is not None:
-        yield tree.problem("gate-subject", "a gate judges a measure or desirability, not both", *loc, "desirability",
-                           key=True, hint="make two gates of it")
-    elif desired is not None:
-        yield from _desired(tree, loc, gate)
-    elif isinstance(metric, str):
-        yield from _inline(tree, loc, gate)
+        yield draft.tree.problem("gate-subject", "this gate says nothing of what it judges", *loc, hint=hint)
+    elif gate.metric is None:
+        yield from _desired(draft, loc, gate)
+    elif gate.desirability is not None:
+        message = "a gate judges a measure or desirability, not both"
+        hint = "make two gates of it"
+        yield draft.tree.problem("gate-subject", message, *loc, "desirability", key=True, hint=hint)
     else:
-        entry, faults = check_entry(tree, (*loc, "metric"), metric)
-        yield from faults
-        if entry is not None:
-            yield from _measured(tree, loc, (*entry.loc, "average"), entry.metric)
+        yield from _measure(draft, loc, gate, gate.metric)
 
 
-def _desired(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
+def _desired(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Check a gate on desirability: goals are declared, and it has no parts."""
     here: Loc = (*loc, "desirability")
-    goals = tree.get("desirability")
-    if goals is None:
-        yield tree.problem("no-goals", "no goals are declared, so there is no desirability", *here, key=True,
-                           hint="add 'desirability: […]' to the spec, or name a 'metric'")
-    elif gate["desirability"] != "overall" and isinstance(goals, list):
-        known = _goals(goals)
-        if known and gate["desirability"] not in known:
-            guess = closest(str(gate["desirability"]), known)
-            hint = f"did you mean '{guess}'?" if guess else f"choose one of {listed(['overall', *known])}"
-            yield tree.problem("no-goals", f"no goal is called {tree.show(*here)}", *here, hint=hint)
-    for key in ("class", "slice", "slices"):
-        if gate.get(key) is not None:
+    if draft.spec.desirability is None:
+        yield draft.tree.problem("no-goals", "no goals are declared, so there is no desirability", *here, key=True,
+                                 hint="add 'desirability: […]' to the spec, or name a 'metric'")
+    elif goals := names_of_goals(draft):
+        known = ["overall", *goals]
+        message = f"no goal is called {draft.tree.show(*here)}"
+        yield from refer(draft, here, known, "no-goals", message, f"choose one of {listed(known)}")
+    for key, value in (("class", gate.class_), ("slice", gate.slice), ("slices", gate.slices)):
+        if value is not None:
             message = f"'{key}' would change nothing: desirability is of all rows of a dataset"
-            yield tree.problem("unused-key", message, *loc, key, key=True, hint="remove it")
-    if gate.get("against") == "baseline":
+            yield draft.tree.problem("unused-key", message, *loc, key, key=True, hint="remove it")
+    if gate.against == "baseline":
         message = "desirability has no difference from the baseline"
-        yield tree.problem("nothing-to-compare", message, *loc, "against",
-                           hint="set a limit with 'min', or write 'against: last'")
+        hint = "set a limit with 'min', or write 'against: last'"
+        yield draft.tree.problem("nothing-to-compare", message, *loc, "against", hint=hint)
 
 
-def _goals(written: list[Any]) -> list[str]:
-    """Return the names of the goals, none where one of them is wrong, which is told elsewhere."""
-    try:
-        return list(goal_names(tuple(GoalRule.model_validate(goal) for goal in written)))
-    except (ValidationError, KeyError, StopIteration):
-        return []
-
-
-def _inline(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
-    """Check a measure whose options stand beside its name."""
-    options = {key: item for key, item in gate.items() if key not in KEYS}
-    entry, faults = check_entry(tree, loc, {"metric": gate["metric"], **options})
-    strange = {(*loc, key): key for key in options if closest(key, sorted(KEYS)) and key != "average"}
-    places = {tree.origin.place(*at, key=True): at for at in strange}
+def _measure(draft: Draft, loc: Loc, gate: GateRule, choice: MetricChoice) -> Iterator[Problem]:
+    """Check a measure; its options stand beside its name, or within a mapping of their own."""
+    here: Loc = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
+    entry, faults = check_measure(draft, here, choice)
+    strange = [key for key in choice.options if here == loc and closest(key, sorted(KEYS))]
+    places = {draft.tree.origin.place(*loc, key, key=True): key for key in strange}
     for fault in faults:
-        at = places.get(fault.place) if fault.code == "unknown-key" else None
-        yield fault if at is None else unknown_key(tree, sorted(KEYS), at, fault.notes)
+        key = places.get(fault.place) if fault.code == "unknown-key" else None
+        yield fault if key is None else unknown_key(draft.tree, sorted(KEYS), (*loc, key), fault.notes)
     if entry is not None:
-        yield from _measured(tree, loc, (*loc, "average"), entry.metric)
+        yield from _one_value(draft, loc, gate, entry)
+        yield from single_prevalence(draft, entry, "a gate judges one value")
+        yield from _reach(draft, loc, gate, entry.metric)
 
 
-def _measured(tree: Tree, loc: Loc, average: Loc, metric: Metric) -> Iterator[Problem]:
-    """Check that there is one value to judge, or one for a class, within the measure's reach."""
-    chosen, of_class = tree.get(*average), tree.get(*loc, "class")
-    if isinstance(chosen, list) and len(chosen) > 1:
-        yield tree.problem("many-averages", "a gate judges one average over the classes", *average,
-                           hint="make a gate for each")
-    elif of_class is not None and chosen not in ("none", ["none"]):
+def _one_value(draft: Draft, loc: Loc, gate: GateRule, entry: Entry) -> Iterator[Problem]:
+    """Check that there is one value to judge, or one for a class."""
+    levels = [level_text(level) for _, level in draft.entries(draft.spec.outcome.levels, "outcome", "levels")]
+    if len(entry.choice.averages) > 1:
+        yield draft.tree.problem("many-averages", "a gate judges one average over the classes", *entry.loc, "average",
+                                 hint="make a gate for each")
+    elif gate.class_ is not None and entry.choice.averages != ("none",):
         message = "'class' would change nothing: the measure is not given for each class"
-        averaged = metric.sees == "event" and tree.get("task") in MANY
+        averaged = entry.metric.sees == "event" and draft.spec.task in MANY
         hint = "add 'average: none', or remove it" if averaged else "remove it"
-        yield tree.problem("unused-key", message, *loc, "class", key=True, hint=hint)
-    elif isinstance(of_class, LEVEL):
-        yield from _class(tree, (*loc, "class"), level_text(of_class))
-    yield from one_prevalence(tree, average[:-1], "a gate judges one value")
-    yield from _reach(tree, loc, metric)
+        yield draft.tree.problem("unused-key", message, *loc, "class", key=True, hint=hint)
+    elif levels:
+        here = (*loc, "class")
+        message = f"{draft.tree.show(*here)} is not one of the declared levels"
+        hint = f"the levels are {listed(levels, 'and')}"
+        yield from refer(draft, here, levels, "unknown-level", message, hint, meant=meant_level)
 
 
-def _reach(tree: Tree, loc: Loc, metric: Metric) -> Iterator[Problem]:
+def _reach(draft: Draft, loc: Loc, gate: GateRule, metric: Metric) -> Iterator[Problem]:
     """Report limits beyond the range of a measure, where no option moves its ends."""
     low, high = metric.range
-    for key in ("min", "max") if metric.range_of is None else ():
-        limit = tree.get(*loc, key)
-        if isinstance(limit, int | float) and not isinstance(limit, bool) and not low <= limit <= high:
-            percent = high == 1 and 2 <= limit <= 100
-            message = f"{tree.show(*loc, key)} is a value that {metric.name} never has: it lies {_span(low, high)}"
-            hint = f"did you mean {limit / 100:g}?" if percent else None
-            yield tree.problem("out-of-range", message, *loc, key, hint=hint)
+    for key, limit in (("min", gate.min), ("max", gate.max)) if metric.range_of is None else ():
+        if limit is not None and (limit < low or limit > high):
+            shown = draft.tree.show(*loc, key)
+            message = f"{shown} is a value that {metric.name} never has: it lies {_span(low, high)}"
+            hint = f"did you mean {limit / 100:g}?" if high == 1 and 2 <= limit <= 100 else None
+            yield draft.tree.problem("out-of-range", message, *loc, key, hint=hint)
 
 
 def _span(low: float, high: float) -> str:
@@ -147,73 +130,58 @@ def _span(low: float, high: float) -> str:
         f"at or above {low:g}" if low > -float("inf") else f"at or below {high:g}")
 
 
-def _class(tree: Tree, loc: Loc, name: str) -> Iterator[Problem]:
-    levels = tree.get("outcome", "levels")
-    known = [level_text(level) for level in levels if isinstance(level, LEVEL)] if isinstance(
-        levels, list) else []
-    if known and name not in known:
-        guess = meant_level(name, known)
-        hint = f"did you mean '{guess}'?" if guess else f"the levels are {listed(known, 'and')}"
-        yield tree.problem("unknown-level", f"{tree.show(*loc)} is not one of the declared levels", *loc, hint=hint)
-
-
-def _limits(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
+def _limits(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Check that there is a limit, of the kind that fits, and that some number can keep it."""
-    given = [key for key in LIMITS if gate.get(key) is not None]
-    against = gate.get("against") is not None
+    given = [key for key in LIMITS if getattr(gate, key) is not None]
+    against = gate.against is not None
     fitting = CHANGES if against else LIMITS[:2]
-    if not given:
-        if any(closest(key, LIMITS) for key in gate if key not in KEYS):
-            return
+    if not given and not draft.misspelt(loc, LIMITS, KEYS):
         hint = f"add one of {listed(fitting)}" if against else "add 'min: …', 'max: …' or both"
-        yield tree.problem("gate-limit", "this gate has no limit", *loc, hint=hint)
-        return
+        yield draft.tree.problem("gate-limit", "this gate has no limit", *loc, hint=hint)
     wrong = [key for key in given if key not in fitting]
     other = "a value, but this gate judges a change" if against else "a change, but this gate is against nothing"
     for key in wrong:
-        message = f"'{key}' limits {other}"
         hint = "make it a gate of its own" if against else (
             "say what the change is from: 'against: baseline', 'against: last' or 'against: {results: …}'")
-        yield tree.problem("gate-limit", message, *loc, key, key=True, hint=hint)
+        yield draft.tree.problem("gate-limit", f"'{key}' limits {other}", *loc, key, key=True, hint=hint)
     if not wrong:
-        yield from _possible(tree, loc, gate)
+        yield from _possible(draft, loc, gate.limit)
 
 
-def _possible(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
+def _possible(draft: Draft, loc: Loc, limit: dict[str, float]) -> Iterator[Problem]:
     """Report two limits that no number can keep, or of which one says nothing."""
     for least, most in (("min", "max"), ("min_increase", "max_increase"), ("min_decrease", "max_decrease")):
-        low, high = _number(gate.get(least)), _number(gate.get(most))
-        if low is not None and high is not None and low > high:
-            message = f"no number is at least {tree.show(*loc, least)} and at most {tree.show(*loc, most)}"
-            yield tree.problem("gate-limit", message, *loc, most, key=True, hint="change one of the two")
+        if limit.get(least, -float("inf")) > limit.get(most, float("inf")):
+            shown = [draft.tree.show(*loc, key) for key in (least, most)]
+            message = f"no number is at least {shown[0]} and at most {shown[1]}"
+            yield draft.tree.problem("gate-limit", message, *loc, most, key=True, hint="change one of the two")
     for must, other in OPPOSED:
-        if gate.get(must) is not None and gate.get(other) is not None:
+        if must in limit and other in limit:
             message = f"'{must}' and '{other}' do not go together: a change cannot be a rise and a fall"
-            yield tree.problem("gate-limit", message, *loc, other, key=True, hint="remove one of the two")
+            yield draft.tree.problem("gate-limit", message, *loc, other, key=True, hint="remove one of the two")
 
 
-def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _against(tree: Tree, loc: Loc, gate: dict[str, Any]) -> Iterator[Problem]:
-    """Check that there is something to be against."""
-    against, here = gate.get("against"), (*loc, "against")
-    if gate.get("optional") is False and against == "last":
-        message = "a first run has nothing to be compared with, so a gate against 'last' is always optional"
-        yield tree.problem("unused-key", message, *loc, "optional", key=True, hint="remove it")
-    if gate.get("optional") is True and against != "last" and not isinstance(against, dict):
+def _against(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Check that there is something to be against, and that `optional` has something to say."""
+    message = None
+    if gate.optional and gate.against != "last" and not isinstance(gate.against, Earlier):
         message = "'optional' would change nothing: the gate is not against an earlier run"
-        yield tree.problem("unused-key", message, *loc, "optional", key=True, hint="remove it")
-    if against != "baseline":
-        return
-    baseline = tree.get("compare", "baseline")
+    elif "optional" in gate.model_fields_set and not gate.optional and gate.against == "last":
+        message = "a first run has nothing to be compared with, so a gate against 'last' is always optional"
+    if message is not None:
+        yield draft.tree.problem("unused-key", message, *loc, "optional", key=True, hint="remove it")
+    if gate.against == "baseline":
+        yield from _against_baseline(draft, loc, gate)
+
+
+def _against_baseline(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    baseline = None if draft.spec.compare is None else draft.spec.compare.baseline
     if baseline is None:
-        yield tree.problem("nothing-to-compare", "no baseline is declared", *here,
-                           hint="add 'compare: {baseline: …}' to the spec")
-    elif gate.get("model") == baseline:
-        message = f"{tree.show(*loc, 'model')} is the baseline itself"
-        yield tree.problem("nothing-to-compare", message, *loc, "model", hint="name another model, or none")
-    if gate.get("variant") not in (None, "original"):
+        hint = "add 'compare: {baseline: …}' to the spec"
+        yield draft.tree.problem("nothing-to-compare", "no baseline is declared", *loc, "against", hint=hint)
+    elif baseline and gate.model == baseline:
+        message = f"{draft.tree.show(*loc, 'model')} is the baseline itself"
+        yield draft.tree.problem("nothing-to-compare", message, *loc, "model", hint="name another model, or none")
+    if gate.variant != "original":
         message = "recalibrated variants are compared with their originals, not with the baseline"
-        yield tree.problem("nothing-to-compare", message, *loc, "variant", hint="remove it")
+        yield draft.tree.problem("nothing-to-compare", message, *loc, "variant", hint="remove it")

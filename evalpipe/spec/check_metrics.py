@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +217,3 @@ def effective(draft: Draft, entry: Entry) -> str:
     except ValidationError:
         options = {**filled, "from": "the spec"}
     return json.dumps([options, entry.choice.average or "macro"], sort_keys=True, default=repr)
-
-
-def check_entry(
-    tree: Tree, loc: Loc, value: object, *, of_models: bool = True
-) -> tuple[Entry | None, list[Problem]]:
-    """Check a measure as `check_measure` does, for rules that read what was written."""
-    from evalpipe.spec.draft import Draft
-
-    try:
-        return check_measure(Draft(tree), loc, MetricChoice.read(value), of_models=of_models)
-    except ValueError:
-        return None, []

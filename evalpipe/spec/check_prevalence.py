@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evalpipe.spec.check_metrics import Entry
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.prevalence import Prevalence
-    from evalpipe.spec.tree import Tree
 
 HERE: Loc = ("prevalence",)
 FORMS = {"binary": ("value", "beta"), "many": ("levels", "dirichlet")}
@@ -230,12 +229,3 @@ def _absent(prior: Prevalence | None) -> str | None:
         case 1:
             return "anything but the event"
     return None
-
-
-def one_prevalence(tree: Tree, loc: Loc, why: str) -> list[Problem]:
-    """Report several prevalences as `single_prevalence` does, for rules that read what was written."""
-    at = tree.get(*loc, "prevalence")
-    if not isinstance(at, list) or len(at) < 2:
-        return []
-    return [tree.problem("many-prevalences", f"{why}, so it needs one prevalence", *loc, "prevalence",
-                         hint="name one of them")]

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from evalpipe.spec.parts import gives
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evalpipe.errors import Problem
-    from evalpipe.spec.tree import Tree
+    from evalpipe.spec.draft import Draft
 
 
-def check_profit(tree: Tree) -> list[Problem]:
-    """Return the problem of a profit that no model ranks rows for."""
-    models = tree.get("models")
-    if tree.get("profit") is None or tree.get("task") != "binary" or not isinstance(models, dict):
-        return []
-    known = [model for model in models.values() if isinstance(model, dict)]
-    classes = [model for model in known if "labels" in gives(model) and "scores" not in gives(model)]
-    if not known or len(classes) < len(models):
-        return []
-    message = "'profit' takes rows from the highest score down, but no model gives scores"
-    return [tree.idle("nothing-to-rank", message, "profit", key=True,
-                         hint="add 'probability: …' or 'score: …' to a model")]
+def check_profit(draft: Draft) -> Iterator[Problem]:
+    """Yield the problem of a profit that no model ranks rows for."""
+    if draft.spec.profit is None or draft.spec.task != "binary":
+        return
+    served = [gives(model) for model in draft.models.values()]
+    unranked = [needs for needs in served if "labels" in needs and "scores" not in needs]
+    if unranked and len(unranked) == len(draft.spec.models):
+        message = "'profit' takes rows from the highest score down, but no model gives scores"
+        hint = "add 'probability: …' or 'score: …' to a model"
+        yield draft.tree.idle("nothing-to-rank", message, "profit", key=True, hint=hint)

@@ -112,9 +112,14 @@ class GoalRule(SpecPart):
         return {**({"metric": measure} if isinstance(measure, str) else measure), **found}
 
     @property
+    def kinds(self) -> list[str]:
+        """The forms that the goal is written in; a right one has one."""
+        return [kind for kind in KINDS if getattr(self, kind) is not None]
+
+    @property
     def kind(self) -> str:
         """The form that the goal has."""
-        return next(kind for kind in KINDS if getattr(self, kind) is not None)
+        return self.kinds[0]
 
     @property
     def shape(self) -> Any:

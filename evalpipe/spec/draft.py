@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import ValidationError
 
 from evalpipe.levels import level_text
+from evalpipe.spec.explain import existing
 from evalpipe.spec.models import Spec
 from evalpipe.spec.partial import partial
 from evalpipe.spelling import closest, listed
@@ -73,22 +74,30 @@ class Draft:
         """Return the names of the datasets of a role."""
         return [name for name, dataset in self.spec.datasets.items() if dataset.role == role]
 
-    def misspelt(self, loc: Loc, keys: Iterable[str]) -> bool:
-        """Tell whether a key at ``loc`` is unknown there and was probably meant for one of ``keys``."""
-        written, known = self.tree.get(*loc), list(keys)
-        return any(key not in known and closest(key, known) for key in written) if isinstance(written, dict) else False
+    def unknown(self, *loc: str | int) -> list[str]:
+        """Return the keys at ``loc`` that may not stand there."""
+        details = self.error.errors(include_url=False, include_context=False, include_input=False) if self.error else []
+        places = [existing(detail["loc"], self.tree) for detail in details if detail["type"] == "extra_forbidden"]
+        return [str(place[-1]) for place in places if place[:-1] == loc]
+
+    def misspelt(self, loc: Loc, keys: Sequence[str], known: Iterable[str] = ()) -> bool:
+        """Tell whether a key at ``loc`` that is not a ``known`` one was probably meant for one of ``keys``."""
+        written = self.tree.get(*loc)
+        return isinstance(written, dict) and any(closest(key, keys) for key in set(written) - {*known, *keys})
 
 
 def refer(
     draft: Draft, loc: Loc, known: Sequence[str], code: str, message: str, hint: str | None,
     *, key: bool = False, meant: Callable[[str, Sequence[str]], str | None] = closest,
 ) -> Iterator[Problem]:
-    """Report the name at ``loc`` (the key there, if so asked) where it is none of those that are ``known``.
+    """Report the name or level at ``loc`` (the key there, if so asked) where it is none of those that are ``known``.
 
     ``hint`` is the way out where ``meant`` finds no known name that the one written was meant for.
     """
-    name = loc[-1] if key else draft.tree.get(*loc)
-    if isinstance(name, str) and (key or draft.readable(*loc)) and name not in known:
+    written = loc[-1] if key else draft.tree.get(*loc)
+    name = level_text(written)
+    refers = isinstance(written, str) or (written is not None and draft.readable(*loc))
+    if refers and name not in known:
         guess = None if draft.tree.secret(*loc) and not key else meant(name, known)
         yield draft.tree.problem(code, message, *loc, key=key, hint=f"did you mean '{guess}'?" if guess else hint)
 

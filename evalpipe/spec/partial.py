@@ -48,7 +48,7 @@ class _Reader:
             loc = existing(detail["loc"], tree)
             if detail["type"] == "missing":
                 self.wrong.add((*loc, detail["loc"][-1]))
-            elif detail["loc"][-1:] != ("[key]",):  # a bad name spoils nothing of what it names
+            elif detail["loc"][-1:] != ("[key]",) and detail["type"] != "too_short":  # neither spoils what it is of
                 self.wrong.add(loc)
         self.holders = {loc[:depth] for loc in self.wrong for depth in range(len(loc))}
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Discriminator, Field, StrictInt, StrictStr, Tag
 
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import AnyOf, Key, Number, Probability, SpecPart
-
-if TYPE_CHECKING:
-    from evalpipe.spec.tree import Tree
 
 
 class Bounds(SpecPart):
@@ -76,12 +73,3 @@ def tunes(threshold: object) -> bool:
     if isinstance(threshold, ThresholdRule):
         return threshold.bayes is None
     return isinstance(threshold, Mapping) and threshold.get("bayes") is None
-
-
-def tuned_on(tree: Tree) -> frozenset[str]:
-    """Return the datasets that rules of a spec as it was written choose thresholds on."""
-    models = tree.get("models")
-    names = models if isinstance(models, dict) else ()
-    places = [("threshold",), *(("models", name, "threshold") for name in names)]
-    found = (tree.get(*place, "on") for place in places)
-    return frozenset(name for name in found if isinstance(name, str))

@@ -89,9 +89,11 @@ def test_entries_that_cannot_be_read_are_passed_over() -> None:
 def test_a_key_is_misspelt_where_it_is_like_one_that_may_stand_there() -> None:
     broken = draft(intervals={"levle": 0.9})
 
-    assert broken.misspelt(("intervals",), ["level", "method"])
-    assert not broken.misspelt(("intervals",), ["bands"])
-    assert not broken.misspelt(("seed",), ["level"])
+    assert broken.unknown("intervals") == ["levle"]
+    assert broken.misspelt(("intervals",), ["level", "method"], ["bands"])
+    assert not broken.misspelt(("intervals",), ["bands"], [])
+    assert not broken.misspelt(("intervals",), ["level"], ["levle"])
+    assert not broken.misspelt(("seed",), ["level"], [])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from evalpipe.metrics import registry
 from evalpipe.origin import Origin
 from evalpipe.spec.check_gates import check_gates
+from evalpipe.spec.draft import Draft
 from evalpipe.spec.gates import KEYS, GateRule
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import resolved
@@ -63,7 +64,7 @@ def desired(**gate: Any) -> list[str]:
     goals = [{"metric": "brier", "minimize": ramp}, {"characteristic": "licence", "category": {"open": 1}},
              {"metric": "f_beta", "beta": 2, "maximize": ramp}]
     tree = flatten(from_plain(SPEC | {"desirability": goals, "gates": [gate]}, Origin()), None, {})
-    return [str(problem).replace("gates[0].", "") for problem in check_gates(tree)]
+    return [str(problem).replace("gates[0].", "") for problem in check_gates(Draft(tree))]
 
 
 @pytest.mark.parametrize("goal", ["overall", "minimize brier", "category licence", "maximize f_beta (beta=2)"])
