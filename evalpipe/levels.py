@@ -57,8 +57,11 @@ def meant_level(text: str, levels: Sequence[str]) -> str | None:
     return find_level(text, levels) or closest_level(text, levels)
 
 
-def other_level(event: str, found: str) -> str:
-    """Return how the level that is not the event is written: 0 beside 1 and false beside true, however it is stored."""
+def other_level(event: str, written: str) -> str:
+    """Return how the level that is not the event is to be written, from how the data have it ``written``.
+
+    It is 0 beside 1 and false beside true, however it is stored: 0.0 in the data is 0 beside the event 1.
+    """
     pairs = {"1": "0", "0": "1", "true": "false", "false": "true"}
-    same = event in pairs and level_value(found) == level_value(pairs[event])
-    return pairs[event] if same else found
+    same = event in pairs and level_value(written) == level_value(pairs[event])
+    return pairs[event] if same else written

@@ -44,6 +44,7 @@ class Lock:
         import fcntl
 
         file = self._path.open("w")
+        # Its holder may remove the file between the opening and the locking; then this is a file without a name.
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(file.fileno()), self._path.stat()):

@@ -35,7 +35,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def exact(value: float) -> str:
-    """Write the shortest decimal text that reads back as the same number."""
+    """Write the shortest decimal text that reads back as the same number; huge and tiny ones with an exponent."""
     text = format(Decimal(repr(float(value))), "f") if 1e-6 <= abs(value) < 1e15 or value == 0 else repr(float(value))
     return (text.removesuffix(".0")).replace("-", MINUS)
 
@@ -51,26 +51,28 @@ def decimals(value: float, width: float | None) -> int:
     They are never so few that a value shows as 0 or 1 without being it, unless the most do not tell it either.
     """
     least = USUAL_DECIMALS if abs(value) < 10 else 0
+    # A width of 0.012 has magnitude -2, and its two digits end at the third decimal.
     wanted = 1 - _magnitude(width) if width else 2 - _magnitude(value)
     usual = min(max(wanted, least), MOST_DECIMALS)
     if value in {0, 1, -1}:
         return usual
-    told = (places for places in range(usual, MOST_DECIMALS + 1) if abs(round(value, places)) not in {0, 1})
-    return next(told, usual)
+    enough = (places for places in range(usual, MOST_DECIMALS + 1) if abs(round(value, places)) not in {0, 1})
+    return next(enough, usual)
 
 
 def _magnitude(value: float) -> int:
+    """Return the power of ten of a number's first digit: 2 of 250, -1 of 0.3."""
     return math.floor(math.log10(abs(value))) if value else 0
 
 
-def most_decimals(found: Iterable[tuple[float | None, float | None, float | None]]) -> int:
-    """Return the decimals that numbers side by side share, each given with its limits: the most that one of them needs.
+def most_decimals(values: Iterable[tuple[float | None, float | None, float | None]]) -> int:
+    """Return the decimals that numbers side by side share: the most that one of them needs, each with its limits.
 
     Without limits of its own a number has no say where another has some: its digits would be no more certain.
     """
-    known = [(value, lower, upper) for value, lower, upper in found if value is not None]
-    limited = [decimals(x, upper - lower) for x, lower, upper in known if lower is not None and upper is not None]
-    return max(limited or [decimals(value, None) for value, _, _ in known], default=0)
+    defined = [(value, lower, upper) for value, lower, upper in values if value is not None]
+    limited = [decimals(x, upper - lower) for x, lower, upper in defined if lower is not None and upper is not None]
+    return max(limited or [decimals(value, None) for value, _, _ in defined], default=0)
 
 
 def number(value: float, least: int = 0) -> str:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 Loc = tuple[str | int, ...]
 """A path of keys and list indices from the root of the spec."""
 
-
 _BARE = re.compile(r"[\w-]+")
 _PART = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."\[\]]+)')
 
@@ -46,10 +45,10 @@ class Origin:
     def place(self, *loc: str | int, key: bool = False) -> Place | None:
         """Return the place of the value (or key) at ``loc``, or of the nearest mapping that holds it."""
         for depth in range(len(loc), -1, -1):
-            found = self.keys.get(loc[:depth]) if key else self.values.get(loc[:depth])
-            found = found or self.values.get(loc[:depth])
-            if found is not None:
-                return found
+            place = self.keys.get(loc[:depth]) if key else self.values.get(loc[:depth])
+            place = place or self.values.get(loc[:depth])
+            if place is not None:
+                return place
         return None
 
     def folder_of(self, *loc: str | int) -> Path:
@@ -72,5 +71,5 @@ def path_text(loc: Loc) -> str:
 
 def path_keys(text: str) -> list[str]:
     """Return the keys, and the places in lists, of a location that `path_text` wrote."""
-    found = _PART.finditer(text)
-    return [part["bare"] if part["quoted"] is None else part["quoted"].replace('""', '"') for part in found]
+    parts = _PART.finditer(text)
+    return [part["bare"] if part["quoted"] is None else part["quoted"].replace('""', '"') for part in parts]

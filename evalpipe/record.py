@@ -97,12 +97,14 @@ class Recorder:
             ) from None
 
     def _exchange(self, fresh: Path) -> None:
+        """Let the new folder take the name of the old, with the files in it that are not evalpipe's."""
         if self.out.exists():
             for kept in sorted(self.out.iterdir()):
                 if kept.name not in WRITTEN and not (fresh / kept.name).exists():
                     copy = shutil.copytree if kept.is_dir() else shutil.copy2
                     copy(kept, fresh / kept.name)
             self.out.rename(self._old)
+        # A process killed here leaves no folder of this name; the next one finds the old one and takes it back.
         fresh.rename(self.out)
         shutil.rmtree(self._old, ignore_errors=True)
 
@@ -121,13 +123,13 @@ def lock_of(folder: Path) -> Lock:
 
 def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
     """Put files into an output folder, each replaced whole; all others stay. Raises UsageError where it cannot."""
-    held = Path(folder).resolve()
+    target = Path(folder).resolve()
     try:
-        with lock_of(held), tempfile.TemporaryDirectory(dir=held, prefix=".new-") as fresh:
+        with lock_of(target), tempfile.TemporaryDirectory(dir=target, prefix=".new-") as fresh:
             for name, content in files.items():
                 (Path(fresh) / name).write_bytes(content)
             for name in files:
-                (Path(fresh) / name).replace(held / name)
+                (Path(fresh) / name).replace(target / name)
     except OSError as error:
         raise UsageError.of(
             "output-folder", f"cannot write to '{folder}': {error.strerror or error}",

@@ -36,33 +36,34 @@ def listed(words: Iterable[object], last: str = "or") -> str:
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), texts[-1] if texts else "") if part)
 
 
-def closest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known name most like ``word``, capitals and outer spaces set aside; None when none is like it.
+def closest(word: str, names: Iterable[str]) -> str | None:
+    """Return the name most like ``word``, capitals and outer spaces set aside; None when none is like it.
 
     Names with other numbers in them are other names: 'model_2' is no misspelling of 'model_1'.
     """
     plain = word.strip().casefold()
     folded: dict[str, str] = {}
-    for name in known:
+    for name in names:
         if _same_numbers(plain, name):
             folded.setdefault(name.strip().casefold(), name)
-    found = difflib.get_close_matches(plain, folded, n=1, cutoff=_ALIKE)
-    return folded[found[0]] if found else None
+    matches = difflib.get_close_matches(plain, folded, n=1, cutoff=_ALIKE)
+    return folded[matches[0]] if matches else None
 
 
-def closest_level(word: str, known: Iterable[str]) -> str | None:
+def closest_level(word: str, levels: Iterable[str]) -> str | None:
     """Return the level that ``word`` misspells: alike but for capitals and outer spaces, else for one letter.
 
     A letter is added, lost, replaced or exchanged with the next, after the first, where the longer has four or more:
     'unsafe' is no misspelling of 'safe', nor 'male' of 'female', 'atypical' of 'typical', '-1' of '1', '102' of '120'.
     """
-    plain, levels = word.strip().casefold(), list(known)
-    same = [level for level in levels if level.strip().casefold() == plain]
-    slips = [level for level in levels if _slip(plain, level.strip().casefold())]
+    plain, texts = word.strip().casefold(), list(levels)
+    same = [level for level in texts if level.strip().casefold() == plain]
+    slips = [level for level in texts if _slip(plain, level.strip().casefold())]
     return next(iter(same or slips), None)
 
 
 def _same_numbers(left: str, right: str) -> bool:
+    """Tell whether two names have the same numbers in them, or one of them has none."""
     numbers = [re.findall(r"\d+", text) for text in (left, right)]
     return numbers[0] == numbers[1] or not all(numbers)
 

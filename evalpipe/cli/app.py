@@ -74,8 +74,8 @@ def run(spec: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, f
     """
     from evalpipe.cli.running import run_spec
 
-    held = run_spec(spec, out, overrides, fail_on, form, show_progress=not no_progress)
-    return 0 if held else 1
+    gates_hold = run_spec(spec, out, overrides, fail_on, form, show_progress=not no_progress)
+    return 0 if gates_hold else 1
 
 
 @app.command(short_help="Check the spec and the data's columns.")
@@ -239,11 +239,13 @@ def annotation(problem: Problem) -> str:
 
 
 def _interrupted() -> int:
+    """Say that the run was interrupted, and return its exit code: 128 + SIGINT."""
     click.echo("interrupted; earlier output is as it was", err=True)
     return 130
 
 
 def _fault(error: Exception) -> Problem:
+    """Return the problem of an error that nobody expected, with the line that raised it."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next

@@ -33,8 +33,8 @@ def print_metrics(name: str | None, task: str | None, form: str) -> None:
     from evalpipe.metrics import registry
 
     if name is None:
-        found = [describe(metric) for metric in registry if task is None or task in metric.tasks]
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False) if form == "json" else _list(found))
+        metrics = [describe(metric) for metric in registry if task is None or task in metric.tasks]
+        click.echo(json.dumps(metrics, indent=1, ensure_ascii=False) if form == "json" else _list(metrics))
         return
     if name not in registry:
         close = registry.closest(name)
@@ -42,8 +42,8 @@ def print_metrics(name: str | None, task: str | None, form: str) -> None:
             "unknown-metric", f"unknown metric '{name}'",
             hint=f"did you mean '{close}'?" if close else "`evalpipe metrics` lists them all",
         )
-    one = describe(registry[name])
-    click.echo(json.dumps(one, indent=1, ensure_ascii=False) if form == "json" else _page(one))
+    metric = describe(registry[name])
+    click.echo(json.dumps(metric, indent=1, ensure_ascii=False) if form == "json" else _page(metric))
 
 
 def describe(metric: Metric) -> dict[str, Any]:
@@ -110,22 +110,24 @@ FAMILIES = {
 """The families of measures, by what they need."""
 
 
-def _list(found: list[dict[str, Any]]) -> str:
-    width = max(len(metric["name"]) for metric in found)
+def _list(metrics: list[dict[str, Any]]) -> str:
+    """Return the names of metrics by family, each with the first sentence of its definition."""
+    width = max(len(metric["name"]) for metric in metrics)
     lines: list[str] = []
     for need, family in FAMILIES.items():
-        if not any(metric["needs"] == need for metric in found):
+        if not any(metric["needs"] == need for metric in metrics):
             continue
         lines += ["", family] if lines else [family]
         lines += [
             f"  {metric['name']:<{width}}  {metric['definition'].split('. ')[0].rstrip('.')}"
-            for metric in found
+            for metric in metrics
             if metric["needs"] == need
         ]
     return "\n".join(lines)
 
 
 def _page(metric: dict[str, Any]) -> str:
+    """Return all that is known of a metric, a line a fact."""
     low, high = ("unbounded" if bound is None else f"{bound:g}" for bound in metric["range"])
     better = {"maximize": "higher is better", "minimize": "lower is better", "none": "neither end is better"}
     rows = [
@@ -145,6 +147,7 @@ def _page(metric: dict[str, Any]) -> str:
 
 
 def _option(option: dict[str, Any]) -> str:
+    """Return the values that an option takes and its default, from its JSON Schema."""
     kind = " or ".join(map(str, option["enum"])) if "enum" in option else option.get("type", "")
     words = {"exclusiveMinimum": "above", "exclusiveMaximum": "below", "minimum": "from", "maximum": "to"}
     bounds = [f"{word} {option[key]:g}" for key, word in words.items() if key in option]

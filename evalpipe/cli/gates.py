@@ -28,8 +28,8 @@ def print_gates(results: Results, spec: Spec, folder: Path) -> None:
     """Print how many gates held, and a line for each that did not or was skipped, with the path it looked for."""
     if not results.gates:
         return
-    held = sum(gate.verdict == "pass" for gate in results.gates)
-    click.echo(f"\ngates: {held:,} of {len(results.gates):,} held")
+    passed = sum(gate.verdict == "pass" for gate in results.gates)
+    click.echo(f"\ngates: {passed:,} of {len(results.gates):,} held")
     for gate in results.gates:
         if gate.verdict != "pass":
             sought = f" Looked for {_sought(gate, spec, folder)}." if gate.verdict == "skipped" else ""

@@ -69,27 +69,28 @@ def _allowed(results: Results, dataset: str) -> str:
     if not tested:
         return ""
     few, many = min(tested.values()), max(tested.values())
-    said = f"{few}" if few == many else f"{few} to {many}"
-    return f"each interval is of one difference; a verdict allows for all {said} of its model (Holm)\n"
+    differences = f"{few}" if few == many else f"{few} to {many}"
+    return f"each interval is of one difference; a verdict allows for all {differences} of its model (Holm)\n"
 
 
 def measure_names(results: Results) -> dict[Key, str]:
     """Name every measure of the results; an option that goes without saying is told where its values differ."""
     titles = names_of(results).titles
-    known = dict.fromkeys([*map(_key, results.rows), *map(_key, results.comparisons)])
+    keys = dict.fromkeys([*map(_key, results.rows), *map(_key, results.comparisons)])
     values: dict[tuple[str, str], set[Scalar]] = {}
-    for metric, params, _ in known:
+    for metric, params, _ in keys:
         for name, value in params:
             values.setdefault((metric, name), set()).add(value)
     return {
         (metric, params, average): measure(titles.get(metric, metric), {
             name: value for name, value in params if (name, value) not in USUAL or len(values[metric, name]) > 1
         }, average)
-        for metric, params, average in known
+        for metric, params, average in keys
     }
 
 
 def _key(row: Estimate | Comparison) -> Key:
+    """Return what tells a row's measure from others."""
     return row.metric, tuple(row.params.items()), row.average
 
 
@@ -104,10 +105,10 @@ def _values(results: Results, dataset: str, models: Sequence[ModelSummary]) -> T
     for model in models:
         table.add_column(Text(model.label), justify="right")
     names, whole = measure_names(results), {metric.name for metric in results.metrics if is_whole(metric)}
-    found: dict[Key, dict[str, Estimate]] = {}
+    estimates: dict[Key, dict[str, Estimate]] = {}
     for row in rows:
-        found.setdefault(_key(row), {})[row.model] = row
-    for key, own in found.items():
+        estimates.setdefault(_key(row), {})[row.model] = row
+    for key, own in estimates.items():
         cells = abreast(own, [model.name for model in models], whole=key[0] in whole)
         table.add_row(Text(names[key]), *(Text(cell.text) for cell in cells))
     return table
@@ -121,28 +122,29 @@ def _title(results: Results, dataset: str) -> str:
 
 def _caption(results: Results, dataset: str) -> str:
     limited = any(row.lower is not None for row in overall(results, dataset))
-    said = [f"with {level(results.intervals.level)} intervals" if limited else "without intervals"]
-    parts = [("single classes", any(row.class_ is not None for row in results.rows)),
+    parts = [f"with {level(results.intervals.level)} intervals" if limited else "without intervals"]
+    details = [("single classes", any(row.class_ is not None for row in results.rows)),
              ("slices", any(row.slice is not None for row in results.rows))]
-    more = [name for name, there in parts if there]
+    more = [name for name, there in details if there]
     if more:
-        said.append(f"the values of {' and '.join(more)} are in the card and in estimates.csv")
-    return "; ".join(said)
+        parts.append(f"the values of {' and '.join(more)} are in the card and in estimates.csv")
+    return "; ".join(parts)
 
 
 def _changes(results: Results, dataset: str) -> Iterator[Table]:
     """Yield the differences of every variant from its original, `LOSSES_ABREAST` losses at a time."""
-    found = [
+    rows = [
         row for row in results.comparisons
         if row.dataset == dataset and row.slice is None and row.variant != "original" and row.metric in LOSSES
         and row.class_ is None and row.baseline_dataset is None
     ]
-    losses = list(dict.fromkeys(_key(row) for name in LOSSES for row in found if row.metric == name))
+    losses = list(dict.fromkeys(_key(row) for name in LOSSES for row in rows if row.metric == name))
     for start in range(0, len(losses), LOSSES_ABREAST):
-        yield _change_table(results, found, losses[start : start + LOSSES_ABREAST])
+        yield _change_table(results, rows, losses[start : start + LOSSES_ABREAST])
 
 
-def _change_table(results: Results, found: Sequence[Comparison], losses: Sequence[Key]) -> Table:
+def _change_table(results: Results, rows: Sequence[Comparison], losses: Sequence[Key]) -> Table:
+    """Return a table of differences from the originals: a row a variant, a column a loss."""
     from rich.table import Table
     from rich.text import Text
 
@@ -150,10 +152,10 @@ def _change_table(results: Results, found: Sequence[Comparison], losses: Sequenc
     table.add_column("variant")
     for loss in losses:
         table.add_column(Text(names[loss]), justify="right")
-    least = {loss: most_decimals((row.difference, row.lower, row.upper) for row in found if _key(row) == loss)
+    least = {loss: most_decimals((row.difference, row.lower, row.upper) for row in rows if _key(row) == loss)
              for loss in losses}
-    for model, variant in dict.fromkeys((row.model, row.variant) for row in found):
-        same = {_key(row): row for row in found if (row.model, row.variant) == (model, variant)}
+    for model, variant in dict.fromkeys((row.model, row.variant) for row in rows):
+        same = {_key(row): row for row in rows if (row.model, row.variant) == (model, variant)}
         table.add_row(
             Text(named.model(model, variant)), *(_difference(same.get(loss), least[loss]) for loss in losses))
     return table

@@ -14,8 +14,8 @@ _BODY = re.compile(r"env:(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>.*))?"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a reference: a code, a message, a hint."""
+class BadReference:
+    """A reference that cannot be replaced: the code of its problem, what is wrong, and the way out."""
 
     code: str
     message: str
@@ -28,7 +28,7 @@ class Expanded:
 
     text: str
     used: bool = False
-    fault: Fault | None = None
+    fault: BadReference | None = None
 
 
 def expand(text: str, environment: Mapping[str, str]) -> Expanded:
@@ -43,27 +43,29 @@ def expand(text: str, environment: Mapping[str, str]) -> Expanded:
             parts.append("${")
             continue
         value = _value(token, environment)
-        if isinstance(value, Fault):
+        if isinstance(value, BadReference):
             return Expanded(text, used=True, fault=value)
         parts.append(value)
         used = True
     return Expanded("".join([*parts, text[end:]]), used)
 
 
-def _value(token: re.Match[str], environment: Mapping[str, str]) -> str | Fault:
+def _value(token: re.Match[str], environment: Mapping[str, str]) -> str | BadReference:
+    """Return what a reference stands for."""
     body = _BODY.fullmatch(token["body"])
     if not token["end"]:
-        return Fault("bad-reference", f"the reference {token[0][:40]!r} is not closed", "end it with '}'")
+        return BadReference("bad-reference", f"the reference {token[0][:40]!r} is not closed", "end it with '}'")
     if body is None:
         guess = re.fullmatch(r"(?:env\.|env:)?([A-Za-z_][A-Za-z0-9_]*)", token["body"])
         way = f"write ${{env:{guess[1]}}}" if guess else "write ${env:NAME} or ${env:NAME:-default}"
-        return Fault("bad-reference", f"{token[0][:40]!r} is not a reference", f"{way}; for the text itself, '$${{'")
+        hint = f"{way}; for the text itself, '$${{'"
+        return BadReference("bad-reference", f"{token[0][:40]!r} is not a reference", hint)
     name, default = body["name"], body["default"]
     value = environment.get(name)
     if default is not None:
         return value or default
     if value is None:
-        return Fault(
+        return BadReference(
             "unset-variable",
             f"the environment variable {name} is not set",
             f"set it, or give a default: ${{env:{name}:-…}}",

@@ -45,12 +45,16 @@ class Layers:
         self,
         path: Path,
         shown: str,
-        asked: Place | None = None,
+        named_at: Place | None = None,
         way: tuple[Step, ...] = (),
         links: tuple[str, ...] = (),
     ) -> Node | None:
-        """Read a file and everything it extends; None where it cannot be read."""
-        text = read_text(path, shown, asked)
+        """Read a file and everything it extends; None where it cannot be read.
+
+        ``named_at`` is the place that names the file; ``way`` the files that led to it, and ``links`` the lines in
+        these, such as "base.yaml:3".
+        """
+        text = read_text(path, shown, named_at)
         if isinstance(text, Problem):
             return self._refuse(text)
         self.folders[shown] = path.parent
@@ -61,6 +65,7 @@ class Layers:
         return None if node is None else self.extended(node, path.parent, (*way, step), links)
 
     def _mapping(self, text: Text) -> Node | None:
+        """Return the mapping that a file holds; None, with a problem, where it holds none."""
         document = parse(text, self.environment)
         self.problems.extend(document.problems)
         node = document.root
@@ -104,6 +109,7 @@ class Layers:
         return rest if base is None else merge(base, rest)
 
     def _base(self, link: Node, folder: Path, way: tuple[Step, ...], links: tuple[str, ...]) -> Node | None:
+        """Return the file that the value of ``extends`` names, with all it extends itself; None where it cannot be."""
         name = link.content
         if name is UNREADABLE:
             self.complete = False
@@ -129,6 +135,7 @@ class Layers:
 
 
 def _cycle(real: str, way: tuple[Step, ...], shown: str, place: Place | None) -> Problem:
+    """Return the problem of a file that extends itself, at once or through the files of ``way``."""
     begin = [step.real for step in way].index(real)
     circle = " -> ".join([*(step.shown for step in way[begin:]), way[begin].shown])
     only = len(way) - begin == 1

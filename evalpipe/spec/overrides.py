@@ -25,11 +25,15 @@ _SEGMENT = re.compile(r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."=\s]+))(?P<ne
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
+    """A key, or the place in a list, of an override's path, and where it stands."""
+
     text: str
     place: Place
 
 
 class _RefusedError(Exception):
+    """An override cannot be applied, because of its ``problem``."""
+
     def __init__(self, message: str, place: Place, hint: str) -> None:
         self.problem = Problem("bad-override", message, place, hint)
 
@@ -70,11 +74,11 @@ def _segments(text: Text) -> tuple[list[_Segment], int]:
     """Split the path off an override; also return where its value begins."""
     segments: list[_Segment] = []
     end = 0
-    while found := _SEGMENT.match(text.text, end):
-        name = found["bare"] if found["quoted"] is None else found["quoted"].replace('""', '"')
-        segments.append(_Segment(name, text.place(found.start(), found.end() - 1)))
-        end = found.end()
-        if found["next"] == "=":
+    while match := _SEGMENT.match(text.text, end):
+        name = match["bare"] if match["quoted"] is None else match["quoted"].replace('""', '"')
+        segments.append(_Segment(name, text.place(match.start(), match.end() - 1)))
+        end = match.end()
+        if match["next"] == "=":
             break
     else:
         raise _RefusedError(
@@ -91,6 +95,7 @@ def _segments(text: Text) -> tuple[list[_Segment], int]:
 
 
 def _value(text: Text, environment: Mapping[str, str], problems: list[Problem]) -> Node:
+    """Return what stands after the '=', read as YAML; raises _RefusedError for what YAML reads as something else."""
     document = parse(text, environment)
     problems.extend(document.problems)
     written = text.text[text.skip :].strip()
@@ -135,6 +140,7 @@ def _put(node: Node | None, segments: list[_Segment], at: int, value: Node) -> N
 
 
 def _put_item(node: Node, segments: list[_Segment], at: int, value: Node) -> Node:
+    """Return a list with ``value`` at the path ``segments[at:]``; one past its end adds an entry."""
     segment, count = segments[at], len(node.content)
     whole = ".".join(s.text for s in segments[:at])
     if not re.fullmatch("[0-9]{1,6}", segment.text) or int(segment.text) > count:

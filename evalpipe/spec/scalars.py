@@ -38,12 +38,13 @@ def resolve(text: str) -> Scalar:
 
 
 def _integer(text: str) -> int:
+    """Return a whole number written in decimal, octal (0o) or hexadecimal (0x); raises OverflowError."""
     base = _BASES.get(text[:2], 10)
     # Far beyond any float; Python itself refuses the digits of longer numbers.
     if len(text.lstrip("+-0xo")) > 400:
         raise OverflowError(text)
     value = int(text[2:] if base != 10 else text, base)
-    float(value)
+    float(value)  # raises OverflowError where no float can hold it
     return value
 
 

@@ -86,20 +86,22 @@ def explained(error: yaml.YAMLError, text: Text) -> Problem:
             text.place(error.position, error.position + 1),
             "remove it",
         )
-    said = getattr(error, "problem", None) or "it cannot be read"
+    complaint = getattr(error, "problem", None) or "it cannot be read"
     here, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     for case in _CASES:
-        found = re.search(case.pattern, said)
-        if found:
+        match = re.search(case.pattern, complaint)
+        if match:
             mark = start if case.at_start and start is not None else here
-            return _problem(case, found, text, mark)
+            return _problem(case, match, text, mark)
     mark = here or start
-    return Problem("yaml-syntax", f"this is not valid YAML: {said}", text.place(mark.index) if mark else None)
+    return Problem("yaml-syntax", f"this is not valid YAML: {complaint}", text.place(mark.index) if mark else None)
 
 
-def _problem(case: _Case, found: re.Match[str], text: Text, mark: yaml.Mark | None) -> Problem:
+def _problem(case: _Case, match: re.Match[str], text: Text, mark: yaml.Mark | None) -> Problem:
+    """Return the problem of a complaint that is known; ``match`` is its pattern's, ``mark`` where it is shown."""
     place = text.place(mark.index, mark.index + 1) if mark is not None else None
     hint = case.hint
+    # YAML reads the '{' of an unquoted reference inside [ ] as the beginning of a mapping.
     if place is not None and place.text is not None and "${" in place.text and case.at_start:
         hint = "inside [ ] and { }, put quotes around ${env:…}"
-    return Problem(case.code, found.expand(case.message), place, hint)
+    return Problem(case.code, match.expand(case.message), place, hint)

@@ -36,16 +36,18 @@ class Text:
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(found.end() for found in _BREAK.finditer(self.text))]
+        """The positions at which lines begin."""
+        return [0, *(line_break.end() for line_break in _BREAK.finditer(self.text))]
 
     def place(self, start: int, end: int | None = None) -> Place:
         """Return the place of the characters from ``start`` to ``end``, counted from where the YAML begins."""
         start = min(start + self.skip, len(self.text))
         line = bisect.bisect_right(self._starts, start) - 1
         begin = self._starts[line]
-        found = _BREAK.search(self.text, begin)
-        shown = self.text[begin : found.start() if found else len(self.text)]
+        line_break = _BREAK.search(self.text, begin)
+        shown = self.text[begin : line_break.start() if line_break else len(self.text)]
         last = len(shown.rstrip()) if end is None else min(end + self.skip - begin, len(shown.rstrip()))
+        # What cannot be printed, such as an escape sequence, must not reach a terminal.
         clean = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in shown)
         column = start - begin
         return Place(
@@ -57,21 +59,21 @@ class Text:
         )
 
 
-def read_text(path: Path, shown: str, asked: Place | None = None) -> Text | Problem:
-    """Read a file of the spec, named ``shown`` to people; ``asked`` is where it was asked for.
+def read_text(path: Path, shown: str, named_at: Place | None = None) -> Text | Problem:
+    """Read a file of the spec, named ``shown`` to people; ``named_at`` is the place in a spec that names the file.
 
-    A file that is shown as `STDIN` is the standard input.
+    A file that is shown as `STDIN` is the standard input. What prevents reading is returned, not raised.
     """
     try:
         with nullcontext(sys.stdin.buffer) if shown == STDIN else path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
-        return Problem("missing-file", f"there is no file {shown}", asked, _sibling(path))
+        return Problem("missing-file", f"there is no file {shown}", named_at, _sibling(path))
     except IsADirectoryError:
-        return Problem("unreadable-file", f"{shown} is a folder, not a file", asked, "give the path of a YAML file")
+        return Problem("unreadable-file", f"{shown} is a folder, not a file", named_at, "give the path of a YAML file")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return Problem("unreadable-file", f"cannot read {shown}: {reason}", asked)
+        return Problem("unreadable-file", f"cannot read {shown}: {reason}", named_at)
     if len(content) > MAX_BYTES:
         return Problem(
             "too-large",
@@ -83,6 +85,7 @@ def read_text(path: Path, shown: str, asked: Place | None = None) -> Text | Prob
 
 
 def _decoded(content: bytes, shown: str) -> Text | Problem:
+    """Return the text of a file's bytes, which are UTF-8, with or without a byte order mark."""
     try:
         return Text(shown, content.decode("utf-8-sig").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Unreadable:
+class UnreadableValue:
     """Stands for a value that could not be read; its problem is reported where it was met."""
 
     def __repr__(self) -> str:
@@ -26,7 +26,7 @@ class Unreadable:
         return "<unreadable>"
 
 
-UNREADABLE: Final = Unreadable()
+UNREADABLE: Final = UnreadableValue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +160,9 @@ class Tree:
         A key is shared where it stands in a file that another one extends, or that ``--set`` changes: it may well do
         something there.
         """
-        found = self.problem(code, message, *loc, key=key, hint=hint)
-        shared = found.place is not None and found.place.file != self.origin.newest
-        return replace(found, severity="warning") if shared else found
+        problem = self.problem(code, message, *loc, key=key, hint=hint)
+        shared = problem.place is not None and problem.place.file != self.origin.newest
+        return replace(problem, severity="warning") if shared else problem
 
     def secret(self, *loc: str | int) -> bool:
         """Tell whether an environment variable took part in the value at ``loc``."""
@@ -193,6 +193,8 @@ class Tree:
 
 @dataclass(slots=True)
 class _Flat:
+    """Gathers, from nodes, where keys and values stand, which are of the environment, and which are unreadable."""
+
     values: dict[Loc, Place] = field(default_factory=dict)
     keys: dict[Loc, Place] = field(default_factory=dict)
     environment: set[Loc] = field(default_factory=set)

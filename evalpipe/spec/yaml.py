@@ -44,6 +44,8 @@ class Document:
 
 
 class _TooDeepError(Exception):
+    """Values are nested too deeply at the character ``index``."""
+
     def __init__(self, index: int) -> None:
         self.index = index
 
@@ -65,6 +67,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         return f"{_CORE}seq" if kind is yaml.SequenceNode else f"{_CORE}map"
 
     def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
+        # In YAML 1.2 a lone '!' makes a text of any scalar; PyYAML forgets it.
         bare = self.peek_event().tag == "!"  # type: ignore[no-untyped-call]
         node = super().compose_scalar_node(anchor)
         if bare:
@@ -106,12 +109,16 @@ def parse(text: Text, environment: Mapping[str, str]) -> Document:
 
 @dataclass(slots=True)
 class _Builder:
-    """Turns PyYAML's nodes into ours and gathers problems on the way."""
+    """Turns PyYAML's nodes into ours and gathers problems on the way.
+
+    ``met`` are the nodes that were met, by identity: one that is met again stands for an alias, and counts in
+    ``repeated``. ``open`` are those that hold the node being built.
+    """
 
     text: Text
     environment: Mapping[str, str]
     problems: list[Problem] = field(default_factory=list)
-    seen: set[int] = field(default_factory=set)
+    met: set[int] = field(default_factory=set)
     open: set[int] = field(default_factory=set)
     repeated: int = 0
 
@@ -135,13 +142,14 @@ class _Builder:
         if id(node) in self.open:
             self._report("too-many-aliases", "this value contains itself through an alias", place)
             return False
-        self.repeated += id(node) in self.seen
-        self.seen.add(id(node))
+        self.repeated += id(node) in self.met
+        self.met.add(id(node))
         if self.repeated == MAX_ALIASED + 1:
             self._report("too-many-aliases", f"the aliases expand to more than {MAX_ALIASED:,} values", place)
         return self.repeated <= MAX_ALIASED
 
     def _mapping(self, node: yaml.MappingNode) -> dict[str, Node]:
+        """Build the values of a mapping by key; what '<<' would merge stands where the mapping has no such key."""
         content: dict[str, Node] = {}
         merged: dict[str, Node] = {}
         for key_node, value_node in node.value:
@@ -187,6 +195,7 @@ class _Builder:
         return None
 
     def _scalar(self, node: yaml.ScalarNode, place: Place) -> Node:
+        """Build a scalar, its references to the environment replaced."""
         expanded = expand(node.value, self.environment)
         if expanded.fault is not None:
             fault = expanded.fault
@@ -209,6 +218,7 @@ class _Builder:
 
     @staticmethod
     def _value(text: str, tag: str) -> str | bool | float | None:
+        """Return the value of a scalar's text: by the core schema where it is plain, else by its tag."""
         if tag == _PLAIN:
             return resolve(text)
         return text if tag == f"{_CORE}str" else tagged(text, tag)
@@ -236,6 +246,7 @@ class _Builder:
 
 
 def _is_merge(node: yaml.Node) -> bool:
+    """Tell whether a key is the merge key of YAML 1.1."""
     return node.tag == _PLAIN and node.value == "<<"
 
 
