@@ -1,4 +1,19 @@
 """Numbers of the engine that the card states in words: what computes and what is written read them here."""
 
+GAIN_GROUPS = 10
+"""Groups of a gain table and of a lift."""
+
+BINS = 10
+"""Bins that a reliability diagram asks for."""
+
+TOLERATED = 0.05
+"""Share of undefined replicates above which an interval is marked degenerate."""
+
+WHISKERS = 1.5
+"""Interquartile ranges that the whiskers of a box plot reach beyond the box at most."""
+
+OUTLIERS = 20
+"""Residuals beyond the whiskers of a box plot that are drawn, the largest ones."""
+
 WEIGHTINGS = 10_000
-"""Random weightings of goals, under which is counted how often a model has the highest overall desirability."""
+"""Random weightings of the goals, uniform over all that sum to 1."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe import constants
 from evalpipe.metrics.bins import equal_weight
 from evalpipe.metrics.declare import ratio
 from evalpipe.statistics.groups import totals_of_runs
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
     from evalpipe.statistics import Rows, Summary
 
-BINS = 10
 STRATEGIES = ("uniform", "quantile")
 
 
@@ -27,10 +27,11 @@ def bin_edges(rows: Rows, strategy: str, weight: Floats | None) -> Floats:
     replicates.
     """
     if strategy == "uniform":
-        inside = np.minimum(np.searchsorted(np.arange(BINS + 1) / BINS, rows.chance_at, side="right") - 1, BINS - 1)
+        edges = np.arange(constants.BINS + 1) / constants.BINS
+        inside = np.minimum(np.searchsorted(edges, rows.chance_at, side="right") - 1, constants.BINS - 1)
     else:
         each = np.ones(len(rows.truth)) if weight is None else weight
-        inside = equal_weight(rows.by_score(each[rows.order]), BINS)
+        inside = equal_weight(rows.by_score(each[rows.order]), constants.BINS)
     lowest: Floats = rows.distinct[np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])]
     return lowest
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe import constants
 from evalpipe.engine.averages import values
 from evalpipe.engine.bands import AXES, band, curve_heights
-from evalpipe.engine.bins import BINS, STRATEGIES, bin_edges, totals
+from evalpipe.engine.bins import STRATEGIES, bin_edges, totals
 from evalpipe.engine.calibration_curves import calibration_curves
 from evalpipe.engine.decision_curve import decision_curve
 from evalpipe.engine.groups import gain_table
@@ -202,7 +203,7 @@ def reliability(
     )
     method = plan.bins if plan.bins in LIMITS or drawn is not None else "none"
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
-    notes: Notes = {"bins_requested": BINS, "bins_used": len(weight), "method": method, "mean_gap": gap}
+    notes: Notes = {"bins_requested": constants.BINS, "bins_used": len(weight), "method": method, "mean_gap": gap}
     return f"calibration_{strategy}", points, notes
 
 

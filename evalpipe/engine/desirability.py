@@ -12,7 +12,7 @@ from evalpipe import constants
 from evalpipe import desirability as scale
 from evalpipe.chapters.desirability.records import Goal, Individual, Overall, WeightChange
 from evalpipe.engine.averages import values
-from evalpipe.engine.estimates import ONE_CLUSTER, TOLERATED
+from evalpipe.engine.estimates import ONE_CLUSTER
 from evalpipe.errors import DataError
 from evalpipe.intervals.bootstrap import monte_carlo_error, percentile_limits
 from evalpipe.intervals.resampling import stream
@@ -160,7 +160,7 @@ def _drawn(plan: Plan, one: Evaluated, names: tuple[str, ...], d: Floats) -> Flo
 def _gaps(drawn: Floats, status: Status = "ok") -> tuple[Status, str | None, int]:
     """Return the status of a number that has replicates [B], the reason, and how many of them are undefined."""
     gaps = int(np.isnan(drawn).sum())
-    if gaps > TOLERATED * len(drawn):
+    if gaps > constants.TOLERATED * len(drawn):
         return "degenerate", f"undefined in {gaps} of {len(drawn)} replicates", gaps
     return status, None, gaps
 

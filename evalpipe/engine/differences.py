@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.engine.estimates import TOLERATED
+from evalpipe import constants
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error, excluding
 from evalpipe.intervals.contrasts import Wald
 
@@ -123,7 +123,7 @@ def _usable(drawn: Floats, undefined: str) -> tuple[Floats, int, Status, str | N
     """Return replicates with NaN for what is not finite, how many that are, and what is wrong where they are many."""
     drawn = np.where(np.isfinite(drawn), drawn, np.nan)
     missing = int(np.isnan(drawn).sum())
-    if missing > TOLERATED * len(drawn):
+    if missing > constants.TOLERATED * len(drawn):
         return drawn, missing, "degenerate", f"undefined in {missing} of {len(drawn)} replicates: {undefined}"
     return drawn, missing, "ok", None
 

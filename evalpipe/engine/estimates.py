@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe import constants
 from evalpipe.engine.averages import by_class, values, weighed
 from evalpipe.engine.given import Given
 from evalpipe.engine.no_information import no_information, skill
@@ -38,9 +39,6 @@ is known too badly: Cameron & Miller (2015), section VI, who call fewer than 20 
 ONE_CLUSTER = "all rows are of one cluster, so nothing tells how uncertain it is"
 
 NO_ROW = "no row is reportable: all lie in the equivocal zone"
-
-TOLERATED = 0.05
-"""Share of undefined replicates above which an interval is marked degenerate."""
 
 
 def few_clusters(clusters: int, level: float) -> str:
@@ -243,7 +241,7 @@ def _drawn_from(found: _Found, entry: MetricPlan, drawn: Drawn, level: float) ->
     gaps = int(np.isnan(drawn.replicates).sum())
     found = replace(found, undefined=gaps, noise=monte_carlo_error(drawn.replicates, level),
                     moved=None if drawn.shift is None else abs(drawn.shift))
-    if gaps <= TOLERATED * len(drawn.replicates):
+    if gaps <= constants.TOLERATED * len(drawn.replicates):
         return found
     reason = f"undefined in {gaps} of {len(drawn.replicates)} replicates: {entry.undefined}"
     return replace(found, status="degenerate", reason=reason)

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe import constants
 from evalpipe.metrics.declare import ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
     from evalpipe.statistics import Summary
-
-GROUPS = 10
 
 
 def ranked(summary: Summary, groups: int, *, whole: bool) -> tuple[Floats, Floats]:
@@ -41,12 +40,12 @@ def gain_table(summary: Summary, *, whole: bool) -> dict[str, Floats]:
     ``cumulative_*`` the shares up to and with it; ``lift`` and ``cumulative_lift`` against random order; ``separation``
     the cumulative share of events less that of non-events, whose largest is near the K-S statistic.
     """
-    cuts, found = ranked(summary, GROUPS, whole=whole)
+    cuts, found = ranked(summary, constants.GAIN_GROUPS, whole=whole)
     total, events = cuts[-1], found[-1]
     shares = {"population": cuts / total, "captured": found / events, "others": ratio(cuts - found, total - events)}
     population, captured, expected = np.diff(cuts), np.diff(found), np.diff(cuts) * events / total
     return {
-        "group": np.arange(1.0, GROUPS + 1),
+        "group": np.arange(1.0, constants.GAIN_GROUPS + 1),
         "population": population,
         "captured": captured,
         "random": expected,

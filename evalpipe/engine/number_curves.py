@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe import constants
 from evalpipe.engine.points import Notes, Points, listed
 from evalpipe.statistics.groups import Groups
 
@@ -26,7 +27,6 @@ POINTS, VERTICES = 400, 500
 """The most points of a scatter, and of the distribution of absolute residuals."""
 
 BINS = 25
-OUTLIERS = 20
 LAST_COUNT = 40
 """The last count of a rootogram that has a bin; it takes what lies above."""
 
@@ -130,7 +130,7 @@ def interpolated(values: Floats, weights: Floats, shares: Floats) -> Floats:
 def _box(sizes: Floats, weights: Floats) -> Iterator[tuple[str, Points, Notes]]:
     """Yield the box plot of absolute residuals, and those beyond its whiskers."""
     lower, median, upper = quantiles(sizes, weights, np.array([0.25, 0.5, 0.75]))
-    reach = 1.5 * (upper - lower)
+    reach = constants.WHISKERS * (upper - lower)
     beyond = (sizes < lower - reach) | (sizes > upper + reach)
     within, total = sizes[~beyond], weights.sum()
     box = {
@@ -141,8 +141,9 @@ def _box(sizes: Floats, weights: Floats) -> Iterator[tuple[str, Points, Notes]]:
     notes: Notes = {"rmse": float(rmse), "mean": float(mean), "outliers": float(weights[beyond].sum())}
     yield "residual_box", listed(**{name: np.array([value]) for name, value in box.items()}), notes
     if beyond.any():
-        largest = listed(absolute_residual=sizes[beyond][-OUTLIERS:], weight=weights[beyond][-OUTLIERS:])
-        yield "residual_outliers", largest, {"points_of": int(beyond.sum())} if beyond.sum() > OUTLIERS else {}
+        most, count = constants.OUTLIERS, int(beyond.sum())
+        largest = listed(absolute_residual=sizes[beyond][-most:], weight=weights[beyond][-most:])
+        yield "residual_outliers", largest, {"points_of": count} if count > most else {}
 
 
 def _histogram(residuals: Floats, weights: Floats) -> Points:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe import constants
 from evalpipe.engine.cuts import NOWHERE, Best, best, kept, resampled
-from evalpipe.engine.estimates import ONE_CLUSTER, TOLERATED
+from evalpipe.engine.estimates import ONE_CLUSTER
 from evalpipe.engine.recalibrate import fold_of, recalibrated
 from evalpipe.engine.rows import rows_of
 from evalpipe.errors import DataError, Problem
@@ -141,7 +142,7 @@ def _limits(plan: Plan, on: Sample, model: Predictions, asked: RulePlan, values:
     level, gaps = plan.level, int(np.isnan(drawn.cuts).sum())
     limits, optimism = percentile_limits(drawn.cuts, level), drawn.optimism
     known: dict[str, Any] = {"undefined_replicates": gaps, "constraints": _constraints(asked, values, optimism)}
-    if gaps > TOLERATED * len(drawn.cuts):
+    if gaps > constants.TOLERATED * len(drawn.cuts):
         why = f"no threshold can be chosen in {gaps} of {len(drawn.cuts)} replicates"
         known |= {"status": "degenerate", "reason": why}
     if limits is not None:

@@ -66,7 +66,7 @@ def sections(results: Results) -> Iterator[Section]:
         blocks += [Heading(dataset, anchor=anchor), Text(" ".join(verdict(results, dataset)))]
         blocks += _tables(results, names, dataset, known)
         blocks.append(Figures(partial(desirability_drawings, results, dataset)))
-    yield Section("desirability", "Desirability", (*blocks, Text(_foot(known), "small")))
+    yield Section("desirability", "Desirability", (*blocks, Text(foot(known), "small")))
 
 
 def summary(results: Results) -> Iterator[Block]:
@@ -89,7 +89,8 @@ def _known(results: Results) -> Known:
     return Known(several, drawn, weighed=several and len(results.desirability.goals) > 1)
 
 
-def _foot(known: Known) -> str:
+def foot(known: Known) -> str:
+    """Say how to read the tables, and who says so."""
     weighed = (
         f"“Best under random weights” is the share of {numbers.count(constants.WEIGHTINGS)} weightings, uniform over "
         "all that sum to 1, under which it has the highest D. “First by changed weights” counts how often it is first "

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report.names import names_of
-from evalpipe.report.tables import is_whole
+from evalpipe.report.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
+from evalpipe.report.tables import is_whole, with_limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.report.names import Names
+    from evalpipe.report.page import Block, Cell
     from evalpipe.results import Gate, Results
 
 WORDS = {
@@ -38,58 +39,29 @@ MOST = 30
 """Failed verdicts that the card lists at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class GateRow:
-    """One verdict. ``said`` is its word, behind its ``sign``; ``kind`` the outcome that colours it."""
-
-    title: str
-    place: str
-    limit: str
-    on: str
-    observed: str
-    interval: str | None
-    kind: str
-    sign: str
-    said: str
-    severity: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class GatesView:
-    """All verdicts: in a sentence, row by row with the worst first, and those that are only counted."""
-
-    kind: str
-    sign: str
-    headline: str
-    rows: tuple[GateRow, ...]
-    whole: str
-    """How many verdicts there are."""
-    counted: tuple[str, ...]
-    """Of gates with verdicts that are not listed: the gate, and how many of its verdicts are what."""
-
-    @property
-    def limited(self) -> bool:
-        """Whether a number has an interval."""
-        return any(row.interval is not None for row in self.rows)
-
-
-def gates_view(results: Results) -> GatesView | None:
-    """Write the gates; None where none is declared."""
+def sections(results: Results) -> Iterator[Section]:
+    """Write the box with the verdict on the whole and every gate with its reason; none where no gate is declared."""
     gates, names = results.gates, names_of(results)
     if not gates:
-        return None
+        return
     ordered = sorted(gates, key=lambda gate: list(SIGNS).index(kind_of(gate)))
     failed = sum(kind_of(gate) in ("fail", "warn") for gate in gates)
     listed = ordered[: min(max(failed, FOLDED), MOST)]
-    counted = {gate.gate for gate in ordered[len(listed):]}
-    counts = {metric.name for metric in results.metrics if is_whole(metric)}
+    left_out = {gate.gate for gate in ordered[len(listed):]}
     worst = results.verdict
-    return GatesView(
-        kind=worst, sign=SIGNS[worst], headline=headline(gates),
-        rows=tuple(_row(names, gate, whole=gate.metric in counts) for gate in listed),
-        whole=numbers.count(len(gates)), counted=_counted(names, [gate for gate in gates if gate.gate in counted]),
+    counted = _counted(names, len(listed), len(gates), [gate for gate in gates if gate.gate in left_out])
+    yield Section("verdict", Verdict(headline(gates), SIGNS[worst]), (_table(results, names, listed), *counted),
+                  f"gates {worst}")
+
+
+def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
+    counts = {metric.name for metric in results.metrics if is_whole(metric)}
+    rows = tuple(_row(names, gate, whole=gate.metric in counts) for gate in gates)
+    columns = (
+        Column("Verdict", style="said"), Column("Gate", style="what"), Column("Observed", "num"),
+        Column("Reason", style="why"),
     )
+    return Table(f"Gates{with_limits(results, rows)}", columns, rows, "judged", stacked=True, heading=1)
 
 
 def kind_of(gate: Gate) -> str:
@@ -121,17 +93,20 @@ def headline(gates: Sequence[Gate]) -> str:
     return ", ".join([f"{parts[0][0]} of {whole} gate checks {parts[0][1]}", *said[1:]])
 
 
-def _counted(names: Names, gates: Iterable[Gate]) -> tuple[str, ...]:
-    """Count the verdicts of each gate."""
+def _counted(names: Names, listed: int, whole: int, gates: Sequence[Gate]) -> Iterator[Block]:
+    """Count the verdicts of gates that are not all listed."""
     groups: dict[int, list[Gate]] = {}
     for gate in gates:
         groups.setdefault(gate.gate, []).append(gate)
-    found = []
+    lines = []
     for same in groups.values():
         kinds = Counter(map(kind_of, same))
-        said = [f"{kinds[kind]} {SAID[kind]}" for kind in SAID if kinds[kind]]
-        found.append(f"{gate_title(names, same[0], whole=True)}: {', '.join(said)}")
-    return tuple(found)
+        verdicts = [f"{kinds[kind]} {word}" for kind, word in SAID.items() if kinds[kind]]
+        lines.append(f"{gate_title(names, same[0], whole=True)}: {', '.join(verdicts)}")
+    if lines:
+        yield Text((f"These are the worst {listed} of {numbers.count(whole)} checks; all are in ", Code("results.json"),
+                    ". The gates of the others, in counts:"), "small")
+        yield Bullets(tuple(lines), "small")
 
 
 def gate_title(names: Names, gate: Gate, *, whole: bool = False) -> str:
@@ -160,28 +135,28 @@ def gate_place(names: Names, gate: Gate) -> str:
     return ", ".join([*parts, *([gate.class_] if gate.name is not None and gate.class_ is not None else [])])
 
 
-def _row(names: Names, gate: Gate, *, whole: bool) -> GateRow:
-    kind, (observed, interval) = kind_of(gate), _observed(gate, whole=whole)
-    where = [names.model(gate.model, gate.variant), f"on {gate.dataset}"]
-    place = gate_place(names, gate)
-    return GateRow(
-        title=gate.name or gate_title(names, gate).removesuffix(f" {limit_text(names, gate)}"),
-        place=" ".join(where) + (f", {place}" if place else ""),
-        limit=limit_text(names, gate), on="" if gate.on == "interval" else f"by its {_ON[gate.on]}",
-        observed=observed, interval=interval, kind=kind, sign=SIGNS[kind], said=SAID[kind], severity=gate.severity,
-        reason=gate.reason,
-    )
+def _row(names: Names, gate: Gate, *, whole: bool) -> Row:
+    kind, place, limit = kind_of(gate), gate_place(names, gate), limit_text(names, gate)
+    where = f"{names.model(gate.model, gate.variant)} on {gate.dataset}" + (f", {place}" if place else "")
+    return Row((
+        Verdict(SAID[kind], SIGNS[kind], f"outcome {kind}"),
+        (gate.name or gate_title(names, gate).removesuffix(f" {limit}"), Aside(limit, "limit"),
+         *([] if gate.on == "interval" else [Aside(f"by its {_ON[gate.on]}", "definition")]),
+         Aside(f"{where}{', severity warn' if gate.severity == 'warn' else ''}", "definition")),
+        _observed(gate, whole=whole), gate.reason,
+    ))
 
 
 _ON = {"value": "value alone", "lower": "lower limit", "upper": "upper limit"}
 
 
-def _observed(gate: Gate, *, whole: bool) -> tuple[str, str | None]:
+def _observed(gate: Gate, *, whole: bool) -> Cell:
     value, lower, upper = gate.observed, gate.lower, gate.upper
     if value is None or not math.isfinite(value):
-        return "–", None
+        return "–"
+    exact = numbers.exact(value)
     if gate.against is not None:
-        return numbers.signed_interval(value, lower, upper)
+        return Number(*numbers.signed_interval(value, lower, upper), exact=exact)
     if lower is None or upper is None:
-        return numbers.count(value) if whole and value.is_integer() else numbers.number(value), None
-    return numbers.interval(value, lower, upper, whole=whole)
+        return Number(numbers.count(value) if whole and value.is_integer() else numbers.number(value), exact=exact)
+    return Number(*numbers.interval(value, lower, upper, whole=whole), exact=exact)

@@ -30,13 +30,14 @@ MOST_ROWS = 60
 def html_page(results: Results, limit: int | None = None) -> bytes:
     """Render the card as an HTML page in UTF-8; tables stop after ``limit`` rows, None for no limit."""
     from evalpipe.report.contents import card_of
-    from evalpipe.report.view import card_view
+    from evalpipe.report.wording import level
 
     environment = _environment()
     environment.globals |= {
         "write": _writer(environment), "draw": _drawer(), "set_formula": _set_formula, "limit": limit}
     page = environment.get_template("card.html").render(
-        page=card_of(results), css=_css(), card=card_view(results), most=min(limit or MOST_ROWS, MOST_ROWS))
+        page=card_of(results), css=_css(), card=results, level=level(results.intervals.level),
+        most=min(limit or MOST_ROWS, MOST_ROWS))
     return page.encode("utf-8")
 
 

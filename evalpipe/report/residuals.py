@@ -1,56 +1,58 @@
-"""The table of residual quantiles as frozen rows of finished text."""
+"""Quantiles of residuals: a row for each share of the rows, with two columns for each model, plain and absolute."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.report.page import Column, Heading, Row, Table, Text
 from evalpipe.report.tables import MODELS_ABREAST
 from evalpipe.results.curves.residuals import ResidualQuantiles
 
 if TYPE_CHECKING:
-    from evalpipe.results import Results
-    from evalpipe.results.curves import Column
+    from collections.abc import Iterator, Sequence
 
-@dataclass(frozen=True, slots=True)
-class ResidualTable:
-    """Quantiles of residuals: a row for each share of the rows, with two cells for each model, plain and absolute.
+    from evalpipe.report.page import Block
+    from evalpipe.results import ModelSummary, Results
+    from evalpipe.results.curves import Column as Values
 
-    ``unit`` is the unit of all cells, None where it is not declared.
-    """
-
-    models: tuple[str, ...]
-    unit: str | None
-    rows: tuple[tuple[str, ...], ...]
-
-
-def residual_tables(results: Results, dataset: str) -> tuple[ResidualTable, ...]:
-    """Make the tables of a dataset's residual quantiles, at most `MODELS_ABREAST` models each."""
-    found = {
-        c.model: c
-        for c in results.curves
-        if isinstance(c, ResidualQuantiles) and (c.dataset, c.slice, c.variant) == (dataset, None, "original")
+def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """Write the quantiles of a dataset's residuals, at most `MODELS_ABREAST` models in a table; nothing without any."""
+    curves = {
+        curve.model: curve for curve in results.curves
+        if isinstance(curve, ResidualQuantiles) and (
+            curve.dataset, curve.slice, curve.variant) == (dataset, None, "original")
     }
-    models = [model for model in results.models if model.name in found]
-    starts = range(0, len(models), MODELS_ABREAST)
-    return tuple(
-        ResidualTable(
-            models=tuple(model.label for model in abreast), unit=results.unit,
-            rows=_rows([found[model.name] for model in abreast]),
-        )
-        for abreast in (models[start : start + MODELS_ABREAST] for start in starts)
-    )
+    models = [model for model in results.models if model.name in curves]
+    if not models:
+        return
+    unit = f" All in {results.unit}." if results.unit else ""
+    yield Heading("Residual quantiles")
+    yield Text("Residual = observed − predicted; a positive one means that the prediction was too low. Each row gives "
+               "the value that the share of the rows does not exceed, interpolated between rows (R's type 7), of the "
+               f"residuals and, apart from them, of their absolute values. 50% is the median.{unit}", "lead")
+    for start in range(0, len(models), MODELS_ABREAST):
+        together = models[start : start + MODELS_ABREAST]
+        yield _table(results, dataset, together, [curves[model.name] for model in together])
 
 
-def _rows(curves: list[ResidualQuantiles]) -> tuple[tuple[str, ...], ...]:
+def _table(
+    results: Results, dataset: str, models: Sequence[ModelSummary], curves: Sequence[ResidualQuantiles]
+) -> Table:
     shares = [f"{100 * (share or 0):.0f}%" for share in curves[0].points.share]
     largest = max(abs(value) for curve in curves for value in curve.points.residual if value is not None)
     digits = numbers.decimals(largest, largest / 100)
     pairs = ((curve.points.residual, curve.points.absolute_residual) for curve in curves)
-    columns = [_column(values, digits) for pair in pairs for values in pair]
-    return tuple(zip(shares, *columns, strict=True))
+    values = [_column(column, digits) for pair in pairs for column in pair]
+    columns = [Column("Share of rows", "num")]
+    for model in models:
+        columns += [Column(head, "num", over=model.label) for head in ("Residual", "Absolute")]
+    return Table(
+        f"Residual quantiles on {dataset}{f', in {results.unit}' if results.unit else ''}", tuple(columns),
+        tuple(map(Row, zip(shares, *values, strict=True))), "gain",
+        label=f"Residual quantiles of {', '.join(model.label for model in models)} on {dataset}",
+    )
 
 
-def _column(values: Column, digits: int) -> list[str]:
+def _column(values: Values, digits: int) -> list[str]:
     return ["–" if value is None else numbers.fixed(value, digits) for value in values]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.report import desirability, wording
-from evalpipe.report.page import Aside, Box, Bullets, Code, Column, Heading, Row, Section, Table, Text
-from evalpipe.report.tables import key_measures, metric_tables, overall, with_limits
+from evalpipe.report import desirability
+from evalpipe.report.measures import key_tables
+from evalpipe.report.page import Box, Bullets, Code, Heading, Section, Text
+from evalpipe.report.tables import evaluated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.report.page import Block
+    from evalpipe.report.page import Block, Table
     from evalpipe.results import Results
 
 
@@ -29,15 +30,5 @@ def _warnings(results: Results) -> Block:
 
 
 def _key_measures(results: Results) -> Iterator[Table]:
-    for dataset in results.datasets:
-        if not overall(results, dataset.name):
-            continue
-        for table in metric_tables(results, dataset.name, key_measures(results)):
-            columns = (Column("Measure", style="what"), *(Column(model, "num") for model in table.models))
-            rows = tuple(Row(((row.title, Aside(_about(row.options, row.better), "definition")), *row.cells))
-                         for row in table.rows)
-            yield Table(f"Key measures on {dataset.name}{with_limits(results, rows)}", columns, rows, "key")
-
-
-def _about(options: str, better: str) -> str:
-    return ", ".join(filter(None, (options, wording.better(better))))
+    for _, dataset in evaluated(results):
+        yield from key_tables(results, dataset.name)

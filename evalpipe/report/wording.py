@@ -130,6 +130,19 @@ ASIDES = {"calibrate": "for recalibrators and thresholds; not evaluated"}
 """What is said beside the name of a dataset that is not evaluated, where it is more than that."""
 
 
+NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def number_word(count: int) -> str:
+    """Write a count within a sentence: in words up to twelve."""
+    return NUMBER_WORDS[count] if count < len(NUMBER_WORDS) else numbers.count(count)
+
+
+def capital(text: str) -> str:
+    """Begin a text with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
 def method(name: str) -> str:
     """Name an interval method."""
     return registry[name].title if name in registry else name

@@ -12,7 +12,7 @@ import pytest
 import evalpipe
 from evalpipe.cli.app import main
 from evalpipe.errors import DataError
-from evalpipe.report.view import card_view
+from evalpipe.report.data import facts
 
 N = 40
 Y = np.tile([1, 0, 0, 1], 10)
@@ -101,10 +101,10 @@ def test_plan_and_card_say_what_is_left_out(
     with pytest.raises(SystemExit):
         main(["plan", "spec.yaml"])
     assert "rows without a prediction of every model are left out for all models\n" in capsys.readouterr().out
-    (dataset,) = card_view(evalpipe.run("spec.yaml")).datasets
-    facts = dict(dataset.facts)
-    assert facts["Rows in the files"] == "40"
-    assert facts["Rows left out for want of a prediction"] == "4, for every model (Ridge lacks 2, b lacks 3)"
-    assert facts["Observations used (n)"] == "36"
-    without = card_view(evalpipe.evaluate(Y, A, **OPTIONS)).datasets[0].facts
-    assert "Rows left out for want of a prediction" not in dict(without)
+    results = evalpipe.run("spec.yaml")
+    known = dict(facts(results, results.datasets[0]))
+    assert known["Rows in the files"] == "40"
+    assert known["Rows left out for want of a prediction"] == "4, for every model (Ridge lacks 2, b lacks 3)"
+    assert known["Observations used (n)"] == "36"
+    without = evalpipe.evaluate(Y, A, **OPTIONS)
+    assert "Rows left out for want of a prediction" not in dict(facts(without, without.datasets[0]))

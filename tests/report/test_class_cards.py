@@ -9,11 +9,16 @@ import polars as pl
 import pytest
 
 import evalpipe
-from evalpipe.report.classes import class_tables
+from evalpipe.report import data, method
+from evalpipe.report.classes import class_blocks
+from evalpipe.report.confusion import confusion_blocks
 from evalpipe.report.figures import drawings
 from evalpipe.report.html import html_page
-from evalpipe.report.view import card_view
+from evalpipe.report.masthead import masthead, subject
+from evalpipe.report.measures import measure_tables
+from evalpipe.report.page import plain
 from evalpipe.results import Results
+from report.blocks import column, facts, heads, lines, table, tables
 
 LEVELS = ["red", "green", "blue", "violet"]
 
@@ -42,56 +47,55 @@ def results() -> Results:
 
 
 def test_the_classes_have_a_table_of_their_own(results: Results) -> None:
-    (table,) = class_tables(results, "test")
-    assert (table.model, table.heads) == ("Model A", ("Precision", "ROC AUC"))
-    assert [row[0] for row in table.rows] == LEVELS
+    classes = table(class_blocks(results, "test"), "Model A")
+    assert heads(classes) == ["Class", "Rows", "Precision", "ROC AUC"]
+    assert column(classes, "Class") == LEVELS
     counts = {level.level: level.rows for level in results.datasets[0].levels}
-    assert [row[1] for row in table.rows] == [f"{counts[level]:,}" for level in LEVELS]
+    assert column(classes, "Rows") == [f"{counts[level]:,}" for level in LEVELS]
     precision = next(row for row in results.rows if row.class_ == "blue" and row.metric == "precision")
-    assert table.rows[2][2][0].value == f"{precision.value:.3f}"
+    assert column(classes, "Precision")[2].value == f"{precision.value:.3f}"
 
 
 def test_the_table_of_measures_has_averages_alone(results: Results) -> None:
-    (table,) = card_view(results).datasets[0].metrics
-    assert [(row.title, row.options) for row in table.rows] == [
-        ("Accuracy", ""), ("Cost", ""), ("Weighted kappa", "weights = quadratic"), ("Precision", "mean over classes"),
-        ("Precision", "classes pooled"),
+    (measures,) = measure_tables(results, "test")
+    assert [plain(title[:-1]) for title in column(measures, "Measure")] == [
+        "Accuracy", "Cost", "Weighted kappa (weights = quadratic)", "Precision (mean over classes)",
+        "Precision (classes pooled)",
     ]
 
 
 def test_the_value_without_information_stands_beside_the_measure(results: Results) -> None:
-    (table,) = card_view(results).datasets[0].metrics
-    kappa = next(row for row in table.rows if row.title == "Weighted kappa")
+    (measures,) = measure_tables(results, "test")
+    kappa = next(line[0] for line in lines(measures) if line[0].startswith("Weighted kappa"))
     skill = next(row for row in results.rows if row.metric == "weighted_kappa").skill
-    assert kappa.blind == f"Without information 0.000; skill {skill:.3f}"
+    assert kappa.endswith(f" Without information 0.000; skill {skill:.3f}")
     assert "over 200 random pairings" in html_page(results).decode()
 
 
 def test_the_facts_name_levels_and_priors(results: Results) -> None:
-    view = card_view(results)
-    assert view.subject == "levels: red, green, blue, violet"
-    assert ("Levels in ascending order", "red, green, blue, violet") in view.facts
+    known = facts(masthead(results))
+    assert subject(results) == "levels: red, green, blue, violet"
+    assert known["Levels in ascending order"] == "red, green, blue, violet"
     priors = "red: 0.25, green: 0.25, blue: 0.25, violet: 0.25 (source: a guess)"
-    assert ("Declared prevalence", priors) in view.facts
-    assert [head for head, _ in view.datasets[0].support] == ["n", "Levels that occur", "Largest", "Smallest"]
-    assert [row.prior for row in view.datasets[0].levels] == ["25.0%"] * 4
+    assert known["Declared prevalence"] == priors
+    assert heads(table(masthead(results), "What was"))[1:-1] == ["n", "Levels that occur", "Largest", "Smallest"]
+    assert column(table(data.sections(results), "Levels"), "Declared prior") == ["25.0%"] * 4
 
 
 def test_what_pairs_of_levels_weigh_is_shown(results: Results) -> None:
-    matrices = {measure.name: measure.matrices for measure in card_view(results).measures}
-    (title, rows), = matrices["weighted_kappa"]
-    assert title == "quadratic weights"
-    assert rows[0] == ("0", "1", "4", "9")
-    assert matrices["cost"][0][1][0] == ("0", "0", "0", "4.5")
-    page = html_page(results).decode()
-    assert "Quadratic weights: true level by row, predicted level by column" in page
+    matrices = {matrix.region: lines(matrix) for matrix in tables(method.sections(results))}
+    assert matrices["Weighted kappa: quadratic weights"][0] == ["red", "0", "1", "4", "9"]
+    assert next(rows for title, rows in matrices.items() if title.startswith("Cost"))[0] == [
+        "red", "0", "0", "0", "4.5"]
+    assert "Quadratic weights: true level by row, predicted level by column" in html_page(results).decode()
 
 
 def test_the_confusion_matrix_is_shaded_by_the_share_of_its_row(results: Results) -> None:
-    (table,) = card_view(results).datasets[0].confusions
+    matrix = table(confusion_blocks(results, "test"))
     counts = results.confusion[0].counts
-    assert table.cells[1][1].shade == int(np.ceil(10 * counts[1][1] / sum(counts[1])))
-    assert table.rule == "The most probable level is predicted; no row has several, of which the first in order counts."
+    assert column(matrix, "green")[1].style == f"right shade-{int(np.ceil(10 * counts[1][1] / sum(counts[1])))}"
+    assert plain(matrix.caption) == (
+        "Model A The most probable level is predicted; no row has several, of which the first in order counts.")
     page = html_page(results).decode()
     assert len(re.findall(r'class="num (?:right|wrong) shade-\d+"', page)) == 16
 

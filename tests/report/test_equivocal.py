@@ -7,11 +7,16 @@ from typing import Any
 import pytest
 
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.report.equivocal import reach, sentence
+from evalpipe.report import models
+from evalpipe.report.confusion import confusion_blocks
+from evalpipe.report.equivocal import note, reach, sentence
 from evalpipe.report.figures import drawings
 from evalpipe.report.html import html_page
-from evalpipe.report.view import card_view
+from evalpipe.report.measures import key_tables
+from evalpipe.report.page import plain
+from evalpipe.report.slices import slices_views
 from evalpipe.results import Confusion, Results, Zone
+from report.blocks import column, facts, table
 
 FAST = intervals(100)
 KEYS: dict[str, Any] = {"metrics": ["accuracy", "roc_auc"], "intervals": FAST, "slices": ["h"]}
@@ -56,25 +61,22 @@ def test_the_rows_of_a_zone_are_counted(zone: Zone, equivocal: float, weighted: 
 
 
 def test_the_card_says_what_measures_of_classes_are_of(results: Results) -> None:
-    view = card_view(results)
-    dataset, table = view.datasets[0], view.datasets[0].confusions[0]
+    caption = plain(table(confusion_blocks(results, "d")).caption)
+    about = note(results, "d")
     rate = next(row for row in results.rows if row.metric == "reportable_rate" and row.slice is None)
     hidden = results.confusion[0].equivocal
-    assert table.rule == "Outside the equivocal zone, predicted as 1 when the probability is above 0.5."
-    assert table.zone is not None
-    assert f": {hidden:.0f} rows. Reportable rate {rate.value:.3f} (" in table.zone
-    assert dataset.equivocal is not None
+    assert " Outside the equivocal zone, predicted as 1 when the probability is above 0.5. No level" in caption
+    assert f": {hidden:.0f} rows. Reportable rate {rate.value:.3f} (" in caption
+    assert about is not None
     page = html_page(results).decode()
-    assert dataset.equivocal in page
-    assert table.zone in page
+    assert about in page
     assert "per cent of all reportable rows" in page
-    assert ("Equivocal zone", "from 0.4 to 0.55") in view.models[0].facts
-    assert "Reportable rate" in [row.title for row in dataset.summary[0].rows]
+    assert facts(models.sections(results))["Equivocal zone"] == "from 0.4 to 0.55"
+    assert "Reportable rate" in [title[0] for title in column(next(key_tables(results, "d")), "Measure")]
 
 
 def test_a_card_without_a_zone_says_nothing_of_one(without: Results) -> None:
-    view = card_view(without)
-    assert view.datasets[0].equivocal is view.datasets[0].confusions[0].zone is None
+    assert note(without, "d") is None
     page = html_page(without).decode()
     assert "quivocal" not in page.replace("equivocal: null", "")
     assert "eportable" not in page
@@ -82,10 +84,10 @@ def test_a_card_without_a_zone_says_nothing_of_one(without: Results) -> None:
 
 def test_captions_say_that_markers_are_of_other_rows_than_curves(results: Results, without: Results) -> None:
     told = " Markers are of the reportable rows, the curves of all, so that they may lie apart."
-    drawn, plain = (drawings(one, "d") for one in (results, without))
+    drawn, unmarked = (drawings(one, "d") for one in (results, without))
     marked = {drawing.title for drawing in drawn if told in drawing.caption}
     assert {"ROC curve", "Precision-recall curve"} <= marked
-    assert not any(told in drawing.caption for drawing in plain)
+    assert not any(told in drawing.caption for drawing in unmarked)
     assert any("threshold 0.5 among the reportable rows" in drawing.alt for drawing in drawn)
 
 
@@ -98,7 +100,7 @@ def test_differences_say_that_either_side_has_its_own_reportable_rows() -> None:
 
 
 def test_tables_of_slices_count_all_rows(results: Results) -> None:
-    (table,) = card_view(results).slices[0].tables
-    sizes = {row.name: row.n for row in table.rows}
+    (sliced,) = slices_views(results)[0].tables
+    sizes = {row.name: row.n for row in sliced.rows}
     assert sizes["All rows"] == "400"
     assert sizes["h = x"] == f"{people(400)['h'].to_list().count('x')}"

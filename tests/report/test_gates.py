@@ -6,9 +6,11 @@ import re
 
 import pytest
 
-from evalpipe.report.gates import FOLDED, MOST, gates_view, headline
+from evalpipe.report.gates import FOLDED, MOST, headline, sections
 from evalpipe.report.html import html_page
+from evalpipe.report.page import Bullets, plain
 from evalpipe.results import Gate, Results
+from report.blocks import column, rows, table
 
 VERDICTS = {
     "fail": {"verdict": "fail", "severity": "fail"}, "warn": {"verdict": "fail", "severity": "warn"},
@@ -70,9 +72,8 @@ def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:
 
 @pytest.mark.parametrize(("worst", "sign"), [("fail", "✗"), ("warn", "▲"), ("indeterminate", "?"), ("pass", "✓")])
 def test_the_whole_has_the_sign_of_the_worst(results: Results, worst: str, sign: str) -> None:
-    found = gates_view(results.model_copy(update={"gates": [gate("pass"), gate(worst), gate("skipped")]}))
-    assert found is not None
-    assert (found.kind, found.sign) == (worst, sign)
+    (found,) = sections(results.model_copy(update={"gates": [gate("pass"), gate(worst), gate("skipped")]}))
+    assert (found.style, plain(found.title)[0]) == (f"gates {worst}", sign)
 
 
 def test_a_row_tells_slice_class_limit_and_what_is_judged(results: Results) -> None:
@@ -95,15 +96,15 @@ def test_a_row_tells_slice_class_limit_and_what_is_judged(results: Results) -> N
 
 def test_many_are_counted_by_gate(results: Results) -> None:
     many = [gate("pass", 1) for _ in range(40)] + [gate("indeterminate", 1) for _ in range(20)] + [gate("fail", 2)]
-    view = gates_view(results.model_copy(update={"gates": many}))
-    assert view is not None
-    assert [row.kind for row in view.rows] == ["fail", *["indeterminate"] * (FOLDED - 1)]
-    assert view.counted == ("Brier score at most 0.2: 20 inconclusive, 40 held",)
+    (section,) = sections(results.model_copy(update={"gates": many}))
+    verdicts = [verdict.text for verdict in column(table([section]), "Verdict")]
+    assert verdicts == ["failed", *["inconclusive"] * (FOLDED - 1)]
+    assert section.blocks[-1] == Bullets(("Brier score at most 0.2: 20 inconclusive, 40 held",), "small")
     text = box(results, *many)
     assert "These are the worst 12 of 61 checks; all are in results.json" in text
-    failing = gates_view(results.model_copy(update={"gates": [gate("fail") for _ in range(100)]}))
-    assert failing is not None
-    assert (len(failing.rows), failing.counted) == (MOST, ("Brier score at most 0.2: 100 failed",))
+    (failing,) = sections(results.model_copy(update={"gates": [gate("fail") for _ in range(100)]}))
+    assert len(rows(table([failing]))) == MOST
+    assert failing.blocks[-1] == Bullets(("Brier score at most 0.2: 100 failed",), "small")
 
 
 def test_a_card_without_gates_has_no_box(results: Results) -> None:

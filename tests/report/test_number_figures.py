@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -14,8 +13,8 @@ import pytest
 import evalpipe
 from evalpipe.report.figures import drawings
 from evalpipe.report.figures.numbers import tick
-from evalpipe.report.html import _environment
-from evalpipe.report.residuals import residual_tables
+from evalpipe.report.residuals import residual_blocks
+from report.blocks import column, lines, paragraphs, table, tables
 
 if TYPE_CHECKING:
     from evalpipe.report.figures import Drawing
@@ -243,35 +242,24 @@ def test_ticks_stay_short(value: float, largest: float, text: str) -> None:
 
 
 def test_the_table_holds_the_quantiles_of_each_model(prices: Results) -> None:
-    (table,) = residual_tables(prices, "trial")
-    assert (table.models, table.unit) == (("Near", LONG, "c"), "kg")
-    assert [row[0] for row in table.rows] == [f"{share}%" for share in range(0, 101, 10)]
+    quantiles = table(residual_blocks(prices, "trial"), "Residual quantiles on trial, in kg")
+    upper, lower = ([head.text for head in line] for line in quantiles.heads)
+    assert (upper, lower) == (["Share of rows", "Near", LONG, "c"], ["Residual", "Absolute"] * 3)
+    assert column(quantiles, "Share of rows") == [f"{share}%" for share in range(0, 101, 10)]
     for place, model in enumerate("abc"):
         found = points(prices, "residual_quantiles", model)
-        for column, name in ((1, "residual"), (2, "absolute_residual")):
-            cells = [row[2 * place + column] for row in table.rows]
+        for at, name in ((1, "residual"), (2, "absolute_residual")):
+            cells = [line[2 * place + at] for line in lines(quantiles)]
             assert cells == [f"{value:,.0f}".replace("-", "−") for value in found[name]]
-    assert residual_tables(prices, "elsewhere") == ()
+    assert paragraphs(residual_blocks(prices, "trial"))[1].endswith(" All in kg.")
+    assert list(residual_blocks(prices, "elsewhere")) == []
 
 
 def test_more_than_three_models_continue_in_a_further_table() -> None:
     y = np.linspace(0, 1, 20)
     results = run({"y": y, "p": y / 2}, {name: {"prediction": "p"} for name in "abcde"}, unit=None)
-    tables = residual_tables(results, "trial")
-    assert [table.models for table in tables] == [("a", "b", "c"), ("d", "e")]
-    assert {len(row) for row in tables[1].rows} == {5}
-    assert tables[0].rows[-1] == ("100%", *["0.5000"] * 6)
-    assert tables[0].unit is None
-
-
-def test_the_partial_shows_the_table(prices: Results) -> None:
-    partial = _environment().get_template("partials/residuals.html")
-    dataset = SimpleNamespace(name="trial", residuals=residual_tables(prices, "trial"))
-    page = partial.render(dataset=dataset)
-    root = ET.fromstring(f"<div>{page}</div>")  # noqa: S314 - our own text
-    cells = [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")]
-    assert cells[0] == ["Share of rows", "Near", LONG, "c"]
-    assert cells[1] == ["Residual", "Absolute"] * 3
-    assert [tuple(row) for row in cells[2:]] == list(dataset.residuals[0].rows)
-    assert "All in kg." in page
-    assert partial.render(dataset=SimpleNamespace(name="trial", residuals=())).strip() == ""
+    first, second = tables(residual_blocks(results, "trial"), "Residual quantiles on trial")
+    assert [[head.text for head in table.heads[0][1:]] for table in (first, second)] == [["a", "b", "c"], ["d", "e"]]
+    assert {len(line) for line in lines(second)} == {5}
+    assert lines(first)[-1] == ["100%", *["0.5000"] * 6]
+    assert not paragraphs(residual_blocks(results, "trial"))[1].endswith("All in kg.")

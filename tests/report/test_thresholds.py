@@ -8,11 +8,12 @@ import pytest
 
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.numbers import exact
+from evalpipe.report import models
 from evalpipe.report.figures import drawings, threshold_drawings
 from evalpipe.report.html import html_page
 from evalpipe.report.thresholds import thresholds_views
-from evalpipe.report.view import card_view
 from evalpipe.results import Results
+from report.blocks import facts
 
 DATASETS = {"d": {"path": "memory"}, "cal": {"path": "memory", "role": "calibrate"}}
 GIVEN = {"d": people(300, 0), "cal": people(400, 1)}
@@ -61,9 +62,9 @@ def test_a_run_of_written_thresholds_has_no_section() -> None:
 
 
 def test_models_show_the_rule_where_a_number_stood(results: Results) -> None:
-    first, second = card_view(results).models
-    assert ("Threshold", "maximize sensitivity subject to specificity >= 0.9, on cal") in first.facts
-    assert ("Threshold", "maximize j_index, cross-fitted in 5 folds") in second.facts
+    first, second = (facts([model]) for model in next(models.sections(results)).blocks[0].blocks)
+    assert first["Threshold"] == "maximize sensitivity subject to specificity >= 0.9, on cal"
+    assert second["Threshold"] == "maximize j_index, cross-fitted in 5 folds"
 
 
 def test_the_sweep_is_drawn_for_each_model_with_its_threshold(results: Results) -> None:

@@ -4,10 +4,17 @@ from typing import Any
 
 import pytest
 
-from evalpipe.report.page import Number
-from evalpipe.report.tables import MODELS_ABREAST, gain_tables, metric_tables, shown
-from evalpipe.report.view import card_view
+from evalpipe.intervals.declare import registry
+from evalpipe.report import data, dataset_results, method
+from evalpipe.report.confusion import confusion_blocks
+from evalpipe.report.gains import gain_blocks
+from evalpipe.report.masthead import masthead
+from evalpipe.report.measures import measure_tables
+from evalpipe.report.page import Number, plain
+from evalpipe.report.tables import MODELS_ABREAST, evaluated, shown
+from evalpipe.report.wording import capital
 from evalpipe.results import Estimate, Matched, Results
+from report.blocks import column, facts, heads, lines, paragraphs, table, tables
 
 ESTIMATE: dict[str, Any] = {
     "dataset": "d", "model": "m", "metric": "precision", "params": {}, "value": 0.78461, "lower": 0.77611,
@@ -40,84 +47,85 @@ def test_a_value_without_interval_stands_alone() -> None:
 
 
 def test_rows_are_metrics_and_columns_are_models(results: Results) -> None:
-    (table,) = metric_tables(results, "validation")
-    assert table.models == tuple(model.label for model in results.models)
-    titles = [(row.title, row.options) for row in table.rows]
-    assert titles[3:5] == [("Precision", ""), ("F-beta", "beta = 2")]
-    row = table.rows[0]
-    assert (row.better, row.method, row.n) == ("higher", "Clopper-Pearson", "6,107")
+    (measures,) = measure_tables(results, "validation")
+    labels = [model.label for model in results.models]
+    assert heads(measures) == ["Measure", *labels, "Better", "n", "Interval"]
+    titles = column(measures, "Measure")
+    assert titles[3][0] == "Precision"
+    assert plain(titles[4]).startswith("F-beta (beta = 2) ")
+    assert lines(measures)[0][-3:] == ["higher", "6,107", "Clopper-Pearson"]
 
 
 def test_models_beyond_the_third_continue_in_another_table(build: Any) -> None:
-    tables = metric_tables(build(datasets=1, models=5), "validation")
-    assert [len(table.models) for table in tables] == [MODELS_ABREAST, 2]
-    assert {len(row.cells) for row in tables[1].rows} == {2}
+    tables = list(measure_tables(build(datasets=1, models=5), "validation"))
+    assert [len(heads(table)) - 4 for table in tables] == [MODELS_ABREAST, 2]
+    assert {len(row) - 4 for row in lines(tables[1])} == {2}
 
 
 def test_the_confusion_matrix_has_shares_of_all_and_of_the_row(results: Results) -> None:
     found = next(c for c in results.confusion if c.dataset == "validation")
-    table = card_view(results).datasets[0].confusions[0]
+    matrix = table(confusion_blocks(results, "validation"), "Naive Bayes")
     (tp, fn), (fp, tn) = found.counts
-    assert table.cells[0][1].count == f"{int(fn):,}"
-    assert table.cells[0][1].of_all == f"{100 * fn / (tp + fn + fp + tn):.1f}%"
-    assert table.cells[0][1].of_row == f"{100 * fn / (tp + fn):.1f}%"
-    assert table.rule == (
-        "Predicted as poisonous when the probability is at least 0.5; 55 rows lie exactly at this threshold."
-    )
+    assert lines(matrix)[0][2] == (
+        f"{int(fn):,} {100 * fn / (tp + fn + fp + tn):.1f}% of all {100 * fn / (tp + fn):.1f}% of row")
+    assert plain(matrix.caption).endswith(
+        " Predicted as poisonous when the probability is at least 0.5; 55 rows lie exactly at this threshold.")
 
 
 def test_predicted_levels_without_threshold_say_so(results: Results) -> None:
     bare = [found.model_copy(update={"threshold": None}) for found in results.confusion]
-    table = card_view(results.model_copy(update={"confusion": bare})).datasets[0].confusions[0]
-    assert table.rule == "Predicted levels as given by the model."
+    matrix = table(confusion_blocks(results.model_copy(update={"confusion": bare}), "validation"), "Naive Bayes")
+    assert plain(matrix.caption).endswith(" Predicted levels as given by the model.")
 
 
 @pytest.mark.parametrize(("rows", "said"), [(0, "no row lies"), (1, "1 row lies"), (1200, "1,200 rows lie")])
 def test_the_rows_at_the_threshold_are_counted(results: Results, rows: int, said: str) -> None:
     tied = [found.model_copy(update={"at_threshold": rows}) for found in results.confusion]
-    table = card_view(results.model_copy(update={"confusion": tied})).datasets[0].confusions[0]
-    assert table.rule.endswith(f"; {said} exactly at this threshold.")
+    matrix = table(confusion_blocks(results.model_copy(update={"confusion": tied}), "validation"), "Naive Bayes")
+    assert plain(matrix.caption).endswith(f"; {said} exactly at this threshold.")
 
 
 def test_only_interval_methods_that_were_used_are_described(results: Results) -> None:
-    names = [method.name for method in card_view(results).intervals]
-    assert names == ["Clopper-Pearson", "Percentile bootstrap"]
+    names = set(facts(method.sections(results)))
+    assert names & {capital(entry.title) for entry in registry.values()} == {"Clopper-Pearson", "Percentile bootstrap"}
 
 
 def test_measures_say_when_they_are_undefined(results: Results) -> None:
-    measures = {measure.name: measure for measure in card_view(results).measures}
-    assert measures["precision"].undefined == "Undefined when there are no predicted events."
-    assert measures["mcc"].undefined == "Undefined when a class is absent from the truth or from the predictions."
-    assert measures["precision"].reason == "Clopper-Pearson (a proportion of counts)"
-    assert measures["log_loss"].range == "from 0, unbounded"
+    said = paragraphs(method.sections(results))
+    about = {title: said[said.index(title) + 2] for title in ("Precision precision", "MCC mcc", "Log loss log_loss")}
+    precision, method_ = about["Precision precision"], "Clopper-Pearson (a proportion of counts)"
+    assert f" Undefined when there are no predicted events. Interval: {method_}" in precision
+    assert " Undefined when a class is absent from the truth or from the predictions. " in about["MCC mcc"]
+    assert about["Log loss log_loss"].startswith("Range from 0, unbounded. ")
 
 
 def test_weights_are_explained(build: Any) -> None:
-    facts = dict(card_view(build(datasets=1, weight="frequency")).facts)
-    assert facts["Case weights"] == "column case_weight, frequency weights: a row stands for that many identical rows"
-    assert dict(card_view(build(datasets=1)).facts)["Case weights"] == "none; every row counts once"
+    known = facts(masthead(build(datasets=1, weight="frequency")))
+    assert known["Case weights"] == "column case_weight, frequency weights: a row stands for that many identical rows"
+    assert facts(masthead(build(datasets=1)))["Case weights"] == "none; every row counts once"
 
 
 def test_a_reference_dataset_is_described_but_not_evaluated(results: Results) -> None:
     extra = results.datasets[0].model_copy(update={"name": "training", "role": "reference"})
-    view = card_view(results.model_copy(update={"datasets": [*results.datasets, extra]}))
-    assert [dataset.evaluated for dataset in view.datasets] == [True, True, False]
-    assert view.datasets[2].metrics == ()
+    changed = results.model_copy(update={"datasets": [*results.datasets, extra]})
+    assert [dataset.name for _, dataset in evaluated(changed)] == [dataset.name for dataset in results.datasets]
+    assert "training (not evaluated)" in paragraphs(data.sections(changed))
+    assert "Results on training" not in [section.title for section in dataset_results.sections(changed)]
 
 
 def test_the_declared_prevalence_names_its_source(results: Results) -> None:
-    assert dict(card_view(results).facts)["Declared prevalence"] == "0.555 (source: training set)"
+    assert facts(masthead(results))["Declared prevalence"] == "0.555 (source: training set)"
     bare = results.model_copy(update={"prevalence": None})
-    assert dict(card_view(bare).facts)["Declared prevalence"] == "not declared"
+    assert facts(masthead(bare))["Declared prevalence"] == "not declared"
 
 
 def test_the_gain_table_writes_what_the_results_hold(results: Results) -> None:
-    table = gain_tables(results, "validation")[0]
+    gains = tables(gain_blocks(results, "validation"))[0]
     points = next(c.points for c in results.curves if (c.dataset, c.curve) == ("validation", "gain_table"))
-    assert table.head[:3] == ("Group", "Rows", "Events found")
-    assert [row[0] for row in table.rows] == [str(group) for group in range(1, 11)]
-    assert table.rows[0][7] == f"{100 * points.cumulative_captured[0]:.1f}%"  # type: ignore[operator]
-    assert table.rows[9][7] == "100.0%"
+    assert heads(gains)[:3] == ["Group", "Rows", "Events found"]
+    assert column(gains, "Group") == [str(group) for group in range(1, 11)]
+    assert lines(gains)[0][7] == f"{100 * points.cumulative_captured[0]:.1f}%"  # type: ignore[operator]
+    assert lines(gains)[9][7] == "100.0%"
 
 
 def test_the_facts_of_a_dataset_say_how_files_of_predictions_were_matched(build: Any) -> None:
@@ -140,5 +148,5 @@ def matched_facts(results: Results, matched: list[Matched]) -> dict[str, str]:
     """Return the facts on files of predictions that the card gives."""
     (dataset,) = results.datasets
     changed = results.model_copy(update={"datasets": [dataset.model_copy(update={"matched": matched})]})
-    facts = dict(card_view(changed).datasets[0].facts)
-    return {head: fact for head, fact in facts.items() if head.startswith("File of predictions")}
+    known = facts(data.sections(changed))
+    return {head: fact for head, fact in known.items() if head.startswith("File of predictions")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
+from evalpipe import constants, numbers
 from evalpipe.report.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
 from evalpipe.report.figures.context import Context, column, or_nan
 from evalpipe.report.figures.numbers import LEFT, POINT, heights, name_above, named, plain_axes, short, with_unit
@@ -121,16 +121,21 @@ def _exceeded(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantile
     return f"half of the rows are within {half}, nine in ten within {ninth}; {largest}"
 
 
+def box_caption() -> str:
+    """Say how to read a box plot."""
+    return (
+        "Box: quartiles and median of the absolute residuals. Whiskers: the last rows within "
+        f"{numbers.plain(constants.WHISKERS)} interquartile ranges of the box; of those beyond, the "
+        f"{constants.OUTLIERS} largest are drawn. A few large residuals draw the RMSE away from the box."
+    )
+
+
 def boxes(context: Context) -> Drawing | None:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
     pairs = context.curves(ResidualBox)
     if not pairs:
         return None
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
-    caption = (
-        "Box: quartiles and median of the absolute residuals. Whiskers: the last rows within 1.5 interquartile ranges "
-        "of the box; of those beyond, the 20 largest are drawn. A few large residuals draw the RMSE away from the box."
-    )
     alt = f"Box plots of absolute residuals on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_boxed(context, curve)}." for series, curve in pairs
     )
@@ -147,7 +152,7 @@ def boxes(context: Context) -> Drawing | None:
         axes.set_xlim(left=0)
         entries = [KeyEntry("RMSE", RMSE, "none", "D"), KeyEntry("Row beyond the whiskers", POINT, "none", "o")]
         add_key(figure, entries, NAMES)
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+        return Drawing(key, title, box_caption(), alt, to_svg(figure, key, alt, box_caption()))
 
 
 def _box(axes: Axes, row: int, curve: ResidualBox, beyond: ResidualOutliers | None) -> None:
