@@ -174,7 +174,7 @@ def _predictions(frame: pl.DataFrame, number: int, spec: Spec, model: Model, lev
         score = None if model.scores is None else tables("score")
         return _of_levels(tables("chance"), score, held("predicted"), zone(spec, model))
     predicted, score, chance, asked = held("predicted"), held("score"), held("chance"), zone(spec, model)
-    if chance is None and "probabilities" in gives(dict(model)):
+    if chance is None and "probabilities" in gives(model):
         chance = score
     found = Predictions(
         score, chance, predicted, left_out=held("left out"), zone=asked, log_odds=model.scale is not None)

@@ -86,7 +86,7 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.parts import gives
 
-    served = frozenset.union(*(gives(dict(model), spec.threshold) for model in spec.models.values()))
+    served = frozenset.union(*(gives(model, spec.threshold) for model in spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry
@@ -107,7 +107,7 @@ def lacking(spec: Spec, name: str, metrics: Iterable[MetricPlan]) -> tuple[Metri
     """Return the measures that a model cannot serve, for which it has no value; those of the standard set alone."""
     from evalpipe.spec.parts import gives
 
-    served = gives(dict(spec.models[name]), spec.threshold)
+    served = gives(spec.models[name], spec.threshold)
     return tuple(entry for entry in metrics if entry.metric.needs not in served)
 
 
@@ -140,7 +140,7 @@ def _of_zone(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[MetricChoic
     models = spec.models.values()
     declared = spec.equivocal is not None or any(model.equivocal is not None for model in models)
     listed = any(choice.metric == RATE for choice in choices)
-    if listed or not declared or any("labels" not in gives(dict(model)) for model in models):
+    if listed or not declared or any("labels" not in gives(model) for model in models):
         return ()
     return (MetricChoice(RATE),)
 

@@ -199,7 +199,7 @@ def _bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
 
 def _ranks(model: Model) -> bool:
     """Tell whether a model has a score that is a rank alone."""
-    return model.score is not None and "probabilities" not in gives(dict(model))
+    return model.score is not None and "probabilities" not in gives(model)
 
 
 def _costs(draft: Draft) -> list[list[float]] | None:
@@ -218,7 +218,7 @@ def _costs(draft: Draft) -> list[list[float]] | None:
 def _of_ranks(draft: Draft, free: dict[str, Model]) -> Iterator[Problem]:
     """Report a probability for a threshold where no model gives one, but scores that are ranks alone."""
     ranks = [name for name, model in free.items() if _ranks(model)]
-    if ranks and not any("probabilities" in gives(dict(model)) for model in draft.models.values()):
+    if ranks and not any("probabilities" in gives(model) for model in draft.models.values()):
         message = f"this threshold is a probability, but the score of the model '{ranks[0]}' is a rank alone"
         hint = f"write it as models.{ranks[0]}.threshold, in the units of the score, or add a 'scale' to the score"
         yield draft.tree.problem("unused-threshold", message, "threshold", hint=hint)

@@ -18,11 +18,9 @@ from evalpipe.spec.kinds import (
     SpecPart,
 )
 from evalpipe.spec.separated import Csv
-from evalpipe.spec.thresholds import OfModel, tunes
+from evalpipe.spec.thresholds import OfModel, ThresholdRule, tunes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     AskedMethod = str
 else:
     AskedMethod = Literal["auto", *asked_by_name()]
@@ -130,9 +128,9 @@ class Model(SpecPart):
     """Facts about the model that are not measured here, such as its number of features; shown on the card."""
 
 
-def gives(model: Model | Mapping[str, object], threshold: object = None) -> frozenset[str]:
+def gives(model: Model, threshold: float | ThresholdRule | None = None) -> frozenset[str]:
     """Return which needs of metrics a model can serve, from the keys that it has and the spec's ``threshold``."""
-    has = {key for key, value in dict(model).items() if value is not None}
+    has = {key for key, value in model if value is not None}
     served: set[str] = {"truth"} | ({"labels", "values"} if has & {"prediction", "rate"} else set())
     if "loo_prediction" in has:
         served |= {"loo_values"}

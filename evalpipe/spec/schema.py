@@ -189,7 +189,7 @@ def resolved(spec: Spec) -> dict[str, Any]:
 
 def _of_probabilities(spec: Spec) -> bool:
     """Tell whether the spec's threshold, written or not, can make classes of any model's predictions."""
-    return "threshold" in spec.model_fields_set or any("probabilities" in gives(dict(m)) for m in spec.models.values())
+    return "threshold" in spec.model_fields_set or any("probabilities" in gives(m) for m in spec.models.values())
 
 
 def _resolve_thresholds(spec: Spec, document: dict[str, Any]) -> None:

@@ -68,8 +68,6 @@ OfModel = Annotated[
 """A probability or a score, or a rule."""
 
 
-def tunes(threshold: object) -> bool:
-    """Tell whether a threshold, written or read, is a rule that needs rows."""
-    if isinstance(threshold, ThresholdRule):
-        return threshold.bayes is None
-    return isinstance(threshold, Mapping) and threshold.get("bayes") is None
+def tunes(threshold: float | ThresholdRule | None) -> bool:
+    """Tell whether a threshold is a rule that needs rows."""
+    return isinstance(threshold, ThresholdRule) and threshold.bayes is None
