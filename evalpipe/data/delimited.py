@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from evalpipe.arraytypes import Values, Wholes
+
 CHUNK = 1 << 24
 _HEAD = 1 << 20
 _QUOTE, _BREAK, _RETURN = ord('"'), ord("\n"), ord("\r")
@@ -50,6 +52,7 @@ def header(path: Path, separator: str) -> list[str]:
 
 
 def _check_names(names: list[str], separator: str) -> None:
+    """Refuse a header that is blank, separated in another way, or names a column twice; raises Unreadable."""
     if not names:
         raise Unreadable("no-header", "its first line is blank", "the first line must hold the names of the columns", 1)
     other = next((mark for mark in ";\t,|" if mark != separator and mark in names[0]), None)
@@ -74,8 +77,8 @@ def check(path: Path, separator: str, width: int) -> frozenset[int]:
         try:
             decoder.decode(chunk)
         except UnicodeDecodeError as error:
-            held = len(error.object) - len(chunk)
-            raise _not_utf8(lines + chunk.count(b"\n", 0, max(0, error.start - held)) + 1) from None
+            before = len(error.object) - len(chunk)
+            raise _not_utf8(lines + chunk.count(b"\n", 0, max(0, error.start - before)) + 1) from None
         lines += chunk.count(b"\n")
         whole, mark, rest = (rest + chunk).rpartition(b"\n")
         shape.feed(whole + mark)
@@ -104,6 +107,7 @@ class _Shape:
         marks = (codes == self.separator) | (codes == _BREAK)
         quotes = codes == _QUOTE
         if self.inside or quotes.any():
+            # Each quote turns "inside a quoted cell" over; breaks and separators there belong to the cell.
             within = np.logical_xor.accumulate(quotes) ^ self.inside
             marks &= ~within
             self.inside = bool(within[-1]) if len(within) else self.inside
@@ -117,7 +121,11 @@ class _Shape:
             self._cells += len(places)
         self._seen += len(codes)
 
-    def _records_of(self, codes: np.ndarray, places: np.ndarray, ends: np.ndarray) -> None:
+    def _records_of(self, codes: Values, places: Wholes, ends: Wholes) -> None:
+        """Count the cells of the records that end in ``codes``, the bytes of a part, and note those that are blank.
+
+        ``places`` are those of separators and line breaks among the bytes, ``ends`` those of line breaks among these.
+        """
         separators = np.diff(ends, prepend=-1) - 1
         separators[0] += self._cells
         stops = places[ends]

@@ -24,9 +24,9 @@ class Unreadable(Exception):  # noqa: N818 - a state of a file, caught in this r
         super().__init__(reason)
         self.code, self.reason, self.hint, self.line, self.rows = code, reason, hint, line, tuple(rows)
 
-    def problem(self, shown: str, asked: Place | None) -> Problem:
-        """Return the problem of the file ``shown``, asked for at ``asked``."""
-        notes = more(len(self.rows)) + ((f"named at {asked}",) if asked is not None else ())
+    def problem(self, shown: str, named_at: Place | None) -> Problem:
+        """Return the problem of the file ``shown``; ``named_at`` is the place in the spec that names it."""
+        notes = more(len(self.rows)) + ((f"named at {named_at}",) if named_at is not None else ())
         place = Place(shown, self.line)
         return Problem(self.code, f"cannot read {shown}: {self.reason}", place, self.hint, self.rows[:SHOWN], notes)
 

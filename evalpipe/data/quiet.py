@@ -23,14 +23,14 @@ def quiet() -> Iterator[None]:
     except OSError:
         yield
         return
-    with os.fdopen(outside, "wb"), tempfile.TemporaryFile() as held:
+    with os.fdopen(outside, "wb"), tempfile.TemporaryFile() as caught:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
-        os.dup2(held.fileno(), STDERR)
+        os.dup2(caught.fileno(), STDERR)
         try:
             yield
         finally:
             os.dup2(outside, STDERR)
-        held.seek(0)
+        caught.seek(0)
         with contextlib.suppress(OSError):
-            os.write(outside, held.read())
+            os.write(outside, caught.read())

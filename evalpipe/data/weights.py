@@ -29,45 +29,45 @@ FEW = 0.1
 """The share of the rows below which an effective sample size is warned of."""
 
 
-def check(found: Columns, column: str, *, whole: bool) -> None:
+def check(columns: Columns, column: str, *, whole: bool) -> None:
     """Check the weights and bring them into a range in which their sums can be held; ``whole``: they are counts."""
     loc: Loc = ("weight", "column")
-    if column in found.values:
+    if column in columns.values:
         return
-    values = read_numbers(found, column, loc, "missing-weight", "weight")
+    values = read_numbers(columns, column, loc, "missing-weight", "weight")
     if values is None:
         return
-    found.values[column] = values
-    before = len(found.problems)
-    _refuse(found, column, loc, values, whole=whole)
-    if not whole and len(found.problems) == before:
-        found.values[column] = _scaled(found, values)
+    columns.values[column] = values
+    before = len(columns.problems)
+    _refuse(columns, column, loc, values, whole=whole)
+    if not whole and len(columns.problems) == before:
+        columns.values[column] = _scaled(columns, values)
 
 
-def _refuse(found: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool) -> None:
+def _refuse(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool) -> None:
     """Report weights that are negative, infinite, no counts where these are asked for, or all 0."""
-    rows, written, problems = found.rows, found.rows.frame[column], found.problems
-    known = values.fill_nan(None)
-    wrong = ((known < 0) | known.is_infinite()).fill_null(value=False)
+    rows, written, problems = columns.rows, columns.rows.frame[column], columns.problems
+    defined = values.fill_nan(None)
+    wrong = ((defined < 0) | defined.is_infinite()).fill_null(value=False)
     if wrong.any():
         message = f"{cells(wrong)} of the weight column '{column}' {are(wrong)} negative or infinite"
         hint = "a weight is a number from 0 on; rows of weight 0 are left out"
         problems.append(rows.problem("weight-range", message, loc, hint, mask=wrong, values=written))
-    broken = ((known != known.floor()) & ~wrong).fill_null(value=False)
+    broken = ((defined != defined.floor()) & ~wrong).fill_null(value=False)
     if whole and broken.any():
         message = f"{cells(broken)} of the weight column '{column}' {are(broken)} not {noun(broken, 'whole number')}"
         hint = "frequency weights count identical rows; for other weights write kind: importance"
         problems.append(rows.problem("frequency-weight", message, loc, hint, mask=broken, values=written))
-    if whole and not wrong.any() and (known.sum() or 0) > COUNTED:
-        message = f"the weight column '{column}' sums to {known.sum():.4g}, more than can be counted one by one"
+    if whole and not wrong.any() and (defined.sum() or 0) > COUNTED:
+        message = f"the weight column '{column}' sums to {defined.sum():.4g}, more than can be counted one by one"
         hint = f"frequency weights count rows, {COUNTED:,} at most; for other weights write kind: importance"
         problems.append(rows.problem("frequency-weight", message, loc, hint))
-    if known.null_count() == 0 and not (known != 0).any():
+    if defined.null_count() == 0 and not (defined != 0).any():
         message = f"all weights of dataset '{rows.name}' are 0 (column '{column}')"
         problems.append(rows.problem("weights-all-zero", message, loc, "at least one row must count"))
 
 
-def _scaled(found: Columns, values: pl.Series) -> pl.Series:
+def _scaled(columns: Columns, values: pl.Series) -> pl.Series:
     """Divide importance weights by a power of two where the largest is extreme; only their ratios count."""
     import polars as pl
 
@@ -76,16 +76,17 @@ def _scaled(found: Columns, values: pl.Series) -> pl.Series:
     if abs(power) <= USUAL:
         power = 0
     else:
-        message = (f"the weights of dataset '{found.rows.name}' are divided by 2^{power}, so that their sums can be "
+        message = (f"the weights of dataset '{columns.rows.name}' are divided by 2^{power}, so that their sums can be "
                    "held; only their ratios count, and totals of weights are of the divided ones")
-        found.warnings.append(Warned(code="weights-scaled", message=message))
+        columns.warnings.append(Warned(code="weights-scaled", message=message))
     scaled = np.ldexp(values.to_numpy(), -power)
+    # Squares of weights are summed too, and 1e-60 squared is still held beside 1.
     gone = (values.to_numpy() > 0) & (scaled < NEGLIGIBLE * math.ldexp(largest, -power))
     if gone.any():
         count = f"{gone.sum():,} row{' has a weight' if gone.sum() == 1 else 's have weights'}"
-        message = (f"{count} below {NEGLIGIBLE:g} of the largest in dataset '{found.rows.name}', and "
+        message = (f"{count} below {NEGLIGIBLE:g} of the largest in dataset '{columns.rows.name}', and "
                    f"count{'s' if gone.sum() == 1 else ''} as weight 0")
-        found.warnings.append(Warned(code="weights-negligible", message=message))
+        columns.warnings.append(Warned(code="weights-negligible", message=message))
     return pl.Series(values.name, np.where(gone, 0.0, scaled)) if power or gone.any() else values
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evalpipe.data.condition.parse import Parser
-from evalpipe.data.condition.tokens import Fault, Wrong, names
+from evalpipe.data.condition.tokens import ConditionFault, Wrong, names
 from evalpipe.data.condition.values import WORDS
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.formats import sentence
@@ -24,7 +24,7 @@ def mentioned(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(column for column in columns if column in words)
 
 
-def faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[Fault]:
+def faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[ConditionFault]:
     """Check a condition against the columns and their types; ``why`` says why a column is text that may surprise."""
     try:
         _expression(text, schema, why, nothing=True)
@@ -60,24 +60,25 @@ def _expression(
     if value.kind not in ("truth", "nothing"):
         message = f"is not a condition: its value is {WORDS[value.kind]}, not true or false"
         raise Wrong("bad-where", message, 'compare it with something, as in "age >= 18"')
-    made = value.expression.cast(pl.Boolean).alias("keep")
+    expression = value.expression.cast(pl.Boolean).alias("keep")
     if nothing:
         try:
-            pl.DataFrame(schema=dict(schema)).clear(n=1).select(made)
+            pl.DataFrame(schema=dict(schema)).clear(n=1).select(expression)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             message = f"cannot be computed: {sentence(error).rstrip(':')}"
             raise Wrong("bad-where", message, "check its texts, dates and patterns") from None
-    return made
+    return expression
 
 
-def _unknown(name: str, text: str, schema: Mapping[str, object]) -> Fault:
+def _unknown(name: str, text: str, schema: Mapping[str, object]) -> ConditionFault:
+    """Return the fault of a name that is no column, with the one that may be meant."""
     close = closest(name, schema)
     quoted = f'"{name}"' in text
     listed = ", ".join(list(schema)[:12]) + (", …" if len(schema) > 12 else "")
     hint = f"did you mean '{close}'?" if close else f"the columns are {listed}"
     if quoted and not close:
         hint = f"a text stands in single quotes: '{name}'"
-    return Fault("unknown-column", f"names the column '{name}', which the data do not have", hint)
+    return ConditionFault("unknown-column", f"names the column '{name}', which the data do not have", hint)
 
 
 def judge(frame: pl.DataFrame, text: str) -> pl.Series:
@@ -88,8 +89,8 @@ def judge(frame: pl.DataFrame, text: str) -> pl.Series:
     import polars as pl
 
     try:
-        made = _expression(text, frame.schema, {})
-        flags = frame.with_columns(made).get_column("keep")
+        expression = _expression(text, frame.schema, {})
+        flags = frame.with_columns(expression).get_column("keep")
     except Wrong as wrong:
         raise Unreadable(wrong.fault.code, wrong.fault.message, wrong.fault.hint) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

@@ -271,34 +271,37 @@ _WHOLE = {("round", 1), ("substr", 1), ("substr", 2)}
 """The arguments that are whole numbers written in the condition."""
 
 
-def call(function: Function, given: list[Value]) -> Value:
+def call(function: Function, arguments: list[Value]) -> Value:
     """Return what a function makes of its arguments; raises Wrong where they do not fit."""
-    _counted(function, given)
-    takes = function.takes * len(given) if function.many else function.takes
+    _counted(function, arguments)
+    takes = function.takes * len(arguments) if function.many else function.takes
     what = f"{function.name}()"
-    checked = [_argument(value, kind, what) for value, kind in zip(given, takes, strict=False)]
+    checked = [_argument(value, kind, what) for value, kind in zip(arguments, takes, strict=False)]
     if takes[0] == "any" and len(checked) > 1:
         checked = together(checked, f"{what} brings together")
     first = next((value for value in checked if value.kind != "nothing"), checked[0])
     gives: Kind = first.kind if function.gives in ("any", "when") else function.gives  # type: ignore[assignment]
-    called = f"{function.name}({', '.join(value.called for value in given)})"
+    called = f"{function.name}({', '.join(value.called for value in arguments)})"
     if takes[0] != "any" and any(value.kind == "nothing" for value in checked):
         return Value(nothing().expression, gives, called)
     inputs: list[Any] = [
         _whole(value, what) if (function.name, place) in _WHOLE
         else real(value) if value.kind == "number" else value.expression for place, value in enumerate(checked)]
-    made = function.build(*inputs)
+    result = function.build(*inputs)
     zone = first.zone if gives == "time" else None
-    return Value(defined(made) if gives == "number" else made, gives, called, zone=zone)
+    return Value(defined(result) if gives == "number" else result, gives, called, zone=zone)
 
 
-def _counted(function: Function, given: list[Value]) -> None:
+def _counted(function: Function, arguments: list[Value]) -> None:
+    """Refuse too few or too many arguments; raises Wrong."""
     most = None if function.many else len(function.arguments)
-    if len(given) < max(1, function.least) or (most is not None and len(given) > most):
-        raise Wrong("bad-where", f"calls {function.name}() with {len(given)} arguments", f"it is {function.signature}")
+    if len(arguments) < max(1, function.least) or (most is not None and len(arguments) > most):
+        message = f"calls {function.name}() with {len(arguments)} arguments"
+        raise Wrong("bad-where", message, f"it is {function.signature}")
 
 
 def _argument(value: Value, kind: Takes, what: str) -> Value:
+    """Return an argument that is of the kind a function takes; raises Wrong for another."""
     if kind == "any":
         return value
     if kind == "when":
@@ -311,6 +314,7 @@ def _argument(value: Value, kind: Takes, what: str) -> Value:
 
 
 def _whole(value: Value, what: str) -> int:
+    """Return an argument that must stand in the condition as a whole number; raises Wrong for another."""
     if not value.called.lstrip("-").isdecimal():
         message = f"{what} needs a whole number written in the condition, but {value.called} is none"
         raise Wrong("bad-where", message, "write the number itself, as in round(x, 2)")

@@ -43,6 +43,7 @@ def negated(value: Value) -> Value:
 
 
 def _flags(value: Value, word: str) -> pl.Expr:
+    """Return whether each row meets a condition that ``word`` joins; raises Wrong for a value that is none."""
     import polars as pl
 
     if value.kind not in ("truth", "nothing"):
@@ -57,10 +58,10 @@ def compared(left: Value, sign: str, right: Value) -> Value:
         hint = "a missing value is found by IS NULL or IS NOT NULL"
         raise Wrong("bad-where", f"compares with NULL ({sign} NULL), which no row meets", hint)
     first, second = alike(left, right, "compares")
-    made = {
+    outcome = {
         "=": first.eq, "<>": first.ne, "!=": first.ne, "<": first.lt, "<=": first.le, ">": first.gt, ">=": first.ge,
     }[sign](second)
-    return Value(made, "truth", "a comparison")
+    return Value(outcome, "truth", "a comparison")
 
 
 def tested(value: Value, word: str, *, inverted: bool) -> Value:
@@ -68,11 +69,11 @@ def tested(value: Value, word: str, *, inverted: bool) -> Value:
     import polars as pl
 
     if word == "null":
-        made = value.expression.is_null()
+        outcome = value.expression.is_null()
     else:
         flags = need(value, "truth", f"IS {word.upper()}").expression.cast(pl.Boolean)
-        made = flags.eq_missing(pl.lit(word == "true"))
-    return Value(~made if inverted else made, "truth", f"a test with IS {word.upper()}")
+        outcome = flags.eq_missing(pl.lit(word == "true"))
+    return Value(~outcome if inverted else outcome, "truth", f"a test with IS {word.upper()}")
 
 
 def one_of(value: Value, options: Sequence[Value]) -> Value:
@@ -112,6 +113,7 @@ def like(value: Value, pattern: Value, word: str) -> Value:
     if pattern.literal is None:
         message = f"compares {value.called} by {word.upper()} with what is not a text"
         raise Wrong("bad-where", message, "write the pattern in single quotes, as in name LIKE 'A%'")
+    # All other signs of the pattern stand for themselves, also those that mean something in a regular expression.
     signs = {"%": ".*", "_": "."}
     expression = "".join(signs.get(sign, re.escape(sign)) for sign in pattern.literal)
     flags = "(?is)" if word == "ilike" else "(?s)"
@@ -131,8 +133,8 @@ def computed(left: Value, sign: str, right: Value) -> Value:
     first, second = (real(need(value, "number", f"'{sign}'")) for value in (left, right))
     if sign in "/%":
         second = not_zero(second)
-    made: dict[str, Any] = {"+": first.add, "-": first.sub, "*": first.mul, "/": first.truediv, "%": first.mod}
-    return Value(defined(made[sign](second)), "number", called)
+    operations: dict[str, Any] = {"+": first.add, "-": first.sub, "*": first.mul, "/": first.truediv, "%": first.mod}
+    return Value(defined(operations[sign](second)), "number", called)
 
 
 def minus(value: Value) -> Value:
@@ -150,11 +152,11 @@ def chosen(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:
     import polars as pl
 
     values = together([*(value for _, value in branches), other], "CASE brings together")
-    made = values[-1].expression
+    result = values[-1].expression
     for (met, _), value in zip(reversed(branches), reversed(values[:-1]), strict=True):
-        made = pl.when(_flags(met, "WHEN")).then(value.expression).otherwise(made)
+        result = pl.when(_flags(met, "WHEN")).then(value.expression).otherwise(result)
     first = next((value for value in values if value.kind != "nothing"), values[0])
-    return Value(made, first.kind, "what CASE gives", zone=first.zone)
+    return Value(result, first.kind, "what CASE gives", zone=first.zone)
 
 
 def cast(value: Value, written: str, *, strict: bool) -> Value:
@@ -165,11 +167,11 @@ def cast(value: Value, written: str, *, strict: bool) -> Value:
     kind, called = CASTS[name], f"{value.called} as {name.upper()}"
     if value.kind == "nothing":
         return Value(value.expression, kind, called)
-    made = _converted(value, name, strict=strict)
-    if made is None:
+    converted = _converted(value, name, strict=strict)
+    if converted is None:
         message = f"casts {value.called}, which is {WORDS[value.kind]}, to {name.upper()}"
         raise Wrong("bad-where", message, "compare it as it is, or make a column of it beforehand")
-    return Value(made, kind, called, zone=value.zone if kind == "time" else None)
+    return Value(converted, kind, called, zone=value.zone if kind == "time" else None)
 
 
 def _converted(value: Value, name: str, *, strict: bool) -> pl.Expr | None:
@@ -181,11 +183,11 @@ def _converted(value: Value, name: str, *, strict: bool) -> pl.Expr | None:
         return _written(cells) if value.kind == "number" else cells.cast(pl.String)
     if value.kind == "text":
         bare = cells.str.strip_chars()
-        made: dict[str, pl.Expr] = {
+        conversions: dict[str, pl.Expr] = {
             "integer": bare.cast(pl.Int64, strict=strict), "double": defined(bare.cast(pl.Float64, strict=strict)),
             "date": _day(cells, strict=strict), "timestamp": cells.str.to_datetime(time_unit="us", strict=strict),
         }
-        return made.get(name)
+        return conversions.get(name)
     if name == "date":
         return {"date": cells, "time": cells.dt.date()}.get(value.kind)
     if name == "timestamp":

@@ -78,10 +78,12 @@ class Parser:
         return word
 
     def _must(self, word: str) -> None:
+        """Take a word or sign that has to follow; raises Wrong where another does."""
         if self._take(word) is None:
             raise self._unexpected(word.upper())
 
     def _unexpected(self, wanted: str) -> Wrong:
+        """Return the fault that something else stands where ``wanted`` should."""
         token = self._next
         begin = self.written[:token.begin].strip()
         after = f"after {begin[-30:]!r}" if begin else "at its beginning"
@@ -90,21 +92,25 @@ class Parser:
         return Wrong("bad-sql", f"cannot be read: {there} {after}, where {wanted} should follow", hint)
 
     def _or(self) -> Value:
+        """Read conditions joined by OR, which binds least."""
         value = self._and()
         while self._operation("or"):
             value = operators.joined(value, "OR", self._and())
         return value
 
     def _and(self) -> Value:
+        """Read conditions joined by AND."""
         value = self._not()
         while self._operation("and"):
             value = operators.joined(value, "AND", self._not())
         return value
 
     def _not(self) -> Value:
+        """Read a condition that NOT may stand before."""
         return operators.negated(self._not()) if self._operation("not") else self._comparison()
 
     def _comparison(self) -> Value:
+        """Read values that signs or words compare, from left to right."""
         value = self._sum()
         while True:
             sign = self._operation(*COMPARISONS)
@@ -116,12 +122,13 @@ class Parser:
                 after = self._tokens[self._at + 1].value.casefold() if self._next.sort == "word" else ""
                 inverted = self._next.value.casefold() == "not" and after in ("in", "between", "like", "ilike")
                 self._at += inverted
-                found = self._range(value)
-                if found is None:
+                test = self._range(value)
+                if test is None:
                     return value
-                value = operators.negated(found) if inverted else found
+                value = operators.negated(test) if inverted else test
 
     def _is(self, value: Value) -> Value:
+        """Read what follows IS."""
         inverted = self._take("not") is not None
         word = self._take("null", "true", "false")
         if word is None:
@@ -129,6 +136,7 @@ class Parser:
         return operators.tested(value, word, inverted=inverted)
 
     def _range(self, value: Value) -> Value | None:
+        """Read IN, BETWEEN, LIKE or ILIKE and what follows; None where none of them does."""
         word = self._take("in", "between", "like", "ilike")
         if word == "in":
             self._must("(")
@@ -144,26 +152,31 @@ class Parser:
         return None if word is None else operators.like(value, self._sum(), word)
 
     def _sum(self) -> Value:
+        """Read terms joined by +, - or ||."""
         value = self._product()
         while sign := self._operation("+", "-", "||"):
             value = operators.computed(value, sign, self._product())
         return value
 
     def _product(self) -> Value:
+        """Read factors joined by *, / or %."""
         value = self._signed()
         while sign := self._operation("*", "/", "%"):
             value = operators.computed(value, sign, self._signed())
         return value
 
     def _signed(self) -> Value:
+        """Read a value that signs may stand before."""
         sign = self._operation("-", "+")
         if sign is None:
             return self._single()
         return operators.minus(self._signed()) if sign == "-" else operators.plus(self._signed())
 
     def _single(self) -> Value:
+        """Read a value: one in brackets, a number, a text, a column or what a word begins."""
         token = self._next
         if self._take("("):
+            # Refused by name: people who know SQL will try it.
             if self._next.value.casefold() in ("select", "with"):
                 raise _refused("holds a subquery")
             value = self._or()
@@ -198,12 +211,14 @@ class Parser:
         return self._column(token.value)
 
     def _column(self, name: str) -> Value:
+        """Return a column's values; of a name that is none, a missing value, so that the rest is still checked."""
         if name not in self.schema:
             self.unknown.append(name)
             return replace(nothing(), called=f"'{name}'")
         return column(name, self.schema[name], self.why.get(name))
 
     def _case(self) -> Value:
+        """Read what follows CASE: conditions, or values that the first one is compared with."""
         base = None if self._next.value.casefold() == "when" else self._or()
         branches: list[tuple[Value, Value]] = []
         while self._take("when"):
@@ -217,6 +232,7 @@ class Parser:
         return operators.chosen(branches, other)
 
     def _call(self, written: str, word: str) -> Value:
+        """Read the arguments of a function, called ``word`` in small letters, and its closing bracket."""
         if word in ("cast", "try_cast"):
             value = self._or()
             self._must("as")
@@ -226,26 +242,29 @@ class Parser:
             return operators.cast(value, kind, strict=word == "cast")
         if word not in FUNCTIONS:
             raise _not_a_function(written, word)
-        given: list[Value] = []
+        arguments: list[Value] = []
         while not self._take(")"):
-            if given:
+            if arguments:
                 self._must(",")
-            given.append(self._or())
+            arguments.append(self._or())
         if word != "isnan" and self._next.value.casefold() == "over":
             raise _refused("holds a window over other rows")
-        return call(FUNCTIONS[word], given)
+        return call(FUNCTIONS[word], arguments)
 
 
 def _refused(what: str) -> Wrong:
+    """Return the fault of what would look at more than one row."""
     return Wrong("bad-where", what, "a condition looks at the cells of one row")
 
 
 def _clock(word: str) -> Wrong:
+    """Return the fault of a function whose value another run would not repeat."""
     hint = "write the date itself, so that every run uses the same rows"
     return Wrong("bad-where", f"asks the clock with {word.upper()}", hint)
 
 
 def _not_a_function(written: str, word: str) -> Wrong:
+    """Return the fault of a call of something that is no function, with the one that may be meant."""
     if word in ("select", "exists"):
         return _refused("holds a subquery")
     if word in CLOCK:

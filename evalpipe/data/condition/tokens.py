@@ -21,7 +21,7 @@ SORTS: tuple[Sort, ...] = ("number", "text", "quoted", "word", "sign")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ConditionFault:
     """What is wrong with a condition: a stable code, a sentence and the way out."""
 
     code: str
@@ -35,7 +35,7 @@ class Wrong(Exception):  # noqa: N818 - a state of a condition, caught in this r
     def __init__(self, code: str, message: str, hint: str) -> None:
         """Keep the fault."""
         super().__init__(message)
-        self.fault = Fault(code, message, hint)
+        self.fault = ConditionFault(code, message, hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,15 @@ class Token:
 
 def tokens(text: str) -> list[Token]:
     """Cut a condition into tokens, the last of them its end; raises Wrong."""
-    found: list[Token] = []
+    pieces: list[Token] = []
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise _strange(text, at)
         at = match.end()
-        found.extend(Token(sort, _plain(sort, match[sort]), match.start(), at) for sort in SORTS if match[sort])
-    return [*found, Token("end", "", len(text), len(text))]
+        pieces.extend(Token(sort, _plain(sort, match[sort]), match.start(), at) for sort in SORTS if match[sort])
+    return [*pieces, Token("end", "", len(text), len(text))]
 
 
 def _plain(sort: Sort, written: str) -> str:

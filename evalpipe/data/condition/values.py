@@ -137,8 +137,8 @@ def alike(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
 
 def together(values: Sequence[Value], what: str) -> list[Value]:
     """Return values of which each row may have any, in one kind and one time zone; raises Wrong where they differ."""
-    known = [value for value in values if value.kind != "nothing"]
-    first = next((value for value in known if value.literal is None), known[0] if known else values[0])
+    present = [value for value in values if value.kind != "nothing"]
+    first = next((value for value in present if value.literal is None), present[0] if present else values[0])
     alike_values = [_dated(value, first) for value in values]
     for value in alike_values:
         _same_kind(first, value, what)
@@ -149,6 +149,7 @@ def together(values: Sequence[Value], what: str) -> list[Value]:
 
 
 def _in_zone(value: Value, first: Value) -> Value:
+    """Return a time in the zone of ``first``; what is no time, or where that has no zone, as it is."""
     if value.kind != "time" or first.zone is None:
         return value
     return replace(value, expression=value.expression.dt.convert_time_zone(first.zone), zone=first.zone)
@@ -212,6 +213,7 @@ def _times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
 
 
 def _moment(value: Value, zones: set[str | None]) -> pl.Expr:
+    """Return the moment that a time names, in UTC where it has a zone; that of a date is its first."""
     import polars as pl
 
     expression = value.expression.cast(pl.Datetime("us")) if value.kind == "date" else value.expression
