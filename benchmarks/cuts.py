@@ -25,7 +25,7 @@ import evalpipe
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.recalibrate import fold_of
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.run import load
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "methods.md"
@@ -98,7 +98,7 @@ def simulate(task: tuple[str, int]) -> dict[str, float]:
     }
     results = evalpipe.run(spec, frames=frames)
     loaded = load(spec)
-    planned = plan(loaded, look(loaded, frames))
+    planned = plan(loaded, look(sources(loaded), frames))
     (sample,) = read(planned, frames)
     (threshold,) = results.thresholds
     cuts = np.array(threshold.cuts)[fold_of(planned, sample, FOLDS)]

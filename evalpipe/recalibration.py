@@ -12,6 +12,7 @@ from evalpipe.errors import DataError, Problem, UsageError
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.plan import Plan
     from evalpipe.results import Recalibration, Results
     from evalpipe.spec.models import Spec
 
@@ -37,7 +38,8 @@ def recalibrate(
     found = _read(results)
     record = _record(found, model, fitted_on)
     path = data if isinstance(data, str | os.PathLike) else None
-    frame, values, score = predictions(_spec(found, record, path), None if path is not None else _frame(data))
+    frame = None if path is not None else _frame(data)
+    frame, values, score = predictions(_plan(found, record, path, frame), frame)
     made = _fitted(record)(values, score)
     columns = {model: made} if made.ndim == 1 else {
         f"{model}.{level}": made[:, place] for place, level in enumerate(found.levels)}
@@ -87,6 +89,17 @@ def _record(results: Results, model: str, fitted_on: str | None) -> Recalibratio
         message = f"'{model}' was fitted on {' and on '.join(datasets)}"
         raise UsageError(Problem("which-fit", message, hint="name one of these as the dataset it was fitted on"))
     return same[0] if fitted_on is None else same[datasets.index(fitted_on)]
+
+
+def _plan(
+    results: Results, record: Recalibration, path: str | os.PathLike[str] | None, frame: pl.DataFrame | None
+) -> Plan:
+    """Plan to read the one model's predictions from the data."""
+    from evalpipe.data.catalog import look
+    from evalpipe.plan import plan_predictions, sources
+
+    spec = _spec(results, record, path)
+    return plan_predictions(spec, look(sources(spec), None if frame is None else {"data": frame}))
 
 
 def _spec(results: Results, record: Recalibration, path: str | os.PathLike[str] | None) -> Spec:

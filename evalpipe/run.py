@@ -87,9 +87,10 @@ def plan(source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.
     """
     from evalpipe.data.catalog import look
     from evalpipe.plan import plan as make_plan
+    from evalpipe.plan import sources
 
     spec = load(source, overrides)
-    return make_plan(spec, look(spec, frames))
+    return make_plan(spec, look(sources(spec), frames))
 
 
 def run(
@@ -114,7 +115,8 @@ def run(
     from evalpipe.gates import judged, look_back
     from evalpipe.gates.reference import REFERENCE, next_reference
     from evalpipe.plan import plan as make_plan
-    from evalpipe.spec.schema import resolved, spec_sha256
+    from evalpipe.plan import sources
+    from evalpipe.spec.schema import resolved
 
     progress = progress or Silence()
     clock = _Clock(progress)
@@ -122,7 +124,8 @@ def run(
     spec = load(source, overrides)
     with _recorder(out) as folder:
         clock(2)
-        planned = make_plan(spec, look(spec, frames))
+        planned = make_plan(spec, look(sources(spec), frames))
+        written = resolved(spec)
         clock(3)
         samples = read(planned, frames)
         earlier = look_back(planned, samples) if folder is None else look_back(
@@ -130,17 +133,17 @@ def run(
         if folder is not None:
             from evalpipe.report import ready
 
-            ready(spec.report.formats)
+            ready(planned.formats)
         clock(4)
-        progress.expect(spec.intervals.replicates * sum(sample.role == "evaluate" for sample in samples))
+        progress.expect(planned.replicates * sum(sample.role == "evaluate" for sample in samples))
         evaluation = evaluate_plan(planned, samples, progress.advance)
         clock(5)
-        results = judged(planned, gather(planned, samples, evaluation, resolved(spec), spec_sha256(spec)), earlier)
+        results = judged(planned, gather(planned, samples, evaluation, written), earlier)
         if folder is not None:
             clock(6)
             from evalpipe.report import render as render_card
 
-            card = render_card(results, spec.report.formats)
+            card = render_card(results, planned.formats)
             clock(7)
             reference = next_reference(results, earlier, fail_on)
             folder.write(results, card | ({} if reference is None else {REFERENCE: reference}), clock.durations)

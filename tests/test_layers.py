@@ -55,7 +55,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling", "spec", "data.table",
         "metrics", "tasks", "errors",
     },
-    "data": {"levels", "origin", "spelling", "spec", "plan", "tasks", "results", "errors"},
+    "data": {"levels", "origin", "spelling", "plan", "tasks", "results", "errors"},
     "engine": {
         "chapters", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers", "plan", "tasks",
         "statistics", "metrics", "intervals", "calibration", "desirability", "data.sample",
@@ -63,15 +63,15 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "report": {"chapters", "chapters.records", "intervals.declare", "constants", "numbers", "results", "errors"},
     "gates": {
-        "levels", "origin", "spelling", "numbers", "plan", "spec", "data.sample", "intervals", "results",
+        "levels", "origin", "spelling", "numbers", "plan", "data.sample", "intervals", "results",
         "report.names", "report.tables", "report.wording", "errors",
     },
     "lock": set(),
     "__main__": {"cli"},
-    "record": {"lock", "spec", "results", "version", "errors"},
+    "record": {"lock", "results", "version", "errors"},
     "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
     "arguments": {"origin", "errors"},
-    "arrays": {"levels", "arguments", "run", "spec", "results", "errors"},
+    "arrays": {"levels", "arguments", "run", "results", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
         "intervals.declare", "numbers", "run", "record", "recalibration", "gates.reference", "spec", "plan", "results",

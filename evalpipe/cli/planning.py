@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from evalpipe.cli.app import annotation
+from evalpipe.cli.plan_document import plan_document
 from evalpipe.spec.text import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.plan import MetricPlan, Plan
-    from evalpipe.spec.models import Spec
+    from evalpipe.plan import GatePlan, MetricPlan, ModelPlan, Plan
 
 
 def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
@@ -28,18 +28,18 @@ def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
         return
     for problem in made.warnings if form == "github" else ():
         click.echo(annotation(problem))
-    print_warnings(made.spec)
+    print_warnings(made)
     evaluated = sum(dataset.role == "evaluate" for dataset in made.datasets)
     shown = STDIN if path == "-" else path
     click.echo(
-        f"ok: {shown}: {count(len(made.spec.models), 'model')}, {count(len(made.metrics), 'measure')}, "
+        f"ok: {shown}: {count(len(made.models), 'model')}, {count(len(made.metrics), 'measure')}, "
         f"{count(evaluated, 'dataset')} to evaluate"
     )
 
 
-def print_warnings(spec: Spec) -> None:
-    """Print the warnings of a spec on stderr."""
-    for problem in spec.warnings:
+def print_warnings(plan: Plan) -> None:
+    """Print the warnings of the spec on stderr."""
+    for problem in plan.warnings:
         click.echo(f"{problem}\n", err=True)
 
 
@@ -53,67 +53,8 @@ def print_plan(path: str, overrides: Sequence[str], form: str) -> None:
     from evalpipe.run import plan
 
     made = plan(path, overrides)
-    print_warnings(made.spec)
+    print_warnings(made)
     click.echo(json.dumps(plan_document(made), indent=1, ensure_ascii=False) if form == "json" else _text(made))
-
-
-def plan_document(plan: Plan) -> dict[str, Any]:
-    """Return a plan as plain JSON values."""
-    from evalpipe.plan import LACKING, lacking
-    from evalpipe.spec.schema import spec_sha256
-
-    spec = plan.spec
-    return {
-        "name": spec.name,
-        "task": spec.task,
-        "spec_sha256": spec_sha256(spec),
-        "seed": spec.seed,
-        "datasets": [
-            {
-                "name": dataset.name,
-                "role": dataset.role,
-                "files": [shown for _, shown in dataset.table.files],
-                "rows": dataset.table.rows,
-                "where": spec.datasets[dataset.name].where,
-                "columns": list(dict.fromkeys(
-                    (*dataset.columns, *dataset.table.where_columns, *dataset.compared))),
-                "predictions": {
-                    model: {
-                        "files": [shown for _, shown in held.table.files], "columns": list(held.columns),
-                        "matched": "position" if spec.id is None else "id", "compared": list(held.compared),
-                    }
-                    for model, held in dataset.predictions.items()
-                },
-            }
-            for dataset in plan.datasets
-        ],
-        "estimates": [
-            {
-                "dataset": dataset.name,
-                "model": model,
-                "variant": variant,
-                "metric": entry.metric.name,
-                "params": entry.shown,
-                "average": entry.average,
-                "method": entry.method,
-                "reason": entry.reason,
-            }
-            for dataset in plan.datasets
-            if dataset.role == "evaluate"
-            for model in spec.models
-            for variant in ("original", *(choice.name for choice in plan.recalibrators))
-            for entry in plan.metrics
-            if entry not in lacking(spec, model, plan.metrics)
-        ],
-        "not_served": [
-            {"model": model, "metric": entry.metric.name, "reason": f"the model gives {LACKING[entry.metric.needs]}"}
-            for model in spec.models
-            for entry in lacking(spec, model, plan.metrics)
-        ],
-        "replicates": spec.intervals.replicates,
-        "level": spec.intervals.level,
-        "cost": plan.cost,
-    }
 
 
 def _text(plan: Plan) -> str:
@@ -126,12 +67,12 @@ def _text(plan: Plan) -> str:
         lines.append(f"  reads {', '.join(dataset['columns'])}")
         lines += [
             f"  reads {', '.join(held['columns'])} of {model} from {', '.join(held['files'])}, rows matched "
-            + _matched(plan.spec.id, held["compared"])
+            + _matched(plan.id, held["compared"])
             for model, held in dataset["predictions"].items()
         ]
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     measures = count(len(plan.metrics), "measure")
-    lines += ["", f"{measures} for each of {', '.join(plan.spec.models)} on {', '.join(evaluated)}:"]
+    lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated)}:"]
     labels = [_label(entry) for entry in plan.metrics]
     width = max(map(len, labels))
     lines += [
@@ -166,43 +107,89 @@ def _matched(identity: str | None, compared: Sequence[str]) -> str:
 
 def _asked(plan: Plan) -> list[str]:
     """Say what is measured besides: slices, the search for the worst, recalibrated variants, comparisons, goals."""
-    from evalpipe.plan import in_words
-
-    spec, lines = plan.spec, [""]
-    if spec.slices is not None:
-        lines.append(f"in slices by {', '.join(slicing.title for slicing in spec.slices)}")
-    if spec.worst_slices is not None:
-        worst = spec.worst_slices
-        lines.append(f"the {worst.top} slices of worst {worst.metric.metric}, of up to {worst.depth} columns combined")
+    lines = [""]
+    if plan.slices.slicings:
+        lines.append(f"in slices by {', '.join(slicing.title for slicing in plan.slices.slicings)}")
+    if plan.slices.worst is not None:
+        worst = plan.slices.worst
+        lines.append(
+            f"the {worst.top} slices of worst {worst.entry.metric.name}, of up to {worst.depth} columns combined")
     if plan.recalibrators:
         fitted = f"cross-fitted in {plan.folds} folds" if plan.folds is not None else (
             f"fitted on {plan.recalibrated_on}")
-        names = ", ".join(choice.name for choice in plan.recalibrators)
+        names = ", ".join(method.name for method in plan.recalibrators)
         lines.append(f"every model recalibrated by {names}, {fitted}, less the original on the same rows")
-    if spec.exposure is not None:
-        lines.append(_exposed(spec))
-    if spec.complete_case is not None:
+    lines += _exposed(plan)
+    if plan.complete_case:
         lines.append("rows without a prediction of every model are left out for all models")
-    chosen = {name: in_words(spec, name) for name in spec.models}
-    lines += [f"threshold of {name}: {said}" for name, said in chosen.items() if said is not None]
-    if spec.compare is not None and spec.compare.baseline is not None:
-        lines.append(f"every model less {spec.compare.baseline}, on the same rows")
-    if spec.compare is not None and spec.compare.baseline_dataset is not None:
-        lines.append(f"every dataset less {spec.compare.baseline_dataset}, as independent samples")
-    if plan.aims:
-        lines.append(f"desirability by {count(len(plan.aims), 'goal')}: {', '.join(aim.name for aim in plan.aims)}")
-    if spec.gates is not None:
-        lines.append(f"judged by {count(len(spec.gates), 'gate')}")
+    lines += [f"threshold of {name}: {model.threshold.words}"
+              for name, model in plan.models.items() if model.threshold.words is not None]
+    lines += [f"equivocal zone of {name}: {_zone(model)}"
+              for name, model in plan.models.items() if model.zone is not None]
+    lines += [*_compared(plan), *_judged(plan)]
     return lines if len(lines) > 1 else []
 
 
-def _exposed(spec: Spec) -> str:
+def _exposed(plan: Plan) -> list[str]:
     """Say what the counts were counted in, and of which models the expected counts are made."""
-    assert spec.exposure is not None  # noqa: S101 - known to the caller
-    unit = f" ({spec.exposure.unit})" if spec.exposure.unit else ""
-    rates = [name for name, model in spec.models.items() if model.rate is not None]
-    made = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
-    return f"counts are of the exposure {spec.exposure.column}{unit}{made}"
+    if plan.exposure is None:
+        return []
+    unit = f" ({plan.exposure.unit})" if plan.exposure.unit else ""
+    rates = [name for name, model in plan.models.items() if model.rate is not None]
+    expected = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
+    return [f"counts are of the exposure {plan.exposure.column}{unit}{expected}"]
+
+
+def _zone(model: ModelPlan) -> str:
+    """Say which rows have no class."""
+    zone = model.zone
+    if zone is not None and zone.min_probability is not None:
+        return f"rows whose highest probability is below {zone.min_probability:g} have no class"
+    below, above = (0.0, 0.0) if zone is None else (zone.below, zone.above)
+    return f"rows from {below:g} below to {above:g} above the threshold have no class"
+
+
+def _compared(plan: Plan) -> list[str]:
+    """Say which differences are taken."""
+    lines = []
+    if plan.compare is not None and plan.compare.baseline is not None:
+        lines.append(f"every model less {plan.compare.baseline}, on the same rows")
+    if plan.compare is not None and plan.compare.baseline_dataset is not None:
+        lines.append(f"every dataset less {plan.compare.baseline_dataset}, as independent samples")
+    return lines
+
+
+def _judged(plan: Plan) -> list[str]:
+    """Say by which goals models are ranked, and what each gate is on."""
+    lines = []
+    if plan.goals:
+        names = ", ".join(goal.name for goal in plan.goals)
+        lines.append(f"desirability by {count(len(plan.goals), 'goal')}: {names}")
+    if plan.gates:
+        lines.append(f"judged by {count(len(plan.gates), 'gate')}")
+        lines += [f"  gate {number}: {_gate(gate)}" for number, gate in enumerate(plan.gates, 1)]
+    return lines
+
+
+def _gate(gate: GatePlan) -> str:
+    """Say what a gate is on, its limits, and what a change is from: "brier max 0.2, of every model on test"."""
+    what = " and ".join(map(_label, gate.entries)) if gate.desirability is None else f"desirability {gate.desirability}"
+    what += "" if gate.class_ is None else f" of class {gate.class_}"
+    limits = " and ".join(f"{key} {limit:g}" for key, limit in gate.limit.items())
+    change = "" if gate.reference is None else f" against {gate.reference}"
+    model = "every model" if gate.model is None else gate.model
+    variant = {"original": "", "all": " and its variants"}.get(gate.variant, f" recalibrated by {gate.variant}")
+    dataset = "every dataset" if gate.dataset is None else gate.dataset
+    return f"{what} {limits}{change}, of {model}{variant} on {dataset}{_within(gate)}"
+
+
+def _within(gate: GatePlan) -> str:
+    """Say which slices a gate is on; nothing where it is on all rows."""
+    if gate.slice is not None:
+        return f", in the slice {', '.join(f'{column}={level}' for column, level in gate.slice.items())}"
+    if gate.slices is None:
+        return ""
+    return ", in every slice" if gate.slices == ("all",) else f", in every slice by {' × '.join(gate.slices)}"
 
 
 def _label(entry: MetricPlan) -> str:

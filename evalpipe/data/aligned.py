@@ -29,7 +29,7 @@ def match(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
     """
     problems: list[Problem] = []
     for model, theirs in held.items():
-        at, found = _by_position(rows, theirs) if rows.spec.id is None else _by_id(rows, theirs, rows.spec.id)
+        at, found = _by_position(rows, theirs) if rows.plan.id is None else _by_id(rows, theirs, rows.plan.id)
         problems += found
         if at is not None:
             rows = replace(rows, frame=rows.frame.with_columns(at.alias(row_of(model))))
@@ -58,12 +58,12 @@ def _by_position(rows: Rows, theirs: Rows) -> tuple[pl.Series | None, list[Probl
     """Match the first row with the first, and so on: as many rows, and the same values in every shared column."""
     import polars as pl
 
-    here, there, loc = rows.frame.height, theirs.frame.height, theirs.plan.table.named.loc
+    here, there, loc = rows.frame.height, theirs.frame.height, theirs.dataset.table.named.loc
     if here != there:
         message = f"{theirs.called} has {_rows(there)}, but the dataset has {here:,}"
         hint = f"{_identify(rows, theirs)}, or write one row for each"
         return None, [theirs.problem(_CODE, message, loc, hint)]
-    for column in theirs.plan.compared:
+    for column in theirs.dataset.compared:
         differ = differing(rows.frame[column], theirs.frame[column])
         if differ.any():
             return None, [_differ(rows, theirs, column, differ)]
@@ -76,7 +76,7 @@ def _differ(rows: Rows, theirs: Rows, column: str, differ: pl.Series) -> Problem
     message = (f"{theirs.called} is matched row by row, but column '{column}', which both have, differs in {count:,} "
                f"of {_rows(len(differ))}")
     hint = f"{_identify(rows, theirs)}, or write the file's rows in the order of the dataset"
-    problem = theirs.problem(_CODE, message, theirs.plan.table.named.loc, hint, mask=differ, values=given)
+    problem = theirs.problem(_CODE, message, theirs.dataset.table.named.loc, hint, mask=differ, values=given)
     pairs = zip(problem.rows, own.filter(differ).head(len(problem.rows)), strict=True)
     return replace(problem, rows=tuple((row, f"{value}, but {shown(held)} in the dataset")
                                        for (row, value), held in pairs))
@@ -84,7 +84,7 @@ def _differ(rows: Rows, theirs: Rows, column: str, differ: pl.Series) -> Problem
 
 def _identify(rows: Rows, theirs: Rows) -> str:
     """Suggest the shared column that identifies a row: complete, and no value twice, on either side."""
-    for column in theirs.plan.compared:
+    for column in theirs.dataset.compared:
         values = (rows.frame[column], theirs.frame[column])
         if all(not blank(held).any() and held.n_unique() == len(held) for held in values):
             return f"write 'id: {column}', so that rows are matched by it"
@@ -122,7 +122,7 @@ def _faults(
 ) -> list[Problem]:
     """Report the rows of a file without an id, with one that stood there before, or with one of no row."""
     problems: list[Problem] = []
-    loc, empty, dataset = theirs.plan.table.named.loc, given.is_null(), theirs.name
+    loc, empty, dataset = theirs.dataset.table.named.loc, given.is_null(), theirs.name
     if empty.any():
         message = f"{rows_have(empty)} no value in the id column '{column}' of {theirs.called}"
         hint = f"each row needs the id of the row of dataset '{dataset}' that it predicts"
@@ -140,9 +140,9 @@ def _faults(
 
 def _unmatched(rows: Rows, theirs: Rows, lacking: pl.Series) -> list[Problem]:
     """Report rows of the dataset for which a file has no prediction; they have an id, or are reported for that."""
-    column = str(rows.spec.id)
+    column = str(rows.plan.id)
     ids = texts(rows.frame[column])
-    empty, loc = ids.is_null(), theirs.plan.table.named.loc
+    empty, loc = ids.is_null(), theirs.dataset.table.named.loc
     if empty.any():
         message = f"{rows_have(empty)} no value in the id column '{column}'"
         return [rows.problem("missing-id", message, ("id",), fill_hint(rows, column, ("id",)), mask=empty, values=ids)]

@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.data.columns import Columns
-    from evalpipe.spec.models import Spec
+    from evalpipe.plan import Plan
 
 
-def of(spec: Spec, references: Sequence[Columns]) -> float | None:
+def of(plan: Plan, references: Sequence[Columns]) -> float | None:
     """Return the mean outcome over all reference datasets together; None where none has the outcome.
 
     With an exposure it is the rate: the total of the outcome over that of the exposure, of the rows that have both.
     """
     import polars as pl
 
-    if spec.task not in NUMBERS:
+    if plan.task not in NUMBERS:
         return None
-    if spec.exposure is not None:
-        return _rate(spec.outcome.column, spec.exposure.column, references)
-    found = [columns.values[spec.outcome.column] for columns in references if spec.outcome.column in columns.values]
+    if plan.exposure is not None:
+        return _rate(plan.outcome.column, plan.exposure.column, references)
+    found = [columns.values[plan.outcome.column] for columns in references if plan.outcome.column in columns.values]
     known = pl.concat(found).drop_nulls().drop_nans() if found else pl.Series(dtype=pl.Float64)
     return float(known.mean()) if len(known) else None  # type: ignore[arg-type]
 

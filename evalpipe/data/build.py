@@ -13,8 +13,6 @@ from evalpipe.data.exposure import expected
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
-from evalpipe.plan import level_columns, threshold, zone
-from evalpipe.spec.parts import gives
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -24,10 +22,8 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.data.columns import Columns
-    from evalpipe.plan import Zone
+    from evalpipe.plan import ModelPlan, Plan, ZonePlan
     from evalpipe.results import Warned
-    from evalpipe.spec.models import Spec
-    from evalpipe.spec.parts import Model
 
 
 def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) -> Sample:
@@ -35,24 +31,24 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
 
     A reference dataset without the outcome column has no rows here; its summary counts them.
     """
-    rows, spec = columns.rows, columns.rows.spec
-    role = rows.plan.role
+    rows, plan = columns.rows, columns.rows.plan
+    role = rows.dataset.role
     assert role != "predictions"  # noqa: S101 - files of predictions are columns of a dataset
-    kind = spec.weight.kind if spec.weight is not None and role != "reference" else None
+    kind = plan.weight.kind if plan.weight is not None and role != "reference" else None
     frame = _ordered(columns, levels)
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
     exposure = _floats(frame, "exposure") if "exposure" in frame.columns else None
     summary = summarise(columns, frame, levels, whole=kind == "frequency")
     models = {}
     if role != "reference":
-        for number, (name, model) in enumerate(spec.models.items()):
-            models[name] = _predictions(frame, number, spec, model, len(levels))
+        for number, (name, model) in enumerate(plan.models.items()):
+            models[name] = _predictions(frame, number, model, len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
     warnings = (*unknown_conditions(rows), *columns.warnings, *_of_predictions(columns))
     if role == "evaluate":
-        warnings += (*absent_levels(summary, spec.task), *one_cluster(rows.name, cluster), *uneven(summary))
+        warnings += (*absent_levels(summary, plan.task), *one_cluster(rows.name, cluster), *uneven(summary))
     return Sample(
-        rows.name, role, spec.task, levels, truth, weight, kind, summary, files(columns),
+        rows.name, role, plan.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
         slices.searched(columns, frame), exposure,
     )
@@ -63,7 +59,7 @@ def _of_predictions(columns: Columns) -> Iterator[Warned]:
     rows = columns.rows
     if rows.incomplete:
         yield complete.warning(rows)
-    for name in rows.spec.models:
+    for name in rows.plan.models:
         rounded = columns.of(name).rounded.get(name)
         if rounded is not None:
             yield rounding.warning(rows.name, name, rounded)
@@ -73,31 +69,31 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     """Return what the sample holds as columns, sorted by all of them in turn; the rows that count only."""
     import polars as pl
 
-    spec, values = columns.rows.spec, columns.values
-    truth = values.get(spec.outcome.column)
+    plan, values = columns.rows.plan, columns.values
+    truth = values.get(plan.outcome.column)
     if truth is None:
         return pl.DataFrame(schema={"truth": pl.Boolean})
-    coded = _coded(spec.task, truth, levels).alias("truth")
-    if columns.rows.plan.role == "reference":
+    coded = _coded(plan.task, truth, levels).alias("truth")
+    if columns.rows.dataset.role == "reference":
         return pl.DataFrame({"truth": coded.drop_nulls()}).sort("truth")
     frame = {"truth": coded}
-    if spec.weight is not None:
-        frame["weight"] = values[spec.weight.column]
-    if spec.exposure is not None:
-        frame["exposure"] = values[spec.exposure.column]
-    if spec.cluster is not None:
-        frame["cluster"] = values[spec.cluster]
-    for number, (name, model) in enumerate(spec.models.items()):
+    if plan.weight is not None:
+        frame["weight"] = values[plan.weight.column]
+    if plan.exposure is not None:
+        frame["exposure"] = values[plan.exposure.column]
+    if plan.cluster is not None:
+        frame["cluster"] = values[plan.cluster]
+    for number, (name, model) in enumerate(plan.models.items()):
         theirs = columns.of(name)
-        held = predicted(spec, model, theirs.values, levels, rescale=name in theirs.rounded)
-        if model.rate is not None and spec.exposure is not None:
-            held["predicted"] = expected(theirs.values[model.rate], values[spec.exposure.column])
+        held = predicted(plan, model, theirs.values, levels, rescale=name in theirs.rounded)
+        if model.rate is not None and plan.exposure is not None:
+            held["predicted"] = expected(theirs.values[model.rate], values[plan.exposure.column])
         frame |= {f"{kind} {number}": column for kind, column in held.items()}
     frame |= slices.held(columns)
     table = pl.DataFrame(frame)
-    if spec.weight is not None:
+    if plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
-    if spec.cluster is not None:
+    if plan.cluster is not None:
         table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
     return table.sort(table.columns)
 
@@ -115,7 +111,7 @@ def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
 
 
 def predicted(
-    spec: Spec, model: Model, values: Mapping[str, pl.Series], levels: tuple[str, ...], *, rescale: bool = False
+    plan: Plan, model: ModelPlan, values: Mapping[str, pl.Series], levels: tuple[str, ...], *, rescale: bool = False
 ) -> dict[str, pl.Series]:
     """Return what is held of one model's predictions, by kind; ``rescale`` divides probabilities by their sum."""
     held: dict[str, pl.Series] = {}
@@ -124,33 +120,33 @@ def predicted(
         held["score"] = score
     if model.scale is not None and score is not None:
         held["chance"] = _logistic(score)
-    held |= {f"score of {place}": values[column] for place, column in enumerate(level_columns(spec, model).values())
-             if model.scores is not None}
-    chances = _chances(spec, model, values, rescale=rescale or model.renormalise)
+    held |= {f"score of {place}": values[column] for place, column in enumerate(model.level_columns.values())
+             if model.scores}
+    chances = _chances(model, values, rescale=rescale or model.renormalise)
     held |= {f"chance of {place}": chances[:, place] for place in range(chances.width)} if chances is not None else {}
     if model.prediction is not None:
-        held["predicted"] = _coded(spec.task, values[model.prediction], levels)
+        held["predicted"] = _coded(plan.task, values[model.prediction], levels)
     if model.loo_prediction is not None:
         held["left out"] = values[model.loo_prediction]
     return held
 
 
-def _chances(spec: Spec, model: Model, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.DataFrame | None:
+def _chances(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.DataFrame | None:
     """Return the probabilities of all levels as a table: the softmax of scores, else divided by their sum if asked."""
     import polars as pl
 
-    names = level_columns(spec, model)
+    names = model.level_columns
     if not names:
         return None
     table = pl.DataFrame({f"{place}": values[column] for place, column in enumerate(names.values())})
-    if model.scores is not None:
+    if model.scores:
         highest = pl.max_horizontal(pl.all())
         table = table.select((pl.all() - highest).exp())
         return table.select(pl.all() / pl.sum_horizontal(pl.all()))
     return table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
 
 
-def _score(model: Model, values: Mapping[str, pl.Series]) -> pl.Series | None:
+def _score(model: ModelPlan, values: Mapping[str, pl.Series]) -> pl.Series | None:
     """Return what ranks the rows: the probability, or the score itself, which the logistic function would round."""
     column = model.probability if model.score is None else model.score
     return None if column is None else values[column]
@@ -163,29 +159,29 @@ def _logistic(score: pl.Series) -> pl.Series:
     return pl.Series(score.name, np.exp(-np.logaddexp(0.0, -score.to_numpy())))
 
 
-def _predictions(frame: pl.DataFrame, number: int, spec: Spec, model: Model, levels: int) -> Predictions:
+def _predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
     def held(kind: str) -> Any:
         return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
     def tables(kind: str) -> Floats:
         return _frozen(np.column_stack([_floats(frame, f"{kind} of {place} {number}") for place in range(levels)]))
 
-    if model.probabilities is not None or model.scores is not None:
-        score = None if model.scores is None else tables("score")
-        return _of_levels(tables("chance"), score, held("predicted"), zone(spec, model))
-    predicted, score, chance, asked = held("predicted"), held("score"), held("chance"), zone(spec, model)
-    if chance is None and "probabilities" in gives(model):
+    if model.level_columns:
+        score = tables("score") if model.scores else None
+        return _of_levels(tables("chance"), score, held("predicted"), model.zone)
+    predicted, score, chance, asked = held("predicted"), held("score"), held("chance"), model.zone
+    if chance is None and "probabilities" in model.gives:
         chance = score
     found = Predictions(
         score, chance, predicted, left_out=held("left out"), zone=asked, log_odds=model.scale is not None)
-    written = threshold(spec, model)
+    written = model.threshold.number
     if written is None or score is None:
         return found
     cut = found.cut_at(written)
     return replace(found.classified(cut, written), threshold=written, cut=cut)
 
 
-def _of_levels(chances: Floats, scores: Floats | None, predicted: Any, asked: Zone | None) -> Predictions:
+def _of_levels(chances: Floats, scores: Floats | None, predicted: Any, asked: ZonePlan | None) -> Predictions:
     """Return predictions of several levels; the classes are those of the highest score, or probability."""
     reported, tied = None if asked is None else _frozen(asked.reportable(chances)), 0
     if predicted is None:

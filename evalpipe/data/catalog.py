@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.table import Catalog, Table, of_dataset, of_model
+from evalpipe.data.table import Catalog, Table
 from evalpipe.errors import Problem, SpecError
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
     from evalpipe.data.files import Found
-    from evalpipe.data.table import Named
     from evalpipe.errors import Place
-    from evalpipe.origin import Loc
-    from evalpipe.spec.models import Spec
+    from evalpipe.origin import Origin
+    from evalpipe.plan.sources import Condition, DatasetSource, Source, Sources
 
     Schema = dict[str, pl.DataType]
 
-def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalog:
+def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalog:
     """Look at every dataset and file of predictions: files, columns, conditions and number of rows, in their order.
 
     ``frames`` are datasets held in memory, by name. Files that are missing or cannot be read are among the catalog's
@@ -34,19 +33,18 @@ def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalo
     predictions: dict[tuple[str, str], Table] = {}
     wrong_spec: list[Problem] = []
     wrong_data: list[Problem] = []
-    for name in spec.datasets:
+    for name, declared in sources.datasets.items():
         frame = (frames or {}).get(name)
-        named = of_dataset(spec, name)
-        seen = _held(named, frame) if frame is not None else _stored(spec, named)
+        seen = _held(declared.source, frame) if frame is not None else _stored(sources.places, declared.source)
         if isinstance(seen, list):
             wrong_data += seen
         else:
-            faults, columns, broken = _conditions(spec, *seen)
-            wrong_spec += [*csv_faults(spec, seen[0]), *faults]
+            faults, columns, broken = _conditions(sources, declared.conditions, *seen)
+            wrong_spec += [*csv_faults(sources.places, seen[0]), *faults]
             wrong_data += broken
             tables[name] = replace(seen[0], where_columns=columns)
-        found, faults = _predictions(spec, name)
-        wrong_spec += [fault for table in found.values() for fault in csv_faults(spec, table)]
+        found, faults = _predictions(sources.places, declared)
+        wrong_spec += [fault for table in found.values() for fault in csv_faults(sources.places, table)]
         predictions |= found
         wrong_data += faults
     if wrong_spec:
@@ -54,18 +52,18 @@ def look(spec: Spec, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalo
     return Catalog(MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions))
 
 
-def _held(named: Named, frame: pl.DataFrame) -> tuple[Table, Schema]:
+def _held(named: Source, frame: pl.DataFrame) -> tuple[Table, Schema]:
     return Table(named, "memory", (), _names(frame.schema), (), frame.height), dict(frame.schema)
 
 
-def _stored(spec: Spec, named: Named) -> tuple[Table, Schema] | list[Problem]:
+def _stored(places: Origin, named: Source) -> tuple[Table, Schema] | list[Problem]:
     from evalpipe.data.files import find
     from evalpipe.data.formats import rows
 
-    found = find(spec, named)
+    found = find(places, named)
     if isinstance(found, Problem):
         return [found]
-    schemas, problems = _schemas(spec, named, found)
+    schemas, problems = _schemas(places, named, found)
     if problems:
         return problems
     counts = [rows(path, found.format, named.csv) for path, _ in found.files]
@@ -74,25 +72,24 @@ def _stored(spec: Spec, named: Named) -> tuple[Table, Schema] | list[Problem]:
     return Table(named, found.format, found.files, _names(schema), (), total), schema
 
 
-def _predictions(spec: Spec, dataset: str) -> tuple[dict[tuple[str, str], Table], list[Problem]]:
+def _predictions(places: Origin, declared: DatasetSource) -> tuple[dict[tuple[str, str], Table], list[Problem]]:
     """Look at the files of predictions for a dataset that is evaluated or calibrates."""
     tables: dict[tuple[str, str], Table] = {}
     problems: list[Problem] = []
-    for model in spec.models if spec.datasets[dataset].role != "reference" else ():
-        named = of_model(spec, model, dataset)
-        seen = None if named is None else _stored(spec, named)
+    for model, named in declared.predictions.items():
+        seen = _stored(places, named)
         if isinstance(seen, list):
             problems += seen
-        elif seen is not None:
-            tables[dataset, model] = seen[0]
+        else:
+            tables[declared.name, model] = seen[0]
     return tables, problems
 
 
-def _schemas(spec: Spec, named: Named, found: Found) -> tuple[dict[str, Schema], list[Problem]]:
+def _schemas(places: Origin, named: Source, found: Found) -> tuple[dict[str, Schema], list[Problem]]:
     """Read the columns of every file; a problem for each file that cannot be read or lacks a column of the others."""
     from evalpipe.data.formats import schema
 
-    asked = spec.origin.place(*named.loc)
+    asked = places.place(*named.loc)
     schemas: dict[str, Schema] = {}
     problems: list[Problem] = []
     for path, shown in found.files:
@@ -110,27 +107,28 @@ def _schemas(spec: Spec, named: Named, found: Found) -> tuple[dict[str, Schema],
     return schemas, problems
 
 
-def _conditions(spec: Spec, table: Table, schema: Schema) -> tuple[list[Problem], tuple[str, ...], list[Problem]]:
+def _conditions(
+    sources: Sources, asked: Sequence[Condition], table: Table, schema: Schema
+) -> tuple[list[Problem], tuple[str, ...], list[Problem]]:
     """Check the conditions on a dataset, its own and those of slices.
 
     Returns the faults of the spec, the columns that conditions mention, and why these cannot be read.
     """
     from evalpipe.data.where import faults, mentioned
 
-    asked = list(conditions(spec, table.named.dataset))
     used = {column for condition in asked for column in mentioned(condition.text, schema)}
     columns = tuple(column for column in schema if column in used)
     try:
         types, why = _types(table, columns)
     except Broken as broken:
-        return [], columns, [broken.problem(spec.origin.place(*table.named.loc))]
+        return [], columns, [broken.problem(sources.places.place(*table.named.loc))]
     problems: list[Problem] = []
     for condition in asked:
-        place = spec.origin.place(*condition.loc)
+        place = sources.places.place(*condition.loc)
         problems += [Problem(fault.code, f"{condition.called} {fault.message}", place, fault.hint)
                      for fault in faults(condition.text, schema | types, why)]
-        if condition.key != "where" and spec.outcome.column in mentioned(condition.text, schema):
-            message = f"{condition.called} names the outcome's column '{spec.outcome.column}'"
+        if condition.key != "where" and sources.outcome in mentioned(condition.text, schema):
+            message = f"{condition.called} names the outcome's column '{sources.outcome}'"
             hint = "slice by what is known before the outcome is"
             problems.append(Problem("outcome-as-slice", message, place, hint))
     return problems, columns, []
@@ -178,14 +176,13 @@ def _types(table: Table, columns: tuple[str, ...]) -> tuple[Schema, dict[str, st
     return types, why
 
 
-def csv_faults(spec: Spec, table: Table) -> Iterator[Problem]:
+def csv_faults(places: Origin, table: Table) -> Iterator[Problem]:
     """Yield what is wrong with the keys under ``csv`` for the files that were found."""
     from evalpipe.data.formats import SEPARATORS, separator
 
     named = table.named
-    csv, place = named.csv, spec.origin.place(*named.csv_loc)
-    declared = spec.datasets[named.dataset].csv if named.model is None else spec.models[named.model].csv
-    if declared is None:
+    csv, place = named.csv, places.place(*named.csv_loc)
+    if not csv.declared:
         return
     if table.format not in SEPARATORS:
         message = f"'csv' is declared for {named.called}, whose format is {table.format}"
@@ -199,31 +196,9 @@ def csv_faults(spec: Spec, table: Table) -> Iterator[Problem]:
         if column not in table.columns:
             close = closest(column, table.columns)
             hint = f"did you mean '{close}'?" if close else f"the columns are {', '.join(list(table.columns)[:12])}"
-            at = spec.origin.place(*named.csv_loc, "types", column)
+            at = places.place(*named.csv_loc, "types", column)
             message = f"'csv' of {named.called} gives a type to the column '{column}', which the data do not have"
             yield Problem("unknown-column", message, at or place, hint)
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition on a dataset's rows: "where" or "slice <name>", its text and place, and what messages call it."""
-
-    key: str
-    text: str
-    loc: Loc
-    called: str
-
-
-def conditions(spec: Spec, dataset: str) -> Iterator[Condition]:
-    """Yield the conditions on a dataset's rows: its own, and those of slices where it is evaluated."""
-    own, role = spec.datasets[dataset].where, spec.datasets[dataset].role
-    if own is not None:
-        yield Condition("where", own, ("datasets", dataset, "where"), f"'where' of dataset '{dataset}'")
-    for index, slicing in enumerate(spec.slices or () if role == "evaluate" else ()):
-        expression = slicing.expression
-        if expression is not None:
-            called = f"'where' of slice '{expression.name}' of dataset '{dataset}'"
-            yield Condition(f"slice {expression.name}", expression.where, ("slices", index, "where"), called)
 
 
 def _names(schema: Mapping[str, pl.DataType]) -> Mapping[str, str]:

@@ -9,7 +9,6 @@ from evalpipe.data import exposure, numeric, rounding, slices, weights
 from evalpipe.data.columns import Columns, are, cells, fill_hint, noun, read_numbers, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
-from evalpipe.plan import level_columns
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -18,46 +17,46 @@ if TYPE_CHECKING:
     from evalpipe.data.rows import Rows
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
-    from evalpipe.spec.parts import Model
+    from evalpipe.plan import ModelPlan
 
 
 def check(rows: Rows) -> Columns:
     """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset."""
-    spec, found = rows.spec, Columns(rows)
+    plan, found = rows.plan, Columns(rows)
     found.models.update({name: Columns(held, problems=found.problems) for name, held in rows.models.items()})
-    if spec.task in NUMBERS:
+    if plan.task in NUMBERS:
         numeric.check(found)
     else:
-        _text(found, spec.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
-        for name, model in spec.models.items():
+        _text(found, plan.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
+        for name, model in plan.models.items():
             predictions(found.of(name), name, model)
-    if spec.weight is not None:
-        weights.check(found, spec.weight.column, whole=spec.weight.kind == "frequency")
-    if spec.exposure is not None:
-        exposure.check(found, spec.exposure.column)
-    if spec.cluster is not None:
-        _text(found, spec.cluster, ("cluster",), "missing-cluster", "the cluster column")
-    if spec.id is not None:
-        _text(found, spec.id, ("id",), "missing-id", "the id column")
-        _unique(found, spec.id)
-    if rows.plan.role == "evaluate":
+    if plan.weight is not None:
+        weights.check(found, plan.weight.column, whole=plan.weight.kind == "frequency")
+    if plan.exposure is not None:
+        exposure.check(found, plan.exposure.column)
+    if plan.cluster is not None:
+        _text(found, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
+    if plan.id is not None:
+        _text(found, plan.id, ("id",), "missing-id", "the id column")
+        _unique(found, plan.id)
+    if rows.dataset.role == "evaluate":
         slices.check(found)
     return found
 
 
-def predictions(found: Columns, name: str, model: Model) -> None:
+def predictions(found: Columns, name: str, model: ModelPlan) -> None:
     """Check a model's columns of classes, probabilities or scores."""
     if model.probability is not None:
         _probability(found, model.probability, ("models", name, "probability"))
     if model.score is not None:
         _score(found, model.score, ("models", name, "score"))
-    columns = list(level_columns(found.rows.spec, model).values())
+    columns = list(model.level_columns.values())
     for column in columns:
-        if model.scores is not None:
+        if model.scores:
             _score(found, column, ("models", name, "scores"))
         else:
             _probability(found, column, ("models", name, "probabilities"))
-    if columns and model.scores is None and not model.renormalise:
+    if columns and not model.scores and not model.renormalise:
         _sums(found, name, columns)
     if model.prediction is not None:
         _text(found, model.prediction, ("models", name, "prediction"), "missing-prediction", "the prediction column")
@@ -102,8 +101,8 @@ def _count_rows(mask: pl.Series) -> str:
 def loose(rows: Rows, numbered: frozenset[str]) -> Columns:
     """Turn the columns of a reference dataset into values to compare with; ids are checked, and outcomes of numbers."""
     found = Columns(rows)
-    for column in rows.plan.columns:
-        if column == rows.spec.id:
+    for column in rows.dataset.columns:
+        if column == rows.plan.id:
             _text(found, column, ("id",), "missing-id", "the id column")
             continue
         try:
@@ -112,8 +111,8 @@ def loose(rows: Rows, numbered: frozenset[str]) -> Columns:
                 numbers(rows.numeric(column), as_text=rows.as_text) if column in numbered else texts(values))
         except Unreadable as fault:
             found.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
-    outcome = rows.spec.outcome.column
-    if rows.spec.task in NUMBERS and outcome in found.values:
+    outcome = rows.plan.outcome.column
+    if rows.plan.task in NUMBERS and outcome in found.values:
         numeric.bounded(found, outcome, ("outcome", "column"), found.values[outcome])
     return found
 
@@ -148,7 +147,7 @@ def _probability(found: Columns, column: str, loc: Loc) -> None:
         message = f"{cells(outside)} of column '{column}' {are(outside)} not {noun(outside, 'probability')} from 0 to 1"
         written = found.rows.frame[column]
         problem = found.rows.problem(
-            "probability-range", message, loc, _scale_hint(values, outside, found.rows.spec.task), mask=outside,
+            "probability-range", message, loc, _scale_hint(values, outside, found.rows.plan.task), mask=outside,
             values=written,
         )
         found.problems.append(problem)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from evalpipe.data.rows import Rows
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
+    from evalpipe.plan.slices import CutPlan
     from evalpipe.results import Warned
-    from evalpipe.spec.slicing import Cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Columns:
     values: dict[str, pl.Series] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     models: dict[str, Columns] = field(default_factory=dict)
-    graded: dict[str | Cut, Graded] = field(default_factory=dict)
+    graded: dict[str | CutPlan, Graded] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
     rounded: dict[str, Rounded] = field(default_factory=dict)
 
@@ -104,7 +104,7 @@ def fill_hint(rows: Rows, column: str, loc: Loc) -> str:
     """Return the way out of empty cells; ``loc`` is where the column is named, within a model for a prediction."""
     if loc[0] != "models":
         return f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
-    if rows.plan.role == "predictions" and rows.plan.table.named.model is None:
+    if rows.dataset.role == "predictions" and rows.dataset.table.named.model is None:
         return "fill them, or leave such rows out of the file"
     return "fill them, or leave such rows out for every model with 'complete_case: all'"
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from evalpipe.data.aligned import row_of
 from evalpipe.data.values import blank, texts
 from evalpipe.errors import Problem
-from evalpipe.plan import model_columns
 from evalpipe.results import Warned
 from evalpipe.tasks import NUMBERS
 
@@ -27,14 +26,14 @@ def complete(rows: Rows, held: Mapping[str, Rows]) -> Rows | Problem:
     ``held`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
     the id, and where one of the model's cells is empty or NaN.
     """
-    lacking = {model: _lacks(rows, held.get(model), model) for model in rows.spec.models}
+    lacking = {model: _lacks(rows, held.get(model), model) for model in rows.plan.models}
     masks = list(lacking.values())
     absent = masks[0]
     for mask in masks[1:]:
         absent |= mask
     if absent.all():
         message = f"no row of dataset '{rows.name}' has a prediction of every model"
-        place = rows.spec.origin.place("complete_case")
+        place = rows.plan.places.place("complete_case")
         return Problem("no-rows-left", message, place, "find out why predictions are missing, or leave out a model")
     counts = {model: int(mask.sum()) for model, mask in lacking.items() if mask.any()}
     frame = rows.frame.filter(~absent)
@@ -45,15 +44,15 @@ def _lacks(rows: Rows, theirs: Rows | None, model: str) -> pl.Series:
     """Return for which rows a model has no prediction, shape [n]; a row without an id is another fault."""
     import polars as pl
 
-    spec = rows.spec
+    plan = rows.plan
     at = None if theirs is None else rows.frame[row_of(model)]
     mask = pl.repeat(value=False, n=rows.frame.height, eager=True)
-    if at is not None and spec.id is not None:
-        mask = at.is_null() & texts(rows.frame[spec.id]).is_not_null()
+    if at is not None and plan.id is not None:
+        mask = at.is_null() & texts(rows.frame[plan.id]).is_not_null()
     source = rows if theirs is None else theirs
-    for kind, column in model_columns(spec, spec.models[model]).items():
+    for kind, column in plan.models[model].columns.items():
         cells = source.frame[column]
-        empty = _empty(cells, numeric=kind != "prediction" or spec.task in NUMBERS)
+        empty = _empty(cells, numeric=kind != "prediction" or plan.task in NUMBERS)
         mask |= empty if at is None else empty.gather(at).fill_null(value=False)
     return mask
 

@@ -47,7 +47,7 @@ def expected(rate: pl.Series, exposure: pl.Series) -> pl.Series:
 def _not_expected(found: Columns, exposure: pl.Series) -> list[Problem]:
     """Return a problem for each model whose rates give expected counts that cannot be computed with."""
     problems = []
-    for name, model in found.rows.spec.models.items():
+    for name, model in found.rows.plan.models.items():
         if model.rate is None:
             continue
         theirs = found.of(name)

@@ -12,8 +12,9 @@ from evalpipe.errors import Problem
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
-    from evalpipe.data.table import Format, Named
-    from evalpipe.spec.models import Spec
+    from evalpipe.data.table import Format
+    from evalpipe.origin import Origin
+    from evalpipe.plan.sources import Source
 
 SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
@@ -47,65 +48,65 @@ def format_of(name: str) -> Format | None:
     return None if ending is None else SUFFIXES[ending]
 
 
-def find(spec: Spec, named: Named) -> Found | Problem:
+def find(places: Origin, named: Source) -> Found | Problem:
     """Find the files that are named: one file, the data files of a folder, or those that a glob matches."""
     path = named.path
     written = PurePosixPath(path.replace("\\", "/") if os.sep == "\\" else path)
-    root = spec.origin.folder_of(*named.loc)
+    root = places.folder_of(*named.loc)
     try:
-        return _find(spec, named, root, written)
+        return _find(places, named, root, written)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"cannot read {written}: {reason[:1].lower()}{reason[1:]}"
-        return _problem(spec, named, "unreadable-file", message, None)
+        return _problem(places, named, "unreadable-file", message, None)
 
 
-def _find(spec: Spec, named: Named, root: Path, written: PurePosixPath) -> Found | Problem:
+def _find(places: Origin, named: Source, root: Path, written: PurePosixPath) -> Found | Problem:
     path = root / written
     if path.is_dir():
         inside = sorted(entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
         names = [str(written / name) for name in inside if format_of(name) is not None]
         if not names:
             hint = f"put the data into it, or name a file; evalpipe reads {READABLE}"
-            return _problem(spec, named, "no-files", f"the folder {written} holds no data files", hint)
+            return _problem(places, named, "no-files", f"the folder {written} holds no data files", hint)
     elif path.is_file():
         names = [str(written)]
     elif glob.has_magic(str(written)):
         matches = glob.glob(str(written), root_dir=root or None, recursive=True)  # noqa: PTH207 - keeps absolute patterns
         names = sorted(name.replace(os.sep, "/") for name in matches if (root / name).is_file())
         if not names:
-            return _problem(spec, named, "no-files", f"no file matches {written}", _nearest(root, written.parent))
+            return _problem(places, named, "no-files", f"no file matches {written}", _nearest(root, written.parent))
     elif path.exists():
-        return _problem(spec, named, "unreadable-file", f"{written} is not a file", "name a file, a folder or a glob")
+        return _problem(places, named, "unreadable-file", f"{written} is not a file", "name a file, a folder or a glob")
     else:
-        return _missing(spec, named, root, written)
-    return _one_format(spec, named, root, names)
+        return _missing(places, named, root, written)
+    return _one_format(places, named, root, names)
 
 
-def _one_format(spec: Spec, named: Named, root: Path, names: list[str]) -> Found | Problem:
+def _one_format(places: Origin, named: Source, root: Path, names: list[str]) -> Found | Problem:
     unknown = [name for name in names if format_of(name) is None]
     if unknown:
         message = f"evalpipe cannot tell the format of {unknown[0]} by its name"
-        return _problem(spec, named, "unknown-format", message, f"it reads {READABLE}")
+        return _problem(places, named, "unknown-format", message, f"it reads {READABLE}")
     formats = {found: name for name in reversed(names) if (found := format_of(name)) is not None}
     if len(formats) > 1:
         listed = " and ".join(sorted(formats.values()))
         message = f"the files of {named.called} have different formats: {listed}"
-        return _problem(spec, named, "mixed-formats", message, "name files of one format, as with *.csv")
+        return _problem(places, named, "mixed-formats", message, "name files of one format, as with *.csv")
     return Found(next(iter(formats)), tuple((root / name, name) for name in names))
 
 
-def _missing(spec: Spec, named: Named, root: Path, written: PurePosixPath) -> Problem:
+def _missing(places: Origin, named: Source, root: Path, written: PurePosixPath) -> Problem:
     """Say what is missing, a folder on the way or the file itself, and what is there instead."""
     if "://" in named.path:
         hint = "download it first: evalpipe reads files of this machine only"
-        return _problem(spec, named, "missing-file", f"there is no file {named.path}", hint)
+        return _problem(places, named, "missing-file", f"there is no file {named.path}", hint)
     folder = next((above for above in reversed(written.parents) if not (root / above).exists()), None)
     message = f"there is no file {written}" if folder is None else f"there is no file {written}, and no folder {folder}"
     notes: tuple[str, ...] = ()
-    if spec.origin.path is not None and not written.is_absolute():
-        notes = (f"relative paths start at the folder of {_file(spec, named)}",)
-    return _problem(spec, named, "missing-file", message, _nearest(root, folder or written), notes)
+    if places.path is not None and not written.is_absolute():
+        notes = (f"relative paths start at the folder of {_file(places, named)}",)
+    return _problem(places, named, "missing-file", message, _nearest(root, folder or written), notes)
 
 
 def _nearest(root: Path, missing: PurePosixPath) -> str:
@@ -117,12 +118,12 @@ def _nearest(root: Path, missing: PurePosixPath) -> str:
     return f"did you mean '{missing.parent / close}'?" if close else "check the path"
 
 
-def _file(spec: Spec, named: Named) -> str:
-    place = spec.origin.place(*named.loc)
+def _file(places: Origin, named: Source) -> str:
+    place = places.place(*named.loc)
     return place.file if place is not None else "the spec"
 
 
 def _problem(
-    spec: Spec, named: Named, code: str, message: str, hint: str | None, notes: tuple[str, ...] = ()
+    places: Origin, named: Source, code: str, message: str, hint: str | None, notes: tuple[str, ...] = ()
 ) -> Problem:
-    return Problem(code, message, spec.origin.place(*named.loc), hint, notes=notes)
+    return Problem(code, message, places.place(*named.loc), hint, notes=notes)

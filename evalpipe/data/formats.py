@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.table import Format
-    from evalpipe.spec.separated import Csv
+    from evalpipe.plan.sources import CsvPlan
 
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 """What separates the cells of a format, where the spec does not say."""
 
 
-def schema(path: Path, form: Format, csv: Csv) -> dict[str, pl.DataType]:
+def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
     """Return the columns of a file and their types; separated text has text alone.
 
     Raises Unreadable.
@@ -42,12 +42,12 @@ def schema(path: Path, form: Format, csv: Csv) -> dict[str, pl.DataType]:
     return dict(_guard(path, form, csv, lambda source: pl.scan_ipc(source).collect_schema()))
 
 
-def separator(form: Format, csv: Csv) -> str:
+def separator(form: Format, csv: CsvPlan) -> str:
     """Return what separates the cells of a file."""
     return csv.separator or SEPARATORS[form]
 
 
-def rows(path: Path, form: Format, csv: Csv) -> int | None:
+def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
     """Return the number of rows of a file as cheaply as its format allows; None when it cannot be told."""
     import polars as pl
 
@@ -68,7 +68,7 @@ def rows(path: Path, form: Format, csv: Csv) -> int | None:
 
 
 def read(
-    path: Path, form: Format, csv: Csv, columns: Sequence[str], text: Sequence[str]
+    path: Path, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str]
 ) -> tuple[pl.DataFrame, frozenset[int]]:
     """Read ``columns`` of a file, and the 0-based rows that are blank lines rather than rows.
 
@@ -105,7 +105,7 @@ def _without(frame: pl.DataFrame, null: Sequence[str]) -> pl.DataFrame:
     return frame.with_columns(column.set(column.str.strip_chars().is_in(list(null)), None) for column in frame)
 
 
-def _guard(path: Path, form: Format, csv: Csv, action: Any) -> Any:
+def _guard(path: Path, form: Format, csv: CsvPlan, action: Any) -> Any:
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
     import polars as pl
 
@@ -123,7 +123,7 @@ def _guard(path: Path, form: Format, csv: Csv, action: Any) -> Any:
         raise _explained(path, form, csv, sentence(error)) from None
 
 
-def _explained(path: Path, form: Format, csv: Csv, reason: str) -> Unreadable:
+def _explained(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadable:
     reason = reason.replace(str(path), path.name)
     if path.stat().st_size == 0:
         return Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")

@@ -33,11 +33,11 @@ def shared(columns: Columns, other: Columns) -> Iterator[Problem]:
     Rows to calibrate on may look like evaluated ones without being the same: without an id those of one file count, and
     twins only where more have one than chance explains; fewer are a warning.
     """
-    calibrating = other.rows.plan.role == "calibrate"
-    if columns.rows.spec.id is None and calibrating:
+    calibrating = other.rows.dataset.role == "calibrate"
+    if columns.rows.plan.id is None and calibrating:
         yield from _without_id(columns, other)
         return
-    keys = list(other.rows.plan.columns) if columns.rows.spec.id is None else [columns.rows.spec.id]
+    keys = list(other.rows.dataset.columns) if columns.rows.plan.id is None else [columns.rows.plan.id]
     both = _twins(columns, other, keys)
     if both is not None and both.height:
         yield _problem(columns, other, both, keys)
@@ -95,8 +95,8 @@ def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | 
     left = pl.DataFrame({key: here[key] for key in keys} | {POSITION: columns.rows.frame[POSITION]})
     right = pl.DataFrame({key: there[key] for key in keys} | {THERE: other.rows.frame[POSITION]})
     right = right.unique(keys, keep="first", maintain_order=True)
-    if columns.rows.spec.id is not None:
-        left = left.filter(pl.col(columns.rows.spec.id).is_not_null())
+    if columns.rows.plan.id is not None:
+        left = left.filter(pl.col(columns.rows.plan.id).is_not_null())
     return left.join(right, on=keys, how="inner", nulls_equal=True).sort(POSITION)
 
 
@@ -118,43 +118,42 @@ def _placed(columns: Columns, name: str) -> pl.DataFrame:
 
 
 def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[str]) -> Problem:
-    spec, there = columns.rows.spec, other.rows
+    plan, there = columns.rows.plan, other.rows
     rows = []
     for record in both.head(SHOWN).iter_rows(named=True):
         row, suffix = columns.rows.cell(record[POSITION])
         twin, file = there.cell(record[THERE])
-        value = f"{shown(record[spec.id])}{suffix}, " if spec.id is not None else f"{suffix.strip()}, ".lstrip(", ")
+        value = f"{shown(record[plan.id])}{suffix}, " if plan.id is not None else f"{suffix.strip()}, ".lstrip(", ")
         rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{file or f' of {there.place}'}"))
     count = both.height
-    calibrating = there.plan.role == "calibrate"
+    calibrating = there.dataset.role == "calibrate"
     named = f"dataset '{there.name}', on which {_use(other)}" if calibrating else (
         f"the reference dataset '{there.name}'")
     message = (f"{count:,} {'row' if count == 1 else 'rows'} of dataset '{columns.rows.name}'"
                f" {'is' if count == 1 else 'are'} also in {named}")
     hint, notes = _way_out(columns, other), more(count)
-    if spec.id is None and keys:
+    if plan.id is None and keys:
         hint = (
             "declare 'id': without it rows count as the same when all columns read are equal, and different cases can "
             "look alike"
         )
         notes += (f"compared by {', '.join(key.replace(chr(0), '.') for key in keys)}",)
-    place = spec.origin.place("datasets", columns.rows.name)
+    place = plan.places.place("datasets", columns.rows.name)
     notes += (f"named at {place}",) if place is not None else ()
     return Problem("shared-rows", message, columns.rows.place, hint, tuple(rows), notes)
 
 
 def _use(other: Columns) -> str:
     """Say what a dataset to calibrate on is for."""
-    asked = other.rows.spec.recalibrate
-    fitted = asked is not None and asked.fit_on == other.rows.name
+    fitted = other.rows.plan.recalibrated_on == other.rows.name
     return "recalibrators are fitted" if fitted else "thresholds are chosen"
 
 
 def _way_out(columns: Columns, other: Columns) -> str:
-    if other.rows.plan.role == "calibrate" and _use(other).startswith("thresholds"):
+    if other.rows.dataset.role == "calibrate" and _use(other).startswith("thresholds"):
         return "choose on other rows, or cross-fit with on: {folds: 10}: no threshold is judged on rows that chose it"
-    if other.rows.plan.role == "calibrate":
+    if other.rows.dataset.role == "calibrate":
         return "fit on other rows, or cross-fit with fit_on: {folds: 10}: nothing may be fitted and judged on one row"
-    if columns.rows.plan.role == "calibrate":
+    if columns.rows.dataset.role == "calibrate":
         return "remove them from the rows to calibrate on: on what a model has seen it looks too good"
     return "remove them from the evaluated data: a model must not be judged on what it has seen"

@@ -7,44 +7,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.data import build, checks, numeric
-from evalpipe.data.catalog import look
 from evalpipe.data.columns import Columns
 from evalpipe.data.rows import POSITION, whole
 from evalpipe.errors import DataError
-from evalpipe.plan import DatasetPlan, levels, missing, predictions_named
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.spec.models import Spec
+    from evalpipe.plan import Plan
 
 
-def predictions(spec: Spec, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Any, Any]:
-    """Read the only dataset of a spec with one model: all its columns, and the predictions that were checked.
+
+def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Any, Any]:
+    """Read the only dataset of a plan with one model: all its columns, and the predictions that were checked.
 
     Predictions are probabilities of the event [n], of all levels [n, K], or numbers [n], in the order of the rows; of
     ``frame``, where that is given. Last come the scores that the probabilities were made of, of the same shape, or
     None. Raises DataError with every problem.
     """
-    (dataset,), (name,) = spec.datasets, spec.models
-    catalog = look(spec, None if frame is None else {dataset: frame})
-    if catalog.problems:
-        raise DataError(*catalog.problems)
-    table = catalog.tables[dataset]
-    lacking = missing(spec, table, predictions_named(spec, name))
-    if lacking:
-        raise DataError(*lacking)
-    rows, problems = whole(spec, DatasetPlan(dataset, "predictions", table, tuple(table.columns)), frame, ())
+    (dataset,), (name,) = plan.datasets, plan.models
+    rows, problems = whole(plan, dataset, frame, ())
     if rows is None:
         raise DataError(*problems)
-    found, model = Columns(rows), spec.models[name]
-    (numeric if spec.task in NUMBERS else checks).predictions(found, name, model)
+    found, model = Columns(rows), plan.models[name]
+    (numeric if plan.task in NUMBERS else checks).predictions(found, name, model)
     if found.problems:
         raise DataError(*found.problems)
-    held = build.predicted(spec, model, found.values, tuple(levels(spec)), rescale=name in found.rounded)
+    held = build.predicted(plan, model, found.values, plan.outcome.levels, rescale=name in found.rounded)
     chances, scores = ([held[key].to_numpy() for key in held if key.startswith(kind)] for kind in ("chance", "score"))
-    if spec.task in NUMBERS:
+    if plan.task in NUMBERS:
         chances, scores = [held["predicted"].to_numpy()], []
     values, score = (_table(columns) for columns in (chances or scores, scores if chances else []))
     return rows.frame.drop(POSITION), values, score

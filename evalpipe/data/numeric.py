@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.columns import Columns
     from evalpipe.origin import Loc
-    from evalpipe.spec.parts import Model
+    from evalpipe.plan import ModelPlan
 
 
 _MEANT = {"prediction": "the expected count", "rate": "a rate", "loo_prediction": "the expected count"}
@@ -27,26 +27,26 @@ EXTREME = "too large or too small to compute with"
 
 def check(found: Columns) -> None:
     """Check the outcome and every model's predictions: finite numbers; counts, and predictions of counts above zero."""
-    spec = found.rows.spec
-    truth = _finite(found, spec.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
-    if truth is not None and spec.task == "count":
+    plan = found.rows.plan
+    truth = _finite(found, plan.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
+    if truth is not None and plan.task == "count":
         wrong = ((truth < 0) | (truth != truth.floor())).fill_null(value=False)
-        _refuse(found, spec.outcome.column, ("outcome", "column"), wrong, "not-a-count",
+        _refuse(found, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
                 noun(wrong, "whole number") + " from 0 on",
                 "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
-    for name, model in spec.models.items():
+    for name, model in plan.models.items():
         predictions(found.of(name), name, model)
 
 
-def predictions(found: Columns, name: str, model: Model) -> None:
+def predictions(found: Columns, name: str, model: ModelPlan) -> None:
     """Check the predicted numbers of a model."""
     for kind in ("prediction", "rate", "loo_prediction"):
-        column = getattr(model, kind)
+        column = model.columns.get(kind)
         if column is None:
             continue
         loc: Loc = ("models", name, kind)
         values = _finite(found, column, loc, "missing-prediction", "rate" if kind == "rate" else "prediction")
-        if values is not None and found.rows.spec.task == "count":
+        if values is not None and found.rows.plan.task == "count":
             wrong = (values <= 0).fill_null(value=False)
             _refuse(found, column, loc, wrong, "prediction-range", "above zero",
                     f"{_MEANT[kind]} is a number above zero; was a logarithm written?")

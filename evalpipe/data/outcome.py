@@ -8,36 +8,35 @@ from typing import TYPE_CHECKING
 from evalpipe.data.errors import SHOWN, more
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
-from evalpipe.levels import find_level, level_text, level_value, meant_level, other_level
-from evalpipe.plan import levels
+from evalpipe.levels import find_level, level_value, meant_level, other_level
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
     from evalpipe.origin import Loc
-    from evalpipe.spec.models import Spec
+    from evalpipe.plan import Plan
 
 _OUTCOME: Loc = ("outcome", "column")
 _EVENT: Loc = ("outcome", "event")
 
 
-def settle(spec: Spec, evaluated: Sequence[Columns], references: Sequence[Columns] = ()) -> tuple[str, ...]:
+def settle(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Columns] = ()) -> tuple[str, ...]:
     """Find the levels in order, of a binary outcome the event first; adds a problem to each dataset that disagrees.
 
     The level of a binary outcome that is not the event is the declared one, else the one found in the outcome, else in
     the predictions, else "not <event>". Values of the data that are a level stored in another way (1.0 or true for 1)
     are written as the level in all columns, also of ``references``.
     """
-    settled = levels(spec)
+    settled = list(plan.outcome.levels)
     for columns in evaluated:
         columns.problems.extend(_written_twice(columns, settled))
-    event = settled[0] if settled else level_text(spec.outcome.event)
+    event = settled[0] if settled else str(plan.outcome.event)
     _write_alike((*evaluated, *references), settled or [event])
     for columns in evaluated if settled else ():
         columns.problems.extend(_undeclared(columns, settled))
     if len(settled) < 2:
-        settled = [event, f"not {event}" if settled else _found(spec, event, evaluated)]
+        settled = [event, f"not {event}" if settled else _found(plan, event, evaluated)]
         _write_alike((*evaluated, *references), settled)
     for columns in evaluated:
         columns.problems.extend(_predictions(columns, settled))
@@ -46,10 +45,10 @@ def settle(spec: Spec, evaluated: Sequence[Columns], references: Sequence[Column
 
 def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
     """Yield the columns that hold levels, each once: where its values are, its place in the spec, what it is called."""
-    spec = columns.rows.spec
-    yield columns, spec.outcome.column, _OUTCOME, "outcome"
+    plan = columns.rows.plan
+    yield columns, plan.outcome.column, _OUTCOME, "outcome"
     seen: set[tuple[int, str]] = set()
-    for name, model in spec.models.items():
+    for name, model in plan.models.items():
         held = columns.of(name)
         if model.prediction is not None and (id(held), model.prediction) not in seen:
             seen.add((id(held), model.prediction))
@@ -87,28 +86,28 @@ def _written_twice(columns: Columns, declared: Sequence[str]) -> Iterator[Proble
 
 
 def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
-    truth = columns.values.get(columns.rows.spec.outcome.column)
+    truth = columns.values.get(columns.rows.plan.outcome.column)
     if truth is None:
         return
     wrong = (~truth.is_in(list(declared))).fill_null(value=False)
     if wrong.any():
-        column = columns.rows.spec.outcome.column
+        column = columns.rows.plan.outcome.column
         what = _listed(truth.filter(wrong))
         message = f"{_count(wrong)} of the outcome column '{column}' {_are(wrong)} not among outcome.levels: {what}"
         hint = _meant(truth.filter(wrong), declared)
         yield columns.rows.problem("undeclared-level", message, _OUTCOME, hint, mask=wrong, values=truth)
 
 
-def _found(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str:
+def _found(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
     """Tell the other level from the data, when the spec does not declare it."""
     first: dict[str, str] = {}
     for columns in evaluated:
-        truth = columns.values.get(spec.outcome.column)
+        truth = columns.values.get(plan.outcome.column)
         if truth is None:
             continue
         there = {level: other_level(event, level) for level in truth.drop_nulls().unique().sort() if level != event}
         there = {level: find_level(other, list(first)) or other for level, other in there.items()}
-        truth = columns.values[spec.outcome.column] = truth.replace(there)
+        truth = columns.values[plan.outcome.column] = truth.replace(there)
         others = list(dict.fromkeys(there.values()))
         problem = _event_absent(columns, event, others) or _too_many(columns, event, others)
         if problem is not None:
@@ -118,16 +117,16 @@ def _found(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str:
             if first and level not in first:
                 columns.problems.append(_differ(columns, level, *next(iter(first.items()))))
             first.setdefault(level, columns.rows.name)
-    return next(iter(first), None) or _predicted(spec, event, evaluated) or f"not {event}"
+    return next(iter(first), None) or _predicted(plan, event, evaluated) or f"not {event}"
 
 
 def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
     """Find an event that never occurs though it should: two other levels, or one that differs in case or spaces."""
-    truth = columns.values[columns.rows.spec.outcome.column]
+    truth = columns.values[columns.rows.plan.outcome.column]
     same = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
     if (truth == event).any() or (len(others) < 2 and same is None):
         return None
-    column = columns.rows.spec.outcome.column
+    column = columns.rows.plan.outcome.column
     message = f"the event {shown(event)} never occurs in the outcome column '{column}' of dataset '{columns.rows.name}'"
     guess = same or meant_level(event, others)
     hint = f"did you mean {shown(guess)}?" if guess else "name the level that counts as the event"
@@ -138,7 +137,7 @@ def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Proble
 def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
     if len(others) < 2:
         return None
-    truth, column = columns.values[columns.rows.spec.outcome.column], columns.rows.spec.outcome.column
+    truth, column = columns.values[columns.rows.plan.outcome.column], columns.rows.plan.outcome.column
     message = f"the outcome column '{column}' of dataset '{columns.rows.name}' has {len(others) + 1:,} levels, not two"
     like = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
     hint = f"{shown(like)} and {shown(event)} are different levels: write them alike" if like else (
@@ -161,7 +160,7 @@ def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[
 
 
 def _differ(columns: Columns, level: str, known: str, dataset: str) -> Problem:
-    truth = columns.values[columns.rows.spec.outcome.column]
+    truth = columns.values[columns.rows.plan.outcome.column]
     message = (f"the outcome has the level {shown(level)} in dataset '{columns.rows.name}'"
                f" but {shown(known)} in dataset '{dataset}'")
     mask = (truth == level).fill_null(value=False)
@@ -169,9 +168,9 @@ def _differ(columns: Columns, level: str, known: str, dataset: str) -> Problem:
     return columns.rows.problem("levels-differ", message, _OUTCOME, hint, mask=mask, values=truth)
 
 
-def _predicted(spec: Spec, event: str, evaluated: Sequence[Columns]) -> str | None:
+def _predicted(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
     """Return the level that the models predict beside the event, if it is one."""
-    named = [(name, model.prediction) for name, model in spec.models.items() if model.prediction is not None]
+    named = [(name, model.prediction) for name, model in plan.models.items() if model.prediction is not None]
     held = [(columns.of(name).values, column) for columns in evaluated for name, column in named]
     series = [values[column] for values, column in held if column in values]
     levels = {level for values in series for level in values.drop_nulls().unique()} - {event}

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data import baseline, build, checks, leaks, outcome, rows
 from evalpipe.errors import DataError, Problem
-from evalpipe.plan import model_columns
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from evalpipe.data.columns import Columns
     from evalpipe.data.sample import Sample
     from evalpipe.plan import Plan
-    from evalpipe.spec.models import Spec
 
 
 def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[Sample, ...]:
@@ -25,48 +23,47 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
 
     Raises DataError with every problem of every dataset.
     """
-    spec = plan.spec
-    names, numeric = _texts(spec), _numeric(spec)
+    names, numeric = _texts(plan), _numeric(plan)
     problems: dict[str, list[Problem]] = {}
     read_columns: dict[str, Columns] = {}
     for dataset in plan.datasets:
-        loaded = rows.load(spec, dataset, (frames or {}).get(dataset.name), names)
+        loaded = rows.load(plan, dataset, (frames or {}).get(dataset.name), names)
         if isinstance(loaded, list):
             problems[dataset.name] = loaded
             continue
         columns = checks.loose(loaded, numeric) if dataset.role == "reference" else checks.check(loaded)
         read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
-    predicted = [columns for columns in read_columns.values() if columns.rows.plan.role != "reference"]
-    references = [columns for columns in read_columns.values() if columns.rows.plan.role == "reference"]
-    levels = () if spec.task in NUMBERS else outcome.settle(spec, predicted, references)
+    predicted = [columns for columns in read_columns.values() if columns.rows.dataset.role != "reference"]
+    references = [columns for columns in read_columns.values() if columns.rows.dataset.role == "reference"]
+    levels = () if plan.task in NUMBERS else outcome.settle(plan, predicted, references)
     for columns in predicted:
         for reference in references:
             columns.problems.extend(leaks.shared(columns, reference))
-        if columns.rows.plan.role == "evaluate":
-            for calibrating in (other for other in predicted if other.rows.plan.role == "calibrate"):
+        if columns.rows.dataset.role == "evaluate":
+            for calibrating in (other for other in predicted if other.rows.dataset.role == "calibrate"):
                 columns.problems.extend(leaks.shared(columns, calibrating))
     found = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
     if found:
         raise DataError(*found)
-    known = baseline.of(spec, references)
+    known = baseline.of(plan, references)
     return tuple(build.sample(read_columns[dataset.name], levels, known) for dataset in plan.datasets)
 
 
-def _texts(spec: Spec) -> tuple[str, ...]:
+def _texts(plan: Plan) -> tuple[str, ...]:
     """Return the columns whose values are ids, to be read as they are written."""
-    return () if spec.id is None else (spec.id,)
+    return () if plan.id is None else (plan.id,)
 
 
-def _numeric(spec: Spec) -> frozenset[str]:
+def _numeric(plan: Plan) -> frozenset[str]:
     """Return the columns that hold numbers."""
-    weight = {spec.weight.column} if spec.weight is not None else set()
-    exposure = {spec.exposure.column} if spec.exposure is not None else set()
-    numbers = spec.task in NUMBERS
+    weight = {plan.weight.column} if plan.weight is not None else set()
+    exposure = {plan.exposure.column} if plan.exposure is not None else set()
+    numbers = plan.task in NUMBERS
     named = {
         column
-        for model in spec.models.values()
-        if model.predictions is None
-        for kind, column in model_columns(spec, model).items()
+        for model in plan.models.values()
+        if not model.separate
+        for kind, column in model.columns.items()
         if numbers or kind != "prediction"
     }
-    return frozenset(weight | exposure | named | ({spec.outcome.column} if numbers else set()))
+    return frozenset(weight | exposure | named | ({plan.outcome.column} if numbers else set()))

@@ -11,8 +11,7 @@ from evalpipe.data.errors import SHOWN, Unreadable, more
 from evalpipe.data.values import shown
 from evalpipe.errors import Place, Problem
 from evalpipe.origin import path_text
-from evalpipe.plan import slice_parts
-from evalpipe.spec.slicing import part_column
+from evalpipe.plan.slices import part_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.origin import Loc
-    from evalpipe.plan import DatasetPlan
-    from evalpipe.spec.models import Spec
-    from evalpipe.spec.separated import CellType
+    from evalpipe.plan import DatasetPlan, Plan
+    from evalpipe.plan.sources import CellType
 
 POSITION = "\0position"
 """The column that says where a row stands: the number of its file times `FILE`, plus its 1-based row there."""
@@ -53,8 +51,8 @@ class Rows:
     number that it lacks.
     """
 
-    spec: Spec
-    plan: DatasetPlan
+    plan: Plan
+    dataset: DatasetPlan
     frame: pl.DataFrame
     sources: tuple[Source, ...]
     models: Mapping[str, Rows] = field(default_factory=lambda: MappingProxyType({}))
@@ -66,24 +64,26 @@ class Rows:
     @property
     def name(self) -> str:
         """The dataset's name."""
-        return self.plan.name
+        return self.dataset.name
 
     @property
     def called(self) -> str:
         """What messages call these rows."""
-        return self.plan.table.named.called
+        return self.dataset.table.named.called
 
     @property
     def as_text(self) -> bool:
         """Whether numbers may be written as text in this format."""
-        return self.plan.table.format in TEXT_FORMATS
+        return self.dataset.table.format in TEXT_FORMATS
 
     def typed(self, column: str) -> pl.Series:
         """Return a column in the type that its values have, shape [n]."""
         from evalpipe.data.celltypes import typed
 
         values = self.frame[column]
-        return typed(values, self.types[column], self.plan.table.named.csv.decimal) if column in self.types else values
+        if column not in self.types:
+            return values
+        return typed(values, self.types[column], self.dataset.table.named.csv.decimal)
 
     def numeric(self, column: str) -> pl.Series:
         """Return a column that is read as numbers, shape [n]; numbers in a text have a decimal point."""
@@ -92,14 +92,14 @@ class Rows:
         from evalpipe.data.celltypes import decimals
 
         values = self.frame[column]
-        if self.plan.table.format not in SEPARATED or values.dtype != pl.String:
+        if self.dataset.table.format not in SEPARATED or values.dtype != pl.String:
             return values
-        return decimals(values, self.plan.table.named.csv.decimal)
+        return decimals(values, self.dataset.table.named.csv.decimal)
 
     @property
     def separated(self) -> bool:
         """Whether these are separated text, of which the spec may say under ``csv`` how it is written."""
-        return self.plan.table.format in SEPARATED
+        return self.dataset.table.format in SEPARATED
 
     def cell(self, position: int) -> tuple[int, str]:
         """Return the row and, where the dataset has several files, the words that name its file."""
@@ -124,23 +124,23 @@ class Rows:
     @property
     def place(self) -> Place:
         """The file, or the path of several as the spec gives it."""
-        if self.plan.table.format == "memory":
+        if self.dataset.table.format == "memory":
             return Place(f"{self.name} (in memory)")
         files = self.sources
-        return Place(str(files[0].path) if len(files) == 1 else self.plan.table.named.path)
+        return Place(str(files[0].path) if len(files) == 1 else self.dataset.table.named.path)
 
     def named(self, loc: Loc) -> tuple[str, ...]:
         """Say where in the spec a column is named."""
-        return named(self.spec, loc)
+        return named(self.plan, loc)
 
 
-def named(spec: Spec, loc: Loc) -> tuple[str, ...]:
+def named(plan: Plan, loc: Loc) -> tuple[str, ...]:
     """Say where in the spec the value at ``loc`` stands."""
-    place = spec.origin.place(*loc)
+    place = plan.places.place(*loc)
     return (f"named at {place or 'the spec, ' + path_text(loc)}",)
 
 
-def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> Rows | list[Problem]:
+def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> Rows | list[Problem]:
     """Read the planned columns of a dataset, and of its models' files, and keep the rows that meet its ``where``.
 
     ``text`` are the columns to be read as text. Files of predictions are matched to the dataset before ``where`` is
@@ -149,10 +149,10 @@ def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequen
     from evalpipe.data.aligned import match, take
     from evalpipe.data.complete import complete
 
-    own, problems = whole(spec, plan, frame, text)
+    own, problems = whole(plan, dataset, frame, text)
     held: dict[str, Rows] = {}
-    for model, part in plan.predictions.items():
-        rows, found = whole(spec, part, None, text)
+    for model, part in dataset.predictions.items():
+        rows, found = whole(plan, part, None, text)
         problems += found
         if rows is not None:
             held[model] = rows
@@ -162,7 +162,7 @@ def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequen
     kept = problems or _kept(own)
     if isinstance(kept, list):
         return kept
-    if spec.complete_case is not None and plan.role != "reference":
+    if plan.complete_case and dataset.role != "reference":
         whole_rows = complete(kept, held)
         if not isinstance(whole_rows, Rows):
             return [whole_rows]
@@ -172,19 +172,19 @@ def load(spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequen
 
 
 def whole(
-    spec: Spec, plan: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
+    plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
 ) -> tuple[Rows | None, list[Problem]]:
     """Read the planned columns, and those that conditions mention, of all files of a path; None where it cannot be."""
     import polars as pl
 
-    asked = spec.origin.place(*plan.table.named.loc)
-    columns = list(dict.fromkeys((*plan.columns, *plan.table.where_columns, *plan.compared)))
+    asked = plan.places.place(*dataset.table.named.loc)
+    columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.compared)))
     parts: list[pl.DataFrame] = []
     sources: list[Source] = []
     problems: list[Problem] = []
-    for path, shown_path in plan.table.files:
+    for path, shown_path in dataset.table.files:
         try:
-            part, source = _file(plan, path, shown_path, columns, text, len(sources))
+            part, source = _file(dataset, path, shown_path, columns, text, len(sources))
         except Unreadable as fault:
             problems.append(fault.problem(shown_path, asked))
         else:
@@ -196,12 +196,12 @@ def whole(
     if problems:
         return None, problems
     try:
-        joined = _joined(parts, plan)
+        joined = _joined(parts, dataset)
     except pl.exceptions.PolarsError:
-        message = f"the files of {plan.table.named.called} hold different types in the same column"
+        message = f"the files of {dataset.table.named.called} hold different types in the same column"
         hint = "write each column with one type in all files"
         return None, [Problem("types-differ", message, asked, hint, notes=_types(parts))]
-    rows = Rows(spec, plan, joined, tuple(sources))
+    rows = Rows(plan, dataset, joined, tuple(sources))
     problems = _not_of_type(rows)
     return (None, problems) if problems else (replace(rows, types=_told(rows)), [])
 
@@ -210,10 +210,10 @@ def _told(rows: Rows) -> Mapping[str, CellType | None]:
     """Tell the types of the columns that conditions and slices are about, of separated text."""
     from evalpipe.data.celltypes import tell
 
-    csv, table = rows.plan.table.named.csv, rows.plan.table
+    csv, table = rows.dataset.table.named.csv, rows.dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
-    sliced = [part_column(part) for _, part in slice_parts(rows.spec)]
+    sliced = [part_column(part) for _, part in rows.plan.slices.named]
     columns = [column for column in (*table.where_columns, *sliced) if column in rows.frame.columns]
     return MappingProxyType({
         column: csv.types[column] if column in csv.types else tell(rows.frame[column], csv.decimal).type
@@ -226,7 +226,7 @@ def _not_of_type(rows: Rows) -> list[Problem]:
     from evalpipe.data.celltypes import CALLED, strange
 
     problems: list[Problem] = []
-    named = rows.plan.table.named
+    named = rows.dataset.table.named
     for column, kind in named.csv.types.items():
         if column not in rows.frame.columns or kind == "text":
             continue
@@ -242,7 +242,7 @@ def _not_of_type(rows: Rows) -> list[Problem]:
 
 
 def _file(
-    plan: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
+    dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
 ) -> tuple[pl.DataFrame, Source]:
     from evalpipe.data.formats import read
 
@@ -252,7 +252,7 @@ def _file(
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise Unreadable("unreadable-file", reason) from None
-    part, blank_lines = read(path, plan.table.format, plan.table.named.csv, columns, text)
+    part, blank_lines = read(path, dataset.table.format, dataset.table.named.csv, columns, text)
     part = _numbered(part, number)
     if blank_lines:
         part = part.filter(~(part[POSITION] - number * FILE - 1).is_in(list(blank_lines)))
@@ -266,22 +266,22 @@ def _numbered(frame: pl.DataFrame, number: int) -> pl.DataFrame:
     return frame.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(POSITION))
 
 
-def _joined(parts: Sequence[pl.DataFrame], plan: DatasetPlan) -> pl.DataFrame:
+def _joined(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame:
     """Put the files together; texts and numbers of typed files meet as texts where only the text counts."""
     import polars as pl
 
     if len(parts) == 1:
         return parts[0]
-    return pl.concat(list(_alike(parts, plan)), how="vertical_relaxed")
+    return pl.concat(list(_alike(parts, dataset)), how="vertical_relaxed")
 
 
-def _alike(parts: Sequence[pl.DataFrame], plan: DatasetPlan) -> list[pl.DataFrame]:
+def _alike(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> list[pl.DataFrame]:
     """Turn a column that only some files hold as text, a category or true/false into text in all of them."""
     import polars as pl
 
     from evalpipe.data.values import texts
 
-    kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in plan.columns}
+    kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in dataset.columns}
     mixed = [name for name, found in kinds.items() if len(found) > 1 and not all(kind.is_numeric() for kind in found)]
     return [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
 
@@ -301,7 +301,7 @@ def _kept(rows: Rows) -> Rows | list[Problem]:
         return found
     flags = found.pop("where", None)
     hidden = [name for name in rows.frame.columns if name.startswith("\0")]
-    frame = rows.frame.select([*rows.plan.columns, *hidden]).with_columns(
+    frame = rows.frame.select([*rows.dataset.columns, *hidden]).with_columns(
         column.fill_null(value=False).alias(f"\0{name}") for name, column in found.items())
     if flags is None:
         return replace(rows, frame=frame, unknown=_unknown(found))
@@ -321,7 +321,7 @@ def _none_left(rows: Rows, unknown: int) -> Problem:
     notes = [f"{rows.frame.height:,} {'row was' if rows.frame.height == 1 else 'rows were'} read"]
     if unknown:
         notes.append(f"in {unknown:,} of them a value that it needs is missing")
-    place = rows.spec.origin.place("datasets", rows.name, "where")
+    place = rows.plan.places.place("datasets", rows.name, "where")
     return Problem("no-rows-left", message, place, "check the values it compares with", notes=tuple(notes))
 
 
@@ -329,16 +329,15 @@ def _conditions(rows: Rows) -> dict[str, pl.Series] | list[Problem]:
     """Return which rows meet each condition: "where", and "slice <name>" for those of slices; null where unknown."""
     import polars as pl
 
-    from evalpipe.data.catalog import conditions
     from evalpipe.data.where import judge
 
-    frame = pl.DataFrame([rows.typed(column) for column in rows.plan.table.where_columns])
+    frame = pl.DataFrame([rows.typed(column) for column in rows.dataset.table.where_columns])
     flags: dict[str, pl.Series] = {}
     problems: list[Problem] = []
-    for condition in conditions(rows.spec, rows.name):
+    for condition in rows.dataset.conditions:
         try:
             flags[condition.key] = judge(frame if frame.width else rows.frame, condition.text)
         except Unreadable as fault:
-            place = rows.spec.origin.place(*condition.loc)
+            place = rows.plan.places.place(*condition.loc)
             problems.append(Problem(fault.code, f"{condition.called} {fault.reason}", place, fault.hint))
     return problems or flags

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.arraytypes import Flags, Floats, Values, Wholes
-    from evalpipe.plan import Zone
+    from evalpipe.plan import ZonePlan
     from evalpipe.tasks import Task
 
 
@@ -50,7 +50,7 @@ class Predictions:
     variant: str = "original"
     folds: Wholes | None = None
     reportable: Flags | None = None
-    zone: Zone | None = None
+    zone: ZonePlan | None = None
     cuts: Floats | None = None
     log_odds: bool = False
     cut: float | None = None

@@ -15,8 +15,7 @@ from evalpipe.data.sample import Slicing
 from evalpipe.data.summary import counting
 from evalpipe.data.values import shown, texts
 from evalpipe.levels import level_text
-from evalpipe.plan import slice_parts
-from evalpipe.spec.slicing import Cut, part_column
+from evalpipe.plan.slices import CutPlan, part_column
 from evalpipe.spelling import closest_level
 
 if TYPE_CHECKING:
@@ -38,9 +37,9 @@ _OWN = r'^("*\((?:missing|empty)\)"*)$'
 def check(found: Columns) -> None:
     """Read every column that slices are by, of the rows that count; the rest gets a problem."""
     counts = counting(found)
-    for loc, part in slice_parts(found.rows.spec):
+    for loc, part in found.rows.plan.slices.named:
         if part not in found.graded:
-            graded = _cut(found, part, loc, counts) if isinstance(part, Cut) else _levels(found, part, loc, counts)
+            graded = _cut(found, part, loc, counts) if isinstance(part, CutPlan) else _levels(found, part, loc, counts)
             if graded is not None:
                 found.graded[part] = graded
     _references(found, counts)
@@ -57,7 +56,7 @@ def _levels(found: Columns, column: str, loc: Loc, counts: pl.Series) -> Graded 
         return None
     values = values.fill_null(MISSING)
     occurring = values.filter(counts).unique().to_list()
-    most = found.rows.spec.slice_rules.max_levels
+    most = found.rows.plan.slices.max_levels
     levels = ordered(level for level in occurring if level != MISSING)
     if len(levels) > most:
         _too_many(found, column, loc, levels)
@@ -82,7 +81,7 @@ def labelled(column: pl.Series) -> pl.Series:
 
 
 def _too_many(found: Columns, column: str, loc: Loc, levels: Sequence[str]) -> None:
-    most = found.rows.spec.slice_rules.max_levels
+    most = found.rows.plan.slices.max_levels
     message = (f"column '{column}' of {found.rows.called} has {len(levels):,} levels, more than the {most:,} that"
                " slices may have ('slice_rules.max_levels')")
     numeric = all(_number(level) is not None for level in levels)
@@ -111,7 +110,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _cut(found: Columns, cut: Cut, loc: Loc, counts: pl.Series) -> Graded | None:
+def _cut(found: Columns, cut: CutPlan, loc: Loc, counts: pl.Series) -> Graded | None:
     """Read a column of numbers by the interval each is in; a number at a cut is in the interval above it."""
     import polars as pl
 
@@ -137,13 +136,13 @@ def intervals(cuts: Sequence[float]) -> tuple[str, ...]:
 
 def _references(found: Columns, counts: pl.Series) -> None:
     """Find reference levels that no row has."""
-    spec = found.rows.spec
-    given = spec.slice_rules.reference
+    plan = found.rows.plan
+    given = plan.slices.reference
     if isinstance(given, str):
         return
-    alone = {slicing.columns[0]: slicing.parts[0] for slicing in spec.slices or () if len(slicing.parts) == 1}
+    alone = {slicing.columns[0]: slicing.parts[0] for slicing in plan.slices.slicings if len(slicing.parts) == 1}
     for column, level in given.items():
-        graded, wanted = found.graded.get(alone[column]), level_text(level)
+        graded, wanted = found.graded.get(alone[column]), level
         if graded is None:
             continue
         occurring = [graded.labels[code] for code in graded.codes.filter(counts).unique().sort()]
@@ -158,41 +157,41 @@ def _references(found: Columns, counts: pl.Series) -> None:
 
 def held(columns: Columns) -> dict[str, pl.Series]:
     """Return what slices need of each row, as columns: the places of labels, and whether a condition is met."""
-    if columns.rows.plan.role != "evaluate":
+    if columns.rows.dataset.role != "evaluate":
         return {}
     places = {_key(columns, part): graded.codes for part, graded in columns.graded.items()}
     flags = {name: columns.rows.frame[f"\0{name}"] for name in _conditions(columns).values()}
     return places | flags
 
 
-def _key(columns: Columns, part: str | Cut) -> str:
+def _key(columns: Columns, part: str | CutPlan) -> str:
     return f"slice part {list(columns.graded).index(part)}"
 
 
 def _conditions(columns: Columns) -> dict[int, str]:
     """Return the columns that hold which rows meet the condition of a slice, by the number of the slicing."""
-    named = enumerate(columns.rows.spec.slices or ())
-    return {number: f"slice {entry.title}" for number, entry in named if entry.expression is not None}
+    named = enumerate(columns.rows.plan.slices.slicings)
+    return {number: f"slice {entry.title}" for number, entry in named if entry.condition is not None}
 
 
 def asked(columns: Columns, frame: pl.DataFrame) -> tuple[Slicing, ...]:
     """Return the slices that the spec asks for; ``frame`` holds the columns of `held` for the rows of the sample."""
-    if columns.rows.plan.role != "evaluate":
+    if columns.rows.dataset.role != "evaluate":
         return ()
     conditions = _conditions(columns)
     return tuple(
         _condition(frame, entry.title, conditions[number]) if number in conditions
         else _combined(columns, frame, entry.parts)
-        for number, entry in enumerate(columns.rows.spec.slices or ())
+        for number, entry in enumerate(columns.rows.plan.slices.slicings)
     )
 
 
 def searched(columns: Columns, frame: pl.DataFrame) -> tuple[Slicing, ...]:
     """Return the slices by each single column of the search for the worst ones."""
-    worst = columns.rows.spec.worst_slices
-    if worst is None or columns.rows.plan.role != "evaluate":
+    worst = columns.rows.plan.slices.worst
+    if worst is None or columns.rows.dataset.role != "evaluate":
         return ()
-    return tuple(_combined(columns, frame, (part,)) for part in worst.columns)
+    return tuple(_combined(columns, frame, (part,)) for part in worst.parts)
 
 
 def _condition(frame: pl.DataFrame, name: str, column: str) -> Slicing:
@@ -200,7 +199,7 @@ def _condition(frame: pl.DataFrame, name: str, column: str) -> Slicing:
     return Slicing(name, ({name: "true"},), _whole(codes))
 
 
-def _combined(columns: Columns, frame: pl.DataFrame, parts: Sequence[str | Cut]) -> Slicing:
+def _combined(columns: Columns, frame: pl.DataFrame, parts: Sequence[str | CutPlan]) -> Slicing:
     """Combine columns: all labels of a single one, of several the combinations that occur, the first changing last."""
     labels = [columns.graded[part].labels for part in parts]
     places = [frame[_key(columns, part)].to_numpy() for part in parts]

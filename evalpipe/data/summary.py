@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evalpipe.data.rows import FILE, POSITION
-from evalpipe.levels import level_text
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.tasks import NUMBERS
 
@@ -39,11 +38,11 @@ def files(columns: Columns) -> tuple[InputFile, ...]:
 def _files(rows: Rows, counting: pl.Series) -> tuple[InputFile, ...]:
     import polars as pl
 
-    read = list(dict.fromkeys((*rows.plan.columns, *rows.plan.table.where_columns, *rows.plan.compared)))
+    read = list(dict.fromkeys((*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)))
     used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(counting)
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
     return tuple(
-        InputFile(dataset=rows.name, role=rows.plan.role, path=source.path, sha256=source.sha256, rows=source.rows,
+        InputFile(dataset=rows.name, role=rows.dataset.role, path=source.path, sha256=source.sha256, rows=source.rows,
                   used_rows=count, columns=read)
         for source, count in zip(rows.sources, counts, strict=True)
     )
@@ -53,36 +52,36 @@ def counting(columns: Columns) -> pl.Series:
     """Return which rows have a weight above zero, shape [n]; all where there are no weights."""
     import polars as pl
 
-    rows, spec = columns.rows, columns.rows.spec
-    weight = None if spec.weight is None else columns.values.get(spec.weight.column)
-    if weight is None or rows.plan.role == "reference":
+    rows, plan = columns.rows, columns.rows.plan
+    weight = None if plan.weight is None else columns.values.get(plan.weight.column)
+    if weight is None or rows.dataset.role == "reference":
         return pl.repeat(value=True, n=rows.frame.height, eager=True)
     return (weight > 0).fill_null(value=False)
 
 
 def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
     """Count the rows of a sample; ``frame`` holds its truth and weights, ``whole`` says that weights are counts."""
-    rows, spec = columns.rows, columns.rows.spec
-    known = columns.values.get(spec.outcome.column) is not None
+    rows, plan = columns.rows, columns.rows.plan
+    known = columns.values.get(plan.outcome.column) is not None
     height = frame.height if known else rows.frame.height
     weights = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(frame.height)
     total = float(weights.sum()) if known else float(height)
-    counts = _counts(frame, levels, weights, spec.task) if known else []
-    events = counts[0].weight if spec.task == "binary" and known else 0.0
+    counts = _counts(frame, levels, weights, plan.task) if known else []
+    events = counts[0].weight if plan.task == "binary" and known else 0.0
     before = sum(source.rows for source in rows.sources)
-    used = rows.frame.height if rows.plan.role == "reference" else height
+    used = rows.frame.height if rows.dataset.role == "reference" else height
     return DatasetSummary(
-        name=rows.name, role=rows.plan.role, where=spec.datasets[rows.name].where, rows=before,
+        name=rows.name, role=rows.dataset.role, where=rows.dataset.where, rows=before,
         excluded_where=before - rows.frame.height - rows.incomplete, unknown_where=rows.unknown.get("where", 0),
         excluded_zero_weight=rows.frame.height - used,
         n=round(total) if whole else used,
-        events=None if spec.task != "binary" else round(events) if whole else counts[0].rows if known else 0,
-        total_weight=float(used) if rows.plan.role == "reference" else total,
-        prevalence=events / total if spec.task == "binary" and known and total else None,
+        events=None if plan.task != "binary" else round(events) if whole else counts[0].rows if known else 0,
+        total_weight=float(used) if rows.dataset.role == "reference" else total,
+        prevalence=events / total if plan.task == "binary" and known and total else None,
         levels=_declared(columns, counts),
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
         n_effective=None if whole or "weight" not in frame.columns else _effective(weights),
-        outcome=spread(frame["truth"].to_numpy(), weights) if spec.task in NUMBERS and known else {},
+        outcome=spread(frame["truth"].to_numpy(), weights) if plan.task in NUMBERS and known else {},
         **_exposed(frame, weights),
         matched=_matched(rows), excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
     )
@@ -98,8 +97,8 @@ def _exposed(frame: pl.DataFrame, weights: Floats) -> dict[str, Any]:
 
 def _matched(rows: Rows) -> list[Matched]:
     """Say how each file of predictions was matched to the rows."""
-    by: Literal["id", "position"] = "position" if rows.spec.id is None else "id"
-    return [Matched(model=model, by=by, agree=list(held.plan.compared)) for model, held in rows.models.items()]
+    by: Literal["id", "position"] = "position" if rows.plan.id is None else "id"
+    return [Matched(model=model, by=by, agree=list(held.dataset.compared)) for model, held in rows.models.items()]
 
 
 def _counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task: str) -> list[LevelCount]:
@@ -114,10 +113,8 @@ def _counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task:
 
 def _declared(columns: Columns, counts: list[LevelCount]) -> list[LevelCount]:
     """Put the levels in the declared order; the event first where none is declared."""
-    if columns.rows.spec.outcome.levels is None:
-        return counts
-    order = [level_text(level) for level in columns.rows.spec.outcome.levels]
-    return sorted(counts, key=lambda count: order.index(count.level))
+    order = columns.rows.plan.outcome.written
+    return counts if not order else sorted(counts, key=lambda count: order.index(count.level))
 
 
 def spread(values: Floats, weights: Floats) -> dict[str, float]:

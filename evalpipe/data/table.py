@@ -11,63 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.errors import Problem
-    from evalpipe.origin import Loc
-    from evalpipe.spec.models import Spec
-    from evalpipe.spec.parts import Dataset, Model
-    from evalpipe.spec.separated import Csv
+    from evalpipe.plan.sources import Source
 
 Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Files that a spec names: the rows of a dataset or, where ``model`` is one, that model's predictions for them.
-
-    ``path`` is the path as it is written at ``loc`` in the spec; ``csv`` says how separated text is written, as
-    declared at ``csv_loc``.
-    """
-
-    dataset: str
-    model: str | None
-    path: str
-    loc: Loc
-    csv: Csv
-
-    @property
-    def csv_loc(self) -> Loc:
-        """Where the spec says how separated text is written."""
-        return ("datasets", self.dataset, "csv") if self.model is None else ("models", self.model, "csv")
-
-    @property
-    def called(self) -> str:
-        """What messages call these rows."""
-        if self.model is None:
-            return f"dataset '{self.dataset}'"
-        return f"the file of model '{self.model}' for dataset '{self.dataset}'"
-
-
-def of_dataset(spec: Spec, dataset: str) -> Named:
-    """Return the files of a dataset."""
-    declared = spec.datasets[dataset]
-    return Named(dataset, None, declared.path, ("datasets", dataset, "path"), _csv(declared))
-
-
-def of_model(spec: Spec, model: str, dataset: str) -> Named | None:
-    """Return the files of a model's predictions for a dataset; None where the dataset itself holds them."""
-    given = spec.models[model].predictions
-    loc: Loc = ("models", model, "predictions")
-    if isinstance(given, str):
-        return Named(dataset, model, given, loc, _csv(spec.models[model]))
-    if given is None:
-        return None
-    return Named(dataset, model, given[dataset], (*loc, dataset), _csv(spec.models[model]))
-
-
-def _csv(part: Dataset | Model) -> Csv:
-    """Return how separated text is written: as declared, or as usual."""
-    from evalpipe.spec.separated import Csv
-
-    return part.csv or Csv()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +26,7 @@ class Table:
     costly to know.
     """
 
-    named: Named
+    named: Source
     format: Format
     files: tuple[tuple[Path, str], ...]
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

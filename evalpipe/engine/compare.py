@@ -62,7 +62,7 @@ def comparisons(plan: Plan, evaluated: Sequence[Evaluated]) -> list[Comparison]:
 
 
 def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
-    compare = plan.spec.compare
+    compare = plan.compare
     for one in evaluated:
         for name, model in one.sample.models.items():
             baseline = model.source or (compare.baseline if compare is not None else None)
@@ -117,7 +117,7 @@ def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compared]
         test = None if each is None else (of_models if pair.same_rows else of_parts)(
             plan, pair.first, pair.second, entry, k)
         found = tested_gap(both, each, plan.level, undefined, test, units)
-        margin = plan.margins.get(entry.metric.name) or 0.0
+        margin = plan.margin(entry) or 0.0
         p = math.nan if found.test is None else p_of_verdict(found.test.contrast, margin)
         yield _Compared(_row(plan, pair, entry, found, name), found, p, entry.metric.direction)
 
@@ -134,7 +134,7 @@ def _row(plan: Plan, pair: _Pair, entry: MetricPlan, found: TestedGap, level: st
         difference=found.value, lower=found.lower, upper=found.upper,
         level=plan.level if found.limits else None,
         method=found.method, p_value=found.p_value, test=None if found.test is None else found.test.name,
-        margin=plan.margins.get(entry.metric.name), verdict="untested", n=place.seen_by(entry).part.n,
+        margin=plan.margin(entry), verdict="untested", n=place.seen_by(entry).part.n,
         status=found.status, reason=found.reason, undefined_replicates=found.undefined,
         details={} if found.test is None else dict(found.test.details),
     )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.plan import cost_matrix
 from evalpipe.results import CostReference
 
 if TYPE_CHECKING:
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
 
 def cost_references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
     """Yield the mean cost of the rows if each level in turn is predicted for all; nothing where no costs are named."""
-    if plan.spec.costs is None:
+    if plan.costs is None:
         return
     codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
     occurring = np.bincount(codes, sample.weights, len(sample.levels))
-    costs = (occurring[:, None] * np.asarray(cost_matrix(plan.spec))).sum(axis=0) / occurring.sum()
+    costs = (occurring[:, None] * np.asarray(plan.costs.matrix)).sum(axis=0) / occurring.sum()
     least = int(costs.argmin())
     for place, level in enumerate(sample.levels):
         yield CostReference(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.engine.evaluate import Evaluated
-    from evalpipe.plan import Aim, Plan
+    from evalpipe.plan import GoalPlan, Plan
     from evalpipe.results import Scalar, Status
 
 FACTORS = (0.5, 2.0)
@@ -33,13 +33,13 @@ STEPS = 200
 """Points along the curve of a goal, beside its limits."""
 
 
-def judged(aim: Aim, x: Any) -> Floats:
+def judged(goal: GoalPlan, x: Any) -> Floats:
     """Return the desirability of values [...]; NaN where a value does not exist and nothing says what that counts.
 
     NaN too beyond the points of a goal that asks for an error there.
     """
-    found = np.asarray(getattr(scale, aim.goal.kind)(x, **aim.shape), float)
-    missing = aim.goal.missing
+    found = np.asarray(getattr(scale, goal.kind)(x, **goal.shape), float)
+    missing = goal.missing
     return found if missing is None else np.where(np.isnan(x), missing, found)
 
 
@@ -58,14 +58,14 @@ class _Field:
     drawn: Floats | None
 
     @property
-    def aims(self) -> tuple[Aim, ...]:
+    def goals(self) -> tuple[GoalPlan, ...]:
         """The goals."""
-        return self.plan.aims
+        return self.plan.goals
 
     @property
     def weights(self) -> Floats:
         """The weights of the goals [k]."""
-        return np.array([aim.goal.weight for aim in self.aims])
+        return np.array([goal.weight for goal in self.goals])
 
     @cached_property
     def overall(self) -> Floats:
@@ -88,11 +88,13 @@ def desirability(plan: Plan, done: Sequence[Evaluated]) -> Desirability:
 
     Raises DataError where a value lies beyond the points of a goal that asks for an error there.
     """
-    if not plan.aims:
+    if not plan.goals:
         return Desirability()
     fields = [_field(plan, one) for one in done]
     return Desirability(
-        goals=[_goal(aim, [row for field in fields for row in _spread(field, k)]) for k, aim in enumerate(plan.aims)],
+        goals=[
+            _goal(goal, [row for field in fields for row in _spread(field, k)]) for k, goal in enumerate(plan.goals)
+        ],
         individual=[row for field in fields for row in _individual(field)],
         overall=[row for field in fields for row in _overall(field)],
         sensitivity=[row for field in fields for row in _sensitivity(field)],
@@ -101,44 +103,44 @@ def desirability(plan: Plan, done: Sequence[Evaluated]) -> Desirability:
 
 def against_direction(plan: Plan) -> Iterator[Warned]:
     """Yield a warning for each goal that rewards the worse end of its measure."""
-    for aim in plan.aims:
-        wrong = {"minimize": "maximize", "maximize": "minimize"}.get(aim.goal.kind)
-        if aim.entry is not None and wrong is not None and aim.entry.metric.direction == wrong:
-            end = "high" if wrong == "maximize" else "low"
-            message = f"the goal '{aim.name}' rewards worse models: {aim.entry.metric.name} is better when it is {end}"
+    for goal in plan.goals:
+        wrong = {"minimize": "maximize", "maximize": "minimize"}.get(goal.kind)
+        if goal.entry is not None and wrong is not None and goal.entry.metric.direction == wrong:
+            better = f"{goal.entry.metric.name} is better when it is {'high' if wrong == 'maximize' else 'low'}"
+            message = f"the goal '{goal.name}' rewards worse models: {better}"
             yield Warned(code="goal-against-direction", message=message)
 
 
 def _field(plan: Plan, one: Evaluated) -> _Field:
     """Judge every model and variant of a dataset."""
     names = tuple(one.sample.models)
-    held = tuple(tuple(_value(plan, one, name, aim) for aim in plan.aims) for name in names)
-    d = np.array([[_judged(one, name, aim, x) for aim, x in zip(plan.aims, row, strict=True)]
+    held = tuple(tuple(_value(plan, one, name, goal) for goal in plan.goals) for name in names)
+    d = np.array([[_judged(one, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
                   for name, row in zip(names, held, strict=True)])
     return _Field(plan, one, names, held, d, _drawn(plan, one, names, d))
 
 
-def _value(plan: Plan, one: Evaluated, name: str, aim: Aim) -> Scalar | None:
+def _value(plan: Plan, one: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
     """Return a candidate's measure or characteristic; None where it is undefined or missing."""
-    if aim.entry is not None:
-        found = float(values(one.summaries[name, 0], aim.entry))
+    if goal.entry is not None:
+        found = float(values(one.summaries[name, 0], goal.entry))
         return None if np.isnan(found) else found
     model = plan.models[one.sample.named(name)["model"]]
-    return model.characteristics.get(aim.goal.characteristic or "")
+    return model.characteristics.get(goal.characteristic or "")
 
 
-def _judged(one: Evaluated, name: str, aim: Aim, x: Scalar | None) -> float:
+def _judged(one: Evaluated, name: str, goal: GoalPlan, x: Scalar | None) -> float:
     """Return the desirability of a value, NaN where there is none and nothing says what that counts."""
-    if x is not None and aim.goal.kind == "category":
-        return aim.of_level(x)
+    if x is not None and goal.kind == "category":
+        return goal.of_level(x)
     if x is None:
-        return np.nan if aim.goal.missing is None else aim.goal.missing
-    found = float(judged(aim, x))
+        return np.nan if goal.missing is None else goal.missing
+    found = float(judged(goal, x))
     if np.isnan(found):
         raise DataError.of(
             "beyond-points",
-            f"the goal '{aim.name}' asks for an error beyond its points, and {aim.shape['values'][0]:g} to "
-            f"{aim.shape['values'][-1]:g} does not hold {x:g}, the value of {name} on {one.sample.dataset}",
+            f"the goal '{goal.name}' asks for an error beyond its points, and {goal.shape['values'][0]:g} to "
+            f"{goal.shape['values'][-1]:g} does not hold {x:g}, the value of {name} on {one.sample.dataset}",
             hint="add a point, or write 'extrapolate: clamp' or 'zero'",
         )
     return found
@@ -146,14 +148,14 @@ def _judged(one: Evaluated, name: str, aim: Aim, x: Scalar | None) -> float:
 
 def _drawn(plan: Plan, one: Evaluated, names: tuple[str, ...], d: Floats) -> Floats | None:
     """Return the desirabilities in every replicate [m, k, B]; those of characteristics stay as they are."""
-    if plan.interval_method == "none" or all(aim.entry is None for aim in plan.aims):
+    if plan.interval_method == "none" or all(goal.entry is None for goal in plan.goals):
         return None
     found = np.repeat(d[:, :, None], plan.replicates, axis=2)
-    for k, aim in enumerate(plan.aims):
-        if aim.entry is not None:
-            place = plan.entries.index(aim.entry)
+    for k, goal in enumerate(plan.goals):
+        if goal.entry is not None:
+            place = plan.entries.index(goal.entry)
             for m, name in enumerate(names):
-                found[m, k] = judged(aim, one.replicates.metrics[name, 0, place])
+                found[m, k] = judged(goal, one.replicates.metrics[name, 0, place])
     return found
 
 
@@ -181,21 +183,21 @@ def _uncertain(field: _Field, value: float, drawn: Floats | None) -> dict[str, A
 
 def _individual(field: _Field) -> Iterator[Individual]:
     for m, name in enumerate(field.names):
-        for k, aim in enumerate(field.aims):
+        for k, goal in enumerate(field.goals):
             x, d = field.held[m][k], float(field.d[m, k])
-            drawn = None if field.drawn is None or aim.entry is None else field.drawn[m, k]
+            drawn = None if field.drawn is None or goal.entry is None else field.drawn[m, k]
             found = _uncertain(field, d, drawn)
             if x is None:
-                found |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(aim, d)}
+                found |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(goal, d)}
             yield Individual(
-                dataset=field.one.sample.dataset, **field.one.sample.named(name), goal=aim.name, **aim.subject,
-                value=x, desirability=None if np.isnan(d) else d, weight=aim.goal.weight, **found,
+                dataset=field.one.sample.dataset, **field.one.sample.named(name), goal=goal.name, **goal.subject,
+                value=x, desirability=None if np.isnan(d) else d, weight=goal.weight, **found,
             )
 
 
-def _why(aim: Aim, d: float) -> str:
+def _why(goal: GoalPlan, d: float) -> str:
     """Say why a value does not exist, and what it counts."""
-    why = "the model lacks this characteristic" if aim.entry is None else aim.entry.metric.undefined
+    why = "the model lacks this characteristic" if goal.entry is None else goal.entry.metric.undefined
     return why if np.isnan(d) else f"{why}; counts {d:g}, as 'missing' says"
 
 
@@ -207,7 +209,7 @@ def _overall(field: _Field) -> Iterator[Overall]:
         value = float(field.overall[m])
         found = _uncertain(field, value, None if drawn is None else drawn[m])
         if np.isnan(value):
-            lacking = [aim.name for aim, d in zip(field.aims, field.d[m], strict=True) if np.isnan(d)]
+            lacking = [goal.name for goal, d in zip(field.goals, field.d[m], strict=True) if np.isnan(d)]
             found = {"status": "undefined", "reason": f"no desirability in: {', '.join(lacking)}"}
         yield Overall(
             dataset=field.one.sample.dataset, **field.one.sample.named(name),
@@ -226,15 +228,15 @@ def _scores(field: _Field) -> Floats:
     where values have no direction: by category and by points. Of a box that is whether the value lies in it.
     """
     found = np.array(field.d)
-    for k, aim in enumerate(field.aims):
+    for k, goal in enumerate(field.goals):
         column = [row[k] for row in field.held]
-        if aim.goal.kind not in ("minimize", "maximize", "target"):
+        if goal.kind not in ("minimize", "maximize", "target"):
             continue
-        if aim.goal.missing is not None and any(x is None for x in column):
+        if goal.missing is not None and any(x is None for x in column):
             continue
         x = np.array([np.nan if x is None else float(x) for x in column])
-        at = aim.goal.target.target if aim.goal.target is not None else 0.0
-        found[:, k] = {"maximize": x, "minimize": -x}.get(aim.goal.kind, -np.abs(x - at))
+        at = goal.shape["target"] if goal.kind == "target" else 0.0
+        found[:, k] = {"maximize": x, "minimize": -x}.get(goal.kind, -np.abs(x - at))
     return found
 
 
@@ -243,13 +245,13 @@ def _weightings(field: _Field) -> Floats:
 
     The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever was declared.
     """
-    generator = stream(field.plan.seed, "weightings", len(field.aims))
-    weights = generator.standard_exponential((constants.WEIGHTINGS, len(field.aims)))
+    generator = stream(field.plan.seed, "weightings", len(field.goals))
+    weights = generator.standard_exponential((constants.WEIGHTINGS, len(field.goals)))
     return np.asarray(scale.best(scale.overall(field.d[:, None, :], weights)).mean(axis=1))
 
 
 def _sensitivity(field: _Field) -> Iterator[WeightChange]:
-    for k, aim in enumerate(field.aims):
+    for k, goal in enumerate(field.goals):
         for factor in FACTORS:
             weights = field.weights
             weights[k] *= factor
@@ -257,42 +259,42 @@ def _sensitivity(field: _Field) -> Iterator[WeightChange]:
             first = scale.best(found) > 0
             for m, name in enumerate(field.names):
                 yield WeightChange(
-                    dataset=field.one.sample.dataset, goal=aim.name, factor=factor, **field.one.sample.named(name),
+                    dataset=field.one.sample.dataset, goal=goal.name, factor=factor, **field.one.sample.named(name),
                     value=None if np.isnan(found[m]) else float(found[m]), first=bool(first[m]),
                 )
 
 
 def _spread(field: _Field, k: int) -> list[float]:
     """Return the values of a goal's measure or characteristic, and the ends of their replicates."""
-    aim = field.aims[k]
-    if aim.goal.kind == "category":
+    goal = field.goals[k]
+    if goal.kind == "category":
         return []
     found = [float(row[k]) for row in field.held if row[k] is not None]  # type: ignore[arg-type]
-    for name in field.names if field.drawn is not None and aim.entry is not None else ():
-        drawn = field.one.replicates.metrics[name, 0, field.plan.entries.index(aim.entry)]
+    for name in field.names if field.drawn is not None and goal.entry is not None else ():
+        drawn = field.one.replicates.metrics[name, 0, field.plan.entries.index(goal.entry)]
         found += percentile_limits(drawn, field.plan.level) or ()
     return [x for x in found if np.isfinite(x)]
 
 
-def _goal(aim: Aim, found: list[float]) -> Goal:
+def _goal(goal: GoalPlan, found: list[float]) -> Goal:
     """Describe a goal with its curve over its limits and all values found."""
-    x = np.empty(0) if aim.goal.kind == "category" else _places(aim, found)
-    d = judged(aim, x) if len(x) else x
+    x = np.empty(0) if goal.kind == "category" else _places(goal, found)
+    d = judged(goal, x) if len(x) else x
     return Goal(
-        goal=aim.name, kind=aim.goal.kind, **aim.subject, shape=dict(aim.shape), weight=aim.goal.weight,
-        missing=aim.goal.missing, x=x.tolist(), desirability=d.tolist(),
+        goal=goal.name, kind=goal.kind, **goal.subject, shape=dict(goal.shape), weight=goal.weight,
+        missing=goal.missing, x=x.tolist(), desirability=d.tolist(),
     )
 
 
-def _places(aim: Aim, found: list[float]) -> Floats:
+def _places(goal: GoalPlan, found: list[float]) -> Floats:
     """Return the values along a curve: its limits, steps between and beyond them, and where it jumps both sides."""
-    corners = [float(aim.shape[key]) for key in ("low", "target", "high") if key in aim.shape]
-    corners += [float(x) for x in aim.shape.get("values", ())]
+    corners = [float(goal.shape[key]) for key in ("low", "target", "high") if key in goal.shape]
+    corners += [float(x) for x in goal.shape.get("values", ())]
     low, high = min([*corners, *found]), max([*corners, *found])
     room = 0.05 * (high - low)
     steps = [np.linspace(low - room, high + room, STEPS + 1), np.linspace(min(corners), max(corners), STEPS + 1)]
-    if aim.shape.get("extrapolate") == "error":
+    if goal.shape.get("extrapolate") == "error":
         return np.unique(np.concatenate([steps[1], corners]))
-    jumps = aim.goal.kind == "box" or aim.shape.get("extrapolate") == "zero"
+    jumps = goal.kind == "box" or goal.shape.get("extrapolate") == "zero"
     beside = [np.nextafter(x, side) for x in corners for side in (-np.inf, np.inf)] if jumps else []
     return np.unique(np.concatenate([*steps, corners, beside]))

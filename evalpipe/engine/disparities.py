@@ -11,8 +11,6 @@ from evalpipe.engine.differences import Gap, gap, quotient
 from evalpipe.engine.slices import Measured
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.noise import range_limits
-from evalpipe.plan import DISPARITIES
-from evalpipe.plan.priors import SAMPLE
 from evalpipe.results import Disparity
 
 if TYPE_CHECKING:
@@ -25,30 +23,15 @@ if TYPE_CHECKING:
 
 def disparities(plan: Plan, one: Evaluated) -> Iterator[Disparity]:
     """Yield every disparity that the spec asks for, of each model and each slicing of two slices or more."""
-    asked = plan.spec.slice_rules.disparities or ()
-    for model in one.sample.models if asked else ():
+    for model in one.sample.models if plan.slices.disparities else ():
         places = {place.number: place for place in one.places(model)}
         for number, slicing in enumerate(one.sample.slicings):
             if len(slicing.labels) < 2:
                 continue
             members = [k for k, part in enumerate(one.parts) if part.slicing == number and part.beside is None]
-            for name, entries in _entries(plan, asked):
-                measured = [Measured.of(one, places, entry) for entry in entries]
-                yield _disparity(one, model, number, name, entries, measured, members)
-
-
-def _entries(plan: Plan, asked: Sequence[str]) -> Iterator[tuple[str, list[MetricPlan]]]:
-    """Yield the name of each disparity with what it is computed from; a measure once for each of its entries."""
-    from evalpipe.metrics import registry
-
-    for name in asked:
-        if name in DISPARITIES:
-            wanted = DISPARITIES[name]
-            plain = [entry for entry in plan.entries if entry.prior == SAMPLE]
-            yield name, [next(e for e in plain if e.metric.name == metric) for metric in wanted]
-            continue
-        metric = registry[name]
-        yield from ((metric.name, [e]) for e in plan.metrics if e.metric is metric and e.average != "none")
+            for asked in plan.slices.disparities:
+                measured = [Measured.of(one, places, entry) for entry in asked.entries]
+                yield _disparity(one, model, number, asked.name, asked.entries, measured, members)
 
 
 def _disparity(

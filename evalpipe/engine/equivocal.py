@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from evalpipe.results import Zone
 
 if TYPE_CHECKING:
-    from evalpipe.plan import Zone as Declared
+    from evalpipe.plan import ZonePlan
     from evalpipe.statistics import Summary
 
 
-def zone_record(zone: Declared | None, cut: float | None) -> Zone | None:
+def zone_record(zone: ZonePlan | None, cut: float | None) -> Zone | None:
     """Return the record of a zone, with its ends where one threshold holds for all rows."""
     if zone is None:
         return None

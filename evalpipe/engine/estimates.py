@@ -160,7 +160,7 @@ def not_served(place: Place, entry: MetricPlan) -> Iterator[Estimate]:
 
 def insufficient(place: Place, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield what stands for a measure in a slice of too few rows."""
-    n, least = place.part.n, place.plan.spec.slice_rules.min_rows
+    n, least = place.part.n, place.plan.slices.min_rows
     reason = f"{n:,} {'row' if n == 1 else 'rows'}, fewer than the {least:,} of slice_rules.min_rows"
     found = _Found(math.nan, status="insufficient", reason=reason)
     for level in place.sample.levels if entry.average == "none" else (None,):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.engine.equivocal import zone_record
 from evalpipe.engine.no_information import PERMUTATIONS
 from evalpipe.engine.priors import declared_prior
-from evalpipe.plan import in_words, levels, model_columns, named_costs, threshold, zone
 from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Results, Warned
 from evalpipe.version import VERSION
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def gather(
-    plan: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, Any], sha256: str
+    plan: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, Any]
 ) -> Results:
-    """Return the results; ``written`` is the resolved spec and ``sha256`` its hash."""
+    """Return the results; ``written`` is the resolved spec."""
     settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
     event, other = settled if plan.task == "binary" else (None, None)
     return Results(
@@ -36,14 +36,14 @@ def gather(
         event=event,
         other=other,
         levels=list(settled),
-        unit=plan.spec.outcome.unit,
+        unit=plan.outcome.unit,
         spec=dict(written),
-        spec_sha256=sha256,
+        spec_sha256=plan.spec_sha256,
         prevalence=declared_prior(plan, settled),
         observed=evaluation.observed,
         slices=evaluation.slices,
-        weight=plan.spec.weight.model_dump() if plan.spec.weight else None,
-        exposure=plan.spec.exposure.model_dump() if plan.spec.exposure else None,
+        weight=asdict(plan.weight) if plan.weight else None,
+        exposure=asdict(plan.exposure) if plan.exposure else None,
         inputs=[file for sample in samples for file in sample.files],
         datasets=[sample.summary for sample in samples],
         models=_models(plan),
@@ -77,21 +77,21 @@ def _of_spec(problem: Problem) -> Warned:
 def _models(plan: Plan) -> list[ModelSummary]:
     return [
         ModelSummary(
-            name=name,
-            label=model.label or name,
-            columns=model_columns(plan.spec, model),
+            name=model.name,
+            label=model.label,
+            columns=dict(model.columns),
             scale=model.scale,
-            threshold=threshold(plan.spec, model),
-            equivocal=zone_record(zone(plan.spec, model), threshold(plan.spec, model)),
-            threshold_rule=in_words(plan.spec, name),
+            threshold=model.threshold.number,
+            equivocal=zone_record(model.zone, model.threshold.number),
+            threshold_rule=model.threshold.words,
             characteristics=dict(model.characteristics),
         )
-        for name, model in plan.models.items()
+        for model in plan.models.values()
     ]
 
 
 def _costs(plan: Plan) -> list[NamedCost]:
-    pairs = named_costs(plan.spec).items()
+    pairs = () if plan.costs is None else plan.costs.named.items()
     return [NamedCost(truth=truth, predicted=predicted, cost=cost) for (truth, predicted), cost in pairs]
 
 
@@ -118,7 +118,7 @@ def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
     """Return what each pair of levels weighs in a metric, in the order of the levels."""
     if metric.matrix is None:
         return {}
-    size = len(levels(plan.spec))
+    size = len(plan.outcome.levels)
     found = (metric.matrix(entry.params, size) for entry in plan.metrics if entry.metric is metric)
     return {title: values.tolist() for title, values in found}
 

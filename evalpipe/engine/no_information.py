@@ -11,7 +11,7 @@ from evalpipe.engine.averages import values
 from evalpipe.engine.independent import exact
 from evalpipe.intervals.resampling import stream
 from evalpipe.metrics.declare import ratio
-from evalpipe.plan.priors import SAMPLE
+from evalpipe.plan.prevalence import SAMPLE
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:

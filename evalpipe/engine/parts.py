@@ -49,7 +49,7 @@ def parts(plan: Plan, sample: Sample) -> tuple[Part, ...]:
     found = [Part(None, None, None, sample.summary.n, sample.summary.events)]  # as a coarsened sample has it too
     for number, slicing in enumerate(sample.slicings):
         found += [_slice(sample, number, k) for k in range(len(slicing.labels))]
-    if plan.spec.slice_rules.reference == "rest":
+    if plan.slices.reference == "rest":
         found += [_rest(sample, number, part) for number, part in enumerate(found) if part.rows is not None]
     return tuple(found)
 
@@ -62,7 +62,7 @@ def summaries_of(plan: Plan, sample: Sample, parts: Sequence[Part]) -> dict[tupl
         for number, part in enumerate(parts):
             if part.rows is None:
                 found[name, number] = Summary(rows, weights)
-            elif plan.enough(part.n):
+            elif plan.slices.enough(part.n):
                 found[name, number] = Summary(rows.taken(part.rows), part.of(weights))
     return found
 

@@ -50,8 +50,8 @@ def predictive_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[
         "sensitivity": tp / events, "specificity": tn / others, "observed": events / (events + others),
         "ppv_observed": float(ratio(tp, tp + fp)), "npv_observed": float(ratio(tn, tn + fn)),
     }
-    if plan.spec.prevalence is not None:
-        declared = plan.spec.prevalence.mean
+    if plan.prevalence is not None:
+        declared = plan.prevalence.event
         found = {name: float(summary.value(registry[name], {"prevalence": declared})) for name in ("ppv", "npv")}
         notes |= {"declared": declared, "ppv_declared": found["ppv"], "npv_declared": found["npv"]}
     if level is not None:
@@ -76,10 +76,10 @@ def _values(right: float, wrong: float, share: Floats, reach: float) -> list[Flo
 
 def predictive_lines(plan: Plan) -> list[PredictiveLine]:
     """Return ppv and npv at the declared prevalence along one rate, for some values of the other."""
-    given = plan.spec.prevalence
+    given = plan.prevalence
     if given is None or plan.task != "binary":
         return []
-    prior, rates = given.mean, np.arange(51) / 50
+    prior, rates = given.event, np.arange(51) / 50
     found = []
     for by, other in (("sensitivity", "specificity"), ("specificity", "sensitivity")):
         for at in OTHERS:

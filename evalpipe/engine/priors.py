@@ -9,7 +9,6 @@ import numpy as np
 from evalpipe.engine.predictive import predictive_lines
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bootstrap import kish
-from evalpipe.plan.priors import concentration
 from evalpipe.results import ObservedShare, Prior
 from evalpipe.tasks import NUMBERS
 
@@ -22,17 +21,17 @@ if TYPE_CHECKING:
 
 def declared_prior(plan: Plan, levels: Sequence[str]) -> Prior | None:
     """Return the declared prevalence, of ``levels`` in their order; None where there is none."""
-    given = plan.spec.prevalence
+    given = plan.prevalence
     if given is None:
         return None
-    shape, level = concentration(plan.spec), plan.level
+    shape, level = given.parameters, plan.level
     limits = {} if shape is None else {name: _spread(shape, k, level) for k, name in enumerate(levels)}
     binary = plan.task == "binary"
     return Prior(
-        value=given.mean if binary else None, source=given.source,
-        levels=None if binary else {name: given.of_level(name) for name in levels},
-        beta=None if given.beta is None else list(given.beta),
-        dirichlet=None if given.dirichlet is None else {name: given.dirichlet[name] for name in levels},
+        value=given.event if binary else None, source=given.source,
+        levels=None if binary else dict(zip(levels, given.shares, strict=True)),
+        beta=list(shape) if shape is not None and binary else None,
+        dirichlet=dict(zip(levels, shape, strict=True)) if shape is not None and not binary else None,
         level=None if shape is None else level, limits=limits, lines=predictive_lines(plan),
     )
 

@@ -38,7 +38,7 @@ class Campaign:
     @classmethod
     def of(cls, plan: Plan, sample: Sample) -> Campaign | None:
         """Return the spec's ``profit`` for the rows of a sample; None where it declares none."""
-        declared = plan.spec.profit
+        declared = plan.profit
         if declared is None:
             return None
         return cls(declared.benefit, declared.cost, declared.fixed, declared.groups,

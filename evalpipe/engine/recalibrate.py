@@ -13,7 +13,6 @@ from evalpipe.engine.replicates import design
 from evalpipe.engine.ties import apart
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.resampling import replicate_weights, stream
-from evalpipe.plan import number, rule, zone_of_probabilities
 from evalpipe.results import Applied, Recalibration
 from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Wholes
     from evalpipe.data.sample import Predictions, Sample
-    from evalpipe.plan import MethodChoice, Plan
+    from evalpipe.plan import MethodPlan, Plan
 
 
 @dataclass(slots=True)
@@ -91,7 +90,7 @@ class _UnfitError(Exception):
         super().__init__(reason)
         self.model, self.dataset, self.fold = model, dataset, fold
 
-    def problem(self, plan: Plan, choice: MethodChoice) -> Problem:
+    def problem(self, plan: Plan, choice: MethodPlan) -> Problem:
         """Say which recalibrator it is, where it was asked for, and what to do."""
         index = plan.recalibrators.index(choice)
         rows = f"fitted on dataset '{self.dataset}'" if self.fold is None else (
@@ -102,7 +101,7 @@ class _UnfitError(Exception):
         return Problem("cannot-recalibrate", message, plan.places.place("recalibrate", "methods", index), hint)
 
 
-def _held_out(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodChoice) -> _Made:
+def _held_out(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodPlan) -> _Made:
     """Fit on the dataset that the spec names; apply to every evaluated one."""
     on = next(sample for sample in samples if sample.dataset == plan.recalibrated_on)
     fitted = _fit(plan, on, name, choice, None)
@@ -115,11 +114,11 @@ def _held_out(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodCh
 
 def _wanted(plan: Plan, sample: Sample, name: str) -> bool:
     """Tell whether variants of a model are made of a sample: to be evaluated, or to choose their thresholds."""
-    chosen = rule(plan.spec, name, variant=True) if sample.role == "calibrate" else None
+    chosen = plan.models[name].threshold.variant_rule if sample.role == "calibrate" else None
     return sample.role == "evaluate" or (chosen is not None and chosen.dataset == sample.dataset)
 
 
-def _crossed(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodChoice) -> _Made:
+def _crossed(plan: Plan, samples: Sequence[Sample], name: str, choice: MethodPlan) -> _Made:
     """Fit on the other folds of each evaluated dataset; what is kept for later use is fitted on all its rows.
 
     Rows that choose thresholds are shared in folds of their own, so that no recalibrator has seen an evaluated row.
@@ -159,7 +158,7 @@ def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED
 
 
 def _fit(
-    plan: Plan, sample: Sample, name: str, choice: MethodChoice, folds: Wholes | None, fold: int | None = None
+    plan: Plan, sample: Sample, name: str, choice: MethodPlan, folds: Wholes | None, fold: int | None = None
 ) -> Fitted:
     """Fit a recalibrator on a sample, but for the rows of one fold."""
     kept = np.arange(sample.n) if folds is None else np.flatnonzero(folds != fold)
@@ -226,17 +225,17 @@ def _applied(sample: Sample, name: str, parts: Sequence[Fitted], folds: Wholes |
 
 
 def _variant(
-    plan: Plan, sample: Sample, name: str, choice: MethodChoice, made: Predictions, folds: Wholes | None = None
+    plan: Plan, sample: Sample, name: str, choice: MethodPlan, made: Predictions, folds: Wholes | None = None
 ) -> Predictions:
     """Return a variant's predictions; its classes are those of its own probabilities."""
-    zone = zone_of_probabilities(plan.spec, plan.models[name])
-    model = replace(made, source=name, variant=choice.name, folds=folds, zone=zone)
+    declared = plan.models[name]
+    model = replace(made, source=name, variant=choice.name, folds=folds, zone=declared.variant_zone)
     if sample.task in NUMBERS:
         _above_zero(sample, name, model.predicted, model.left_out)
         return model
     if present(model.probability, "probabilities").ndim > 1:
         return _of_levels(model)
-    cut = number(plan.spec, plan.models[name])
+    cut = declared.threshold.variant_number
     model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.cut_at(cut))
     return model if cut is None else model.classified(model.cut, cut)
 
@@ -276,7 +275,7 @@ def _distinct(values: Any) -> int:
 
 
 def _record(
-    on: Sample, name: str, choice: MethodChoice, fitted: Fitted, folds: int | None, applied: list[Applied]
+    on: Sample, name: str, choice: MethodPlan, fitted: Fitted, folds: int | None, applied: list[Applied]
 ) -> Recalibration:
     return Recalibration(
         model=name, variant=choice.name, method=fitted.method, fitted_on=on.dataset, folds=folds,

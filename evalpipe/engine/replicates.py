@@ -123,7 +123,8 @@ class _Task:
 
     def _priors(self, number: int, size: int) -> Floats:
         """Draw the prevalence of each replicate of a block, [size, K], from what is declared; [0] where it is known."""
-        shape = self.plan.concentration
+        declared = self.plan.prevalence
+        shape = None if declared is None else declared.parameters
         if shape is None or not any(self.plan.entries[i].prior.uncertain for i in self.wanted):
             return np.empty(0)
         return stream(self.plan.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
@@ -274,7 +275,7 @@ def _task(
     banded = tuple(scored if plan.banded else ())
     probable = [n for n in banded if sample.models[n].probability is not None]
     binned = [n for n in probable if registry[plan.bins].drawn]
-    campaign = Campaign.of(plan, sample) if plan.profit and scored else None
+    campaign = Campaign.of(plan, sample) if plan.profit_drawn and scored else None
     if not wanted and not banded and not binned and campaign is None:
         return None
     edges = {(n, how): bin_edges(summaries[n, 0].rows, how, sample.weight) for n in binned for how in STRATEGIES}

@@ -129,9 +129,9 @@ def _adjusted(rows: list[SliceDifference]) -> list[SliceDifference]:
 
 def reference(plan: Plan, one: Evaluated, number: int) -> tuple[int, str | dict[str, str]]:
     """Return the part that a slice is compared with, and what it is called."""
-    asked, part = plan.spec.slice_rules.reference, one.parts[number]
+    asked, part = plan.slices.reference, one.parts[number]
     if asked == "rest":
         return next(k for k, other in enumerate(one.parts) if other.beside == number), "rest"
-    labels = plan.reference_labels(tuple(part.slice or ()))
+    labels = plan.slices.reference_labels(tuple(part.slice or ()))
     found = [k for k, other in enumerate(one.parts) if labels and other.slice == labels and other.beside is None]
     return (found[0], labels) if labels and found else (0, "overall")

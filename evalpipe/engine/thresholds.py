@@ -16,7 +16,7 @@ from evalpipe.engine.recalibrate import fold_of, recalibrated
 from evalpipe.engine.rows import rows_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.bootstrap import percentile_limits
-from evalpipe.plan import RulePlan, by_bayes, called, rule
+from evalpipe.plan import RulePlan, called
 from evalpipe.results import Constraint, Threshold
 from evalpipe.statistics import Rows, Summary, cut_values, sweep
 
@@ -59,7 +59,8 @@ def with_thresholds(plan: Plan, made: Variants) -> Thresholds:
     for sample in made.samples:
         models: dict[str, Predictions] = {}
         for name, model in sample.models.items() if sample.role == "evaluate" else ():
-            asked = rule(plan.spec, model.source or name, variant=model.source is not None)
+            declared = plan.models[model.source or name].threshold
+            asked = declared.rule if model.source is None else declared.variant_rule
             try:
                 models[name], row = _ruled(plan, made, sample, name, asked, seen)
             except _NoCutError as fault:
@@ -86,7 +87,7 @@ def _ruled(
     if asked is None:
         if model.threshold is None:
             return model, None
-        kind = "bayes" if by_bayes(plan.spec, plan.models[model.source or name]) else "fixed"
+        kind = "bayes" if plan.models[model.source or name].threshold.by_costs else "fixed"
         return model, Threshold(
             dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind,
             **_on_score(model, model.cut),

@@ -19,7 +19,6 @@ from evalpipe.engine.replicates import draw
 from evalpipe.engine.rows import rows_of
 from evalpipe.intervals.bootstrap import FOLDS, percentile_limits
 from evalpipe.intervals.resampling import split, stream
-from evalpipe.plan import searched as searched_entry
 from evalpipe.results import Warned, WorstSlice
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import first_rows, joint
@@ -57,10 +56,10 @@ class Candidate:
 
 def worst_slices(plan: Plan, one: Evaluated) -> list[WorstSlice]:
     """Return the worst slices of each model, the worst first; its variants are not searched."""
-    asked = plan.spec.worst_slices
+    asked = plan.slices.worst
     if asked is None:
         return []
-    entry, sample = searched_entry(plan.spec), one.sample
+    entry, sample = asked.entry, one.sample
     candidates = _candidates(plan, sample, asked.depth)
     found: list[WorstSlice] = []
     for name, model in sample.models.items():
@@ -74,7 +73,7 @@ def worst_slices(plan: Plan, one: Evaluated) -> list[WorstSlice]:
 
 def cut_short(plan: Plan, sample: Sample) -> list[Warned]:
     """Say so where there are more slices than are searched."""
-    asked = plan.spec.worst_slices
+    asked = plan.slices.worst
     if asked is None:
         return []
     all_ = len(_combined(plan, sample, asked.depth))
@@ -101,7 +100,7 @@ def _combined(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
             found += [
                 Candidate(tuple((c, int(code[first[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
                 for k in range(count)
-                if plan.enough(int(rows[k])) and rows[k] < each.sum()
+                if plan.slices.enough(int(rows[k])) and rows[k] < each.sum()
             ]
     return found
 
@@ -147,7 +146,7 @@ def _drawn(
 
     parts = divide(plan, sample)
     summaries = summaries_of(plan, sample, parts)
-    narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False, profit=False)
+    narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False, profit_drawn=False)
     replicates = draw(narrow, sample, summaries, divide).metrics if ranked else {}
     overall = float(values(summaries[name, 0], entry))
     found = []

@@ -13,15 +13,13 @@ from evalpipe.gates.tables import Tables, changed
 from evalpipe.gates.verdict import Bounds, Seen, verdict
 from evalpipe.report.names import names_of
 from evalpipe.results import Gate as Row
-from evalpipe.spec.gates import Earlier as Named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.plan import Plan
+    from evalpipe.plan import GatePlan, Plan
     from evalpipe.report.names import Names
     from evalpipe.results import Results
-    from evalpipe.spec.gates import GateRule
 
 
 @dataclass(frozen=True)
@@ -41,21 +39,20 @@ def judged(plan: Plan, results: Results, earlier: Mapping[int, Earlier | Nothing
     ``earlier`` are the results of earlier runs by the number of the gate, from `look_back`. Raises DataError where one
     of them lacks a number, unless the gate says that this is optional.
     """
-    gates = plan.spec.gates or ()
     before = {number: Tables(found.results) for number, found in earlier.items() if isinstance(found, Earlier)}
     court = _Court(plan, Tables(results), before, earlier, names_of(results))
-    rows = [row for number, gate in enumerate(gates) for row in _rows(court, number, gate)]
-    return results.model_copy(update={"gates": rows}) if gates else results
+    rows = [row for number, gate in enumerate(plan.gates) for row in _rows(court, number, gate)]
+    return results.model_copy(update={"gates": rows}) if plan.gates else results
 
 
-def _rows(court: _Court, number: int, gate: GateRule) -> Iterator[Row]:
+def _rows(court: _Court, number: int, gate: GatePlan) -> Iterator[Row]:
     problems: list[Problem] = []
     found = list(subjects(court.plan, gate, court.tables))
     if not found:
         problems.append(_nothing(court, number))
     for subject in found:
         seen = _seen(court, number, gate, subject)
-        if isinstance(seen, Nothing) and isinstance(gate.against, Named) and not gate.optional:
+        if isinstance(seen, Nothing) and gate.earlier is not None and not gate.optional:
             place = court.plan.places.place("gates", number, "against")
             problems.append(Problem("not-in-results", seen.why, place, FIRST))
         yield _row(court, number, gate, subject, seen)
@@ -63,7 +60,7 @@ def _rows(court: _Court, number: int, gate: GateRule) -> Iterator[Row]:
         raise DataError(*problems)
 
 
-def _seen(court: _Court, number: int, gate: GateRule, subject: Subject) -> Seen | Nothing:
+def _seen(court: _Court, number: int, gate: GatePlan, subject: Subject) -> Seen | Nothing:
     """Return the number that is judged; nothing where there is no earlier one to compare it with."""
     if gate.against is None:
         return subject.seen
@@ -97,7 +94,7 @@ def _where(names: Names, subject: Subject) -> str:
     return f"of {names.model(subject.model, subject.variant)} on {subject.dataset}{inside}"
 
 
-def _row(court: _Court, number: int, gate: GateRule, subject: Subject, seen: Seen | Nothing) -> Row:
+def _row(court: _Court, number: int, gate: GatePlan, subject: Subject, seen: Seen | Nothing) -> Row:
     source = court.sources.get(number)
     said, reason = _judged(court, gate, subject, seen)
     observed = Seen(None) if isinstance(seen, Nothing) else seen
@@ -106,20 +103,12 @@ def _row(court: _Court, number: int, gate: GateRule, subject: Subject, seen: See
         class_=subject.class_, dataset=subject.dataset, model=subject.model, variant=subject.variant,
         slice=subject.slice, gate=number + 1, name=gate.name, on=gate.on, limit=gate.limit, observed=observed.value,
         lower=observed.lower, upper=observed.upper, level=observed.level, method=observed.method,
-        against=_against(court, gate), against_sha256=source.sha256 if isinstance(source, Earlier) else None,
+        against=gate.reference, against_sha256=source.sha256 if isinstance(source, Earlier) else None,
         reference=observed.reference, verdict=said, severity=gate.severity, reason=reason,
     )
 
 
-def _against(court: _Court, gate: GateRule) -> str | None:
-    """Name what a change is from: the baseline's model, `last`, or the path of an earlier run."""
-    if isinstance(gate.against, Named):
-        return gate.against.results
-    compare = court.plan.spec.compare
-    return compare.baseline if gate.against == "baseline" and compare is not None else gate.against
-
-
-def _judged(court: _Court, gate: GateRule, subject: Subject, seen: Seen | Nothing) -> tuple[Any, str]:
+def _judged(court: _Court, gate: GatePlan, subject: Subject, seen: Seen | Nothing) -> tuple[Any, str]:
     """Return the verdict and the sentences of why."""
     name = _measure(court.names, subject)
     name = name[:1].upper() + name[1:]
@@ -129,9 +118,9 @@ def _judged(court: _Court, gate: GateRule, subject: Subject, seen: Seen | Nothin
     return said, f"{name}{_less(court, gate) if seen.signed else ''}{predicate}"
 
 
-def _less(court: _Court, gate: GateRule) -> str:
+def _less(court: _Court, gate: GatePlan) -> str:
     """Say what the judged change is from."""
     if gate.against == "baseline":
-        return f" minus that of {court.names.model(_against(court, gate) or '')}"
+        return f" minus that of {court.names.model(gate.baseline or '')}"
     run = "the reference" if gate.against == "last" else "the earlier run"
     return f" minus that of {run} (two independent samples)"

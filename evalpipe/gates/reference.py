@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from evalpipe.errors import DataError, Problem
 from evalpipe.gates.tables import Tables
 from evalpipe.gates.verdict import Bounds, Seen
+from evalpipe.plan.gates import bounds_of
 from evalpipe.results import Results
-from evalpipe.spec.gates import bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

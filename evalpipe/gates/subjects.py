@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.gates.verdict import Seen
-from evalpipe.levels import level_text
-from evalpipe.plan import levels
-from evalpipe.plan.measures import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.gates.tables import Tables
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan import GatePlan, MetricPlan, Plan
     from evalpipe.results import Estimate, Scalar, Slice
-    from evalpipe.spec.gates import GateRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +31,16 @@ class Subject:
     seen: Seen
 
 
-def subjects(plan: Plan, gate: GateRule, tables: Tables) -> Iterator[Subject]:
+def subjects(plan: Plan, gate: GatePlan, tables: Tables) -> Iterator[Subject]:
     """Yield the numbers that a gate is on, in the order of the results."""
     found = tables.desired(gate.desirability) if gate.desirability is not None else _measured(plan, gate, tables)
-    return (one for one in found if _in_scope(plan, gate, one))
+    return (subject for subject in found if _in_scope(gate, subject))
 
 
-def _measured(plan: Plan, gate: GateRule, tables: Tables) -> Iterator[Subject]:
-    assert gate.metric is not None  # noqa: S101 - the spec's checks see to it
-    asked = tuple(entries(plan.spec, gate.metric))
-    wanted = None if gate.class_ is None else level_text(gate.class_)
+def _measured(plan: Plan, gate: GatePlan, tables: Tables) -> Iterator[Subject]:
     for row in tables.results.rows:
-        of_measure = any(_is(entry, plan, row) for entry in asked)
-        if of_measure and wanted in (None, row.class_) and _in_slice(gate, row.slice):
+        of_measure = any(_is(entry, plan, row) for entry in gate.entries)
+        if of_measure and gate.class_ in (None, row.class_) and _in_slice(gate, row.slice):
             yield tables.measured(row)
 
 
@@ -57,24 +50,23 @@ def _is(entry: MetricPlan, plan: Plan, row: Estimate) -> bool:
         return False
     if row.class_ is None:
         return row.params == entry.shown
-    own = entry.of_class[levels(plan.spec).index(row.class_)]
+    own = entry.of_class[plan.outcome.levels.index(row.class_)]
     return row.params == {name: value for name, value in own.items() if not isinstance(value, tuple)}
 
 
-def _in_slice(gate: GateRule, labels: Mapping[str, Any] | None) -> bool:
+def _in_slice(gate: GatePlan, labels: Mapping[str, Any] | None) -> bool:
     """Tell whether all rows (None), or a slice, is what a gate is on."""
     if gate.slice is not None:
-        return labels == {column: level_text(level) for column, level in gate.slice.items()}
+        return labels == gate.slice
     if gate.slices is None or labels is None:
         return gate.slices is None and labels is None
-    names = (gate.slices,) if isinstance(gate.slices, str) else gate.slices
-    return names == ("all",) or set(labels) == set(names)
+    return gate.slices == ("all",) or set(labels) == set(gate.slices)
 
 
-def _in_scope(plan: Plan, gate: GateRule, one: Subject) -> bool:
-    compare = plan.spec.compare
-    if gate.against == "baseline" and compare is not None and one.model == compare.baseline:
+def _in_scope(gate: GatePlan, subject: Subject) -> bool:
+    if gate.against == "baseline" and subject.model == gate.baseline:
         return False
     return (
-        gate.dataset in (None, one.dataset) and gate.model in (None, one.model) and gate.variant in ("all", one.variant)
+        gate.dataset in (None, subject.dataset) and gate.model in (None, subject.model)
+        and gate.variant in ("all", subject.variant)
     )

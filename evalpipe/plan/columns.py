@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
-from evalpipe.levels import level_text
+from evalpipe.plan.outcome import levels
+from evalpipe.plan.slices import part_column, slice_parts
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from evalpipe.data.table import Table
     from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
-    from evalpipe.spec.slicing import Cut
 
 _NESTED = ("List", "Array", "Struct", "Binary", "Object")
 """How the names of types begin whose values are not compared."""
@@ -36,7 +36,7 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
         if model.predictions is None:
             named |= {column: loc for column, loc in _model_named(spec, name).items() if column not in named}
     for loc, part in slice_parts(spec):
-        named.setdefault(part if isinstance(part, str) else part.column, loc)
+        named.setdefault(part_column(part), loc)
     return named
 
 
@@ -71,19 +71,6 @@ def _model_named(spec: Spec, name: str) -> dict[str, Loc]:
     return named
 
 
-def slice_parts(spec: Spec) -> Iterator[tuple[Loc, str | Cut]]:
-    """Yield the columns and cut columns that slices are by, with the places that name them; conditions have none."""
-    searched = spec.worst_slices.columns if spec.worst_slices is not None else ()
-    for index, slicing in enumerate(spec.slices or ()):
-        several = isinstance(slicing.root, tuple)
-        for place, part in enumerate(slicing.parts):
-            here: Loc = ("slices", index, place) if several else ("slices", index)
-            yield (here if isinstance(part, str) else (*here, "column")), part
-    for index, part in enumerate(searched):
-        loc: Loc = ("worst_slices", "columns", index)
-        yield (loc if isinstance(part, str) else (*loc, "column")), part
-
-
 def model_columns(spec: Spec, model: Model) -> dict[str, str]:
     """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
     kinds = ("probability", "score", "prediction", "rate", "loo_prediction")
@@ -100,15 +87,6 @@ def level_columns(spec: Spec, model: Model) -> dict[str, str]:
     if isinstance(named, str):
         return {level: named.replace("{level}", level) for level in levels(spec)}
     return {level: named[level] for level in levels(spec)}
-
-
-def levels(spec: Spec) -> list[str]:
-    """Return the declared levels of the outcome; of a binary one the event first; empty where none are declared."""
-    declared = [level_text(level) for level in spec.outcome.levels or ()]
-    if spec.task != "binary" or not declared:
-        return declared
-    event = level_text(spec.outcome.event)
-    return [event, *(level for level in declared if level != event)]
 
 
 def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: Table) -> dict[str, Loc]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.levels import level_text
-from evalpipe.plan.measures import goals
+from evalpipe.plan.measures import goal_entries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,24 +18,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """A goal with its name in results and the measure it is of, None for a characteristic."""
+class GoalPlan:
+    """A goal with its name in results.
+
+    It is of the measure ``entry`` or else of a ``characteristic``. ``kind`` is its form, ``shape`` the limits, points
+    or levels of that form; ``missing`` is the desirability of a value that does not exist.
+    """
 
     name: str
-    goal: GoalRule
+    kind: str
     entry: MetricPlan | None
-
-    @property
-    def shape(self) -> Mapping[str, Any]:
-        """The limits, points or levels of the goal."""
-        shape = self.goal.shape
-        return shape if isinstance(shape, dict) else shape.model_dump()
+    characteristic: str | None
+    shape: Mapping[str, Any]
+    weight: float
+    missing: float | None
 
     @property
     def subject(self) -> dict[str, Any]:
         """What the goal is of, as tables of results tell it."""
         if self.entry is None:
-            return {"characteristic": self.goal.characteristic}
+            return {"characteristic": self.characteristic}
         return {"metric": self.entry.metric.name, "params": self.entry.shown, "average": self.entry.average}
 
     def of_level(self, level: object) -> float:
@@ -42,11 +45,15 @@ class Aim:
         return float(self.shape[level_text(level)])
 
 
-def aims(spec: Spec) -> tuple[Aim, ...]:
+def goals_plan(spec: Spec) -> tuple[GoalPlan, ...]:
     """Return the goals of a spec, in order; none where it declares none."""
-    if spec.desirability is None:
-        return ()
     from evalpipe.spec.desirability import goal_names
 
-    declared = spec.desirability
-    return tuple(map(Aim, goal_names(declared), declared, goals(spec)))
+    declared = spec.desirability or ()
+    return tuple(map(_goal, goal_names(declared), declared, goal_entries(spec)))
+
+
+def _goal(name: str, goal: GoalRule, entry: MetricPlan | None) -> GoalPlan:
+    shape = goal.shape if isinstance(goal.shape, dict) else goal.shape.model_dump()
+    return GoalPlan(name, goal.kind, entry, goal.characteristic, MappingProxyType(dict(shape)), goal.weight,
+                    goal.missing)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Zone:
+class ZonePlan:
     """Rows from ``below`` under the threshold to ``above`` over it, both ends included, have no class.
 
     Of several levels those whose highest probability is under ``min_probability``. The zone of a threshold is that of
@@ -40,12 +40,12 @@ class Zone:
         return np.asarray((values < low) | (values > high))
 
 
-def zone(spec: Spec, model: Model) -> Zone | None:
+def zone(spec: Spec, model: Model) -> ZonePlan | None:
     """Return the zone of a model's own classes; None where none is declared, or the data give its classes."""
     return None if model.prediction is not None else zone_of_probabilities(spec, model)
 
 
-def zone_of_probabilities(spec: Spec, model: Model) -> Zone | None:
+def zone_of_probabilities(spec: Spec, model: Model) -> ZonePlan | None:
     """Return the zone of classes made from a model's probabilities or scores, such as those of its variants.
 
     The spec's zone is one of probabilities: a score that is a rank alone has its own or none.
@@ -57,5 +57,5 @@ def zone_of_probabilities(spec: Spec, model: Model) -> Zone | None:
     from evalpipe.spec.equivocal import Equivocal
 
     if not isinstance(given, Equivocal):
-        return Zone(given, given)
-    return Zone(given.below or 0.0, given.above or 0.0, given.min_probability)
+        return ZonePlan(given, given)
+    return ZonePlan(given.below or 0.0, given.above or 0.0, given.min_probability)

@@ -7,14 +7,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.declare import registry as interval_methods
-from evalpipe.levels import level_text
-from evalpipe.plan.columns import levels
+from evalpipe.plan.costs import cost_matrix
 from evalpipe.plan.methods import interval
-from evalpipe.plan.priors import SAMPLE, Prior, prior
+from evalpipe.plan.outcome import levels
+from evalpipe.plan.prevalence import SAMPLE, PriorPlan, prior
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 RATE = "reportable_rate"
 """The measure that an equivocal zone brings with it."""
-
-DISPARITIES = {
-    "demographic_parity": ("detection_prevalence",),
-    "equal_opportunity": ("sensitivity",),
-    "equalized_odds": ("sensitivity", "false_positive_rate"),
-}
-"""The measures that each disparity with a name of its own is computed from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +39,7 @@ class MetricPlan:
     reason: str
     average: str | None = None
     of_class: tuple[Mapping[str, Any], ...] = ()
-    prior: Prior = SAMPLE
+    prior: PriorPlan = SAMPLE
 
     @property
     def drawn(self) -> bool:
@@ -81,7 +74,7 @@ class MetricPlan:
 
 
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
-    """Return the task's standard set: those that any model of the spec can serve; see `lacking`."""
+    """Return the task's standard set: those that any model of the spec can serve."""
     from evalpipe.metrics import registry
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.parts import gives
@@ -103,14 +96,6 @@ LACKING = {
 """What a model does not give that cannot serve a need."""
 
 
-def lacking(spec: Spec, name: str, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
-    """Return the measures that a model cannot serve, for which it has no value; those of the standard set alone."""
-    from evalpipe.spec.parts import gives
-
-    served = gives(spec.models[name], spec.threshold)
-    return tuple(entry for entry in metrics if entry.metric.needs not in served)
-
-
 def asked(spec: Spec) -> tuple[MetricPlan, ...]:
     """Return the measures that the spec asks for, each once: those it lists, or else the task's standard set.
 
@@ -120,12 +105,12 @@ def asked(spec: Spec) -> tuple[MetricPlan, ...]:
     listed = [entry for choice in (*choices, *_of_zone(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
     found: list[MetricPlan] = []
-    for entry in (*listed, *filter(None, goals(spec)), *gates):
+    for entry in (*listed, *filter(None, goal_entries(spec)), *gates):
         found += [entry] if entry not in found else []
     return tuple(found)
 
 
-def goals(spec: Spec) -> tuple[MetricPlan | None, ...]:
+def goal_entries(spec: Spec) -> tuple[MetricPlan | None, ...]:
     """Return the measure of each goal of desirability, None for one of a characteristic."""
     return tuple(
         None if goal.metric is None else next(entries(spec, goal.metric)) for goal in spec.desirability or ()
@@ -172,30 +157,3 @@ def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
         elif given is not None:
             found[option] = given.mean if level is None else given.of_level(level)
     return found
-
-
-def named_costs(spec: Spec) -> dict[tuple[str, str], float]:
-    """Return the named costs, in order, by true and predicted level."""
-    return {(level_text(each.truth), level_text(each.predicted)): float(each.cost) for each in spec.costs or ()}
-
-
-def cost_matrix(spec: Spec) -> tuple[tuple[float, ...], ...]:
-    """Return the named costs by true level (outer) and predicted level (inner); 0 where none is named."""
-    named, order = named_costs(spec), levels(spec)
-    return tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
-
-
-def behind(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:
-    """Return the metrics that disparities need and that are not among those asked for."""
-    from evalpipe.spec.choices import MetricChoice
-
-    asked = spec.slice_rules.disparities or ()
-    needed = dict.fromkeys(name for disparity in asked for name in DISPARITIES.get(disparity, ()))
-    known = {entry.metric.name for entry in metrics if entry.prior == SAMPLE}
-    return tuple(entry for name in needed if name not in known for entry in entries(spec, MetricChoice(name)))
-
-
-def searched(spec: Spec) -> MetricPlan:
-    """Return the measure whose worst slices are searched for; the spec asks for one."""
-    assert spec.worst_slices is not None  # noqa: S101 - known to the caller
-    return next(entries(spec, spec.worst_slices.metric))

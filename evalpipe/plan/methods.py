@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from evalpipe.intervals.declare import IntervalMethod, Obstacle
     from evalpipe.metrics import Metric
-    from evalpipe.plan.priors import Prior
+    from evalpipe.plan.prevalence import PriorPlan
     from evalpipe.spec.models import Spec
 
 FALLBACK = "percentile"
@@ -19,7 +19,7 @@ FALLBACK = "percentile"
 
 
 def interval(
-    spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: Prior
+    spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: PriorPlan
 ) -> tuple[str, str]:
     """Choose the interval method of a metric under some options at a prevalence, and say why."""
     even = params.get("strategy") == "quantile" or entry.name == "ace"

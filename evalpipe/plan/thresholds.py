@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.plan.measures import MetricPlan, cost_matrix, entries
+from evalpipe.plan.costs import cost_matrix
+from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.parts import Model
     from evalpipe.spec.thresholds import ThresholdRule
 
 NO_BOUND = (float("-inf"), float("inf"))
@@ -39,6 +39,12 @@ class RulePlan:
         return wanted if not self.bounds else f"{wanted} subject to {self.conditions}"
 
     @property
+    def words(self) -> str:
+        """The rule and the rows that choose: "maximize f1, on calibration"."""
+        rows = f"on {self.dataset}" if self.folds is None else f"cross-fitted in {self.folds} folds"
+        return f"{self.text}, {rows}"
+
+    @property
     def conditions(self) -> str:
         """The bounds in words: "specificity >= 0.9 and precision >= 0.5"."""
         said = [f"{called(entry)} {sign} {bound:g}" for entry, low, high in self.bounds
@@ -59,55 +65,55 @@ def called(entry: MetricPlan, among: Sequence[MetricPlan] = ()) -> str:
     return f"{entry.metric.name}({', '.join(said)})" if said else entry.metric.name
 
 
-def written(spec: Spec, model: Model) -> float | ThresholdRule:
-    """Return what stands in the spec for a model: its own threshold, or else the spec's."""
-    return spec.threshold if model.threshold is None else model.threshold
+@dataclass(frozen=True, slots=True)
+class ThresholdPlan:
+    """What makes classes of a binary outcome of a model's probabilities or scores, and of those of its variants.
 
-
-def threshold(spec: Spec, model: Model) -> float | None:
-    """Return the number that makes a model's classes; None where data give them, a rule chooses it, or nothing does."""
-    if model.prediction is not None or spec.task != "binary":
-        return None
-    ranked = model.score is not None and model.scale is None
-    return None if model.threshold is None and ranked else number(spec, model)
-
-
-def number(spec: Spec, model: Model) -> float | None:
-    """Return the threshold of a model's probabilities that is known before any row is; None where rows choose it."""
-    from evalpipe.metrics.costs import bayes_threshold
-    from evalpipe.spec.thresholds import ThresholdRule
-
-    found = written(spec, model)
-    if not isinstance(found, ThresholdRule):
-        return float(found)
-    if found.bayes is None:
-        return None
-    return bayes_threshold(cost_matrix(spec))
-
-
-def by_bayes(spec: Spec, model: Model) -> bool:
-    """Tell whether costs alone decide on a model's threshold."""
-    from evalpipe.spec.thresholds import ThresholdRule
-
-    found = written(spec, model)
-    return isinstance(found, ThresholdRule) and found.bayes is not None
-
-
-def rule(spec: Spec, name: str, *, variant: bool = False) -> RulePlan | None:
-    """Return the rule by which rows choose the threshold of a model, or of a variant of it; None without one.
-
-    A model whose classes are given by the data has none, but a variant of it has: its classes are those of its own
-    probabilities.
+    A ``number`` that is known before any row is seen, or a ``rule`` by which rows choose one; neither where the data
+    give the model's classes, or nothing makes any. Those of variants differ where the data give classes: classes of a
+    variant are made of its own probabilities. ``by_costs`` tells that costs alone decide on the number. ``words`` say
+    how the model's own threshold is chosen; None where a number was written or classes are given.
     """
-    from evalpipe.spec.thresholds import ThresholdRule
 
+    number: float | None
+    rule: RulePlan | None
+    variant_number: float | None
+    variant_rule: RulePlan | None
+    by_costs: bool
+    words: str | None
+
+
+def threshold_plan(spec: Spec, name: str) -> ThresholdPlan:
+    """Return the threshold of a model and of its variants."""
     model = spec.models[name]
-    found = written(spec, model)
-    given = model.prediction is not None and not variant
+    given = model.prediction is not None
+    written = spec.threshold if model.threshold is None else model.threshold
+    chosen = _rule(spec, name, written)
+    known = _number(spec, written) if spec.task == "binary" else None
+    ranked = model.score is not None and model.scale is None
+    number = None if given or (model.threshold is None and ranked) else known
+    by_costs = not isinstance(written, float | int) and written.bayes is not None
+    own = None if given else chosen
+    words = own.words if own is not None else "bayes, from the costs" if by_costs and number is not None else None
+    return ThresholdPlan(number, own, known, chosen, by_costs, words)
+
+
+def _number(spec: Spec, written: float | ThresholdRule) -> float | None:
+    """Return the threshold that is known before any row is seen; None where rows choose it."""
+    from evalpipe.metrics.costs import bayes_threshold
+
+    if isinstance(written, float | int):
+        return float(written)
+    return None if written.bayes is None else bayes_threshold(cost_matrix(spec))
+
+
+def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | None:
+    """Return the rule by which rows choose the threshold of a model that gives scores; None without one."""
+    model = spec.models[name]
     scored = model.probability is not None or model.score is not None
-    if spec.task != "binary" or given or not scored or not isinstance(found, ThresholdRule) or found.bayes is not None:
+    if spec.task != "binary" or not scored or isinstance(written, float | int) or written.bayes is not None:
         return None
-    return _planned(spec, found, ("threshold",) if model.threshold is None else ("models", name, "threshold"))
+    return _planned(spec, written, ("threshold",) if model.threshold is None else ("models", name, "threshold"))
 
 
 def _planned(spec: Spec, asked: ThresholdRule, place: tuple[str, ...]) -> RulePlan:
@@ -125,13 +131,3 @@ def _planned(spec: Spec, asked: ThresholdRule, place: tuple[str, ...]) -> RulePl
     folds = asked.on.folds if isinstance(asked.on, CutFolds) else None
     dataset = asked.on if isinstance(asked.on, str) else None
     return RulePlan(next(entries(spec, choice)), aim, bounds, dataset, folds, place)  # type: ignore[arg-type]
-
-
-def in_words(spec: Spec, name: str) -> str | None:
-    """Return the rule of a model's threshold in words, None where a number was written or classes are given."""
-    model = spec.models[name]
-    ruled = rule(spec, name)
-    if ruled is not None:
-        rows = f"on {ruled.dataset}" if ruled.folds is None else f"cross-fitted in {ruled.folds} folds"
-        return f"{ruled.text}, {rows}"
-    return "bayes, from the costs" if by_bayes(spec, model) and threshold(spec, model) is not None else None

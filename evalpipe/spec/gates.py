@@ -144,20 +144,6 @@ class GateRule(SpecPart):
         """The limits by their keys."""
         return {key: float(item) for key in LIMITS if (item := getattr(self, key)) is not None}
 
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest that the value, or its change, may be; infinite where there is no limit."""
-        return bounds_of(self.limit)
-
-
-def bounds_of(limit: Mapping[str, float]) -> tuple[float, float]:
-    """Return the lowest and the highest number that keep the limits of a gate, given by their keys."""
-    signs = {"max_decrease": -1, "min_decrease": -1}
-    found = {key: signs.get(key, 1) * item for key, item in limit.items()}
-    lowest = [found[key] for key in ("min", "min_increase", "max_decrease") if key in found]
-    highest = [found[key] for key in ("max", "max_increase", "min_decrease") if key in found]
-    return max(lowest, default=-float("inf")), min(highest, default=float("inf"))
-
 
 KEYS = frozenset(field.alias or name for name, field in GateRule.model_fields.items())
 """The keys of a gate that are no options of its measure."""

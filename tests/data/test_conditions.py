@@ -16,7 +16,7 @@ from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.data.where import faults, judge
 from evalpipe.errors import DataError
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.spec.load import load
 
 NAN = math.nan
@@ -178,7 +178,7 @@ def sample(path: Path, where: str, **changes: Any) -> Sample:
         "outcome": {"column": "y", "event": "yes", "levels": ["yes", "no"]},
         "datasets": {"test": {"path": str(path), "where": where}}, "models": {"m": {"probability": "p"}},
     } | changes)
-    return read(plan(spec, look(spec)))[0]
+    return read(plan(spec, look(sources(spec))))[0]
 
 
 @pytest.mark.parametrize("name", WRITERS)

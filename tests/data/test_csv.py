@@ -13,7 +13,7 @@ from evalpipe.data.celltypes import tell, typed
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.spec.load import load
 
 HEAD = "y,p,x\n"
@@ -25,7 +25,7 @@ def sample(path: Path, dataset: dict[str, Any] | None = None, **changes: Any) ->
         "outcome": {"column": "y", "event": "yes", "levels": ["yes", "no"]},
         "datasets": {"test": {"path": str(path)} | (dataset or {})}, "models": {"m": {"probability": "p"}},
     } | changes)
-    return read(plan(spec, look(spec)))[0]
+    return read(plan(spec, look(sources(spec))))[0]
 
 
 def written(folder: Path, cells: list[str], name: str = "a.csv") -> Path:

@@ -14,7 +14,7 @@ from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.errors import DataError
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.spec.load import load
 
 TRUTH = [1, 0, 1, 1, 0, 0]
@@ -40,7 +40,7 @@ def document(folder: Path, outcome: dict[str, Any], **changes: Any) -> dict[str,
 
 def samples(source: dict[str, Any]) -> tuple[Sample, ...]:
     spec = load(source)
-    return read(plan(spec, look(spec)))
+    return read(plan(spec, look(sources(spec))))
 
 
 @pytest.mark.parametrize("values", STORED.values(), ids=STORED)

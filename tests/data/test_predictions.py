@@ -18,7 +18,7 @@ from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.data.values import differing
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.results import Matched
 from evalpipe.spec.load import load
 
@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
 
 def samples(source: dict[str, Any], frames: dict[str, pl.DataFrame] | None = None) -> tuple[Sample, ...]:
     spec = load({key: value for key, value in source.items() if value is not None})
-    return read(plan(spec, look(spec, frames)), frames)
+    return read(plan(spec, look(sources(spec), frames)), frames)
 
 
 def columns(found: Sample) -> dict[str, list[float]]:
@@ -158,7 +158,7 @@ def test_how_rows_were_matched_is_in_the_summary(folder: Path) -> None:
 def test_the_plan_says_how_rows_are_matched(folder: Path) -> None:
     OLD.drop("id").write_csv(folder / "old.csv")
     spec = load({key: value for key, value in document(folder, id=None).items() if value is not None})
-    made = plan(spec, look(spec))
+    made = plan(spec, look(sources(spec)))
     (dataset,) = plan_document(made)["datasets"]
     assert {name: (held["matched"], held["compared"]) for name, held in dataset["predictions"].items()} == {
         "old": ("position", []), "new": ("position", ["id"])}
@@ -249,11 +249,11 @@ def test_paths_start_at_the_folder_of_the_file_they_are_written_in(folder: Path)
     (folder / "a.yaml").write_text("extends: base/base.yaml\ndatasets: {test: {path: rows.csv}}\n")
     (folder / "old.csv").unlink()
     spec = load(folder / "a.yaml")
-    (found,) = read(plan(spec, look(spec)))
+    (found,) = read(plan(spec, look(sources(spec))))
     assert found.files[1].path == "old.csv"
     assert columns(found)["old"] == columns(whole())["old"]
     other = load(folder / "a.yaml", ["models.old.predictions=new.csv"])
-    assert columns(read(plan(other, look(other)))[0])["old"] == [0.2, 0.3, 0.5, 0.6, 0.7, 0.8]
+    assert columns(read(plan(other, look(sources(other))))[0])["old"] == [0.2, 0.3, 0.5, 0.6, 0.7, 0.8]
 
 
 def test_a_models_column_may_have_the_name_of_one_of_the_dataset(folder: Path) -> None:

@@ -15,7 +15,7 @@ from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.spec.load import load
 
 FRAME = pl.DataFrame({
@@ -47,7 +47,7 @@ def spec(folder: Path, path: str = "a.csv", **changes: Any) -> Any:
 
 def samples(folder: Path, path: str = "a.csv", **changes: Any) -> tuple[Sample, ...]:
     made = spec(folder, path, **changes)
-    return read(plan(made, look(made)))
+    return read(plan(made, look(sources(made))))
 
 
 def same(left: Sample, right: Sample) -> None:
@@ -216,7 +216,7 @@ def test_rows_are_numbered_before_where(tmp_path: Path) -> None:
 
 def test_a_frame_in_memory_is_read_too(tmp_path: Path) -> None:
     made = spec(tmp_path)
-    (found,) = read(plan(made, look(made, {"test": FRAME})), {"test": FRAME})
+    (found,) = read(plan(made, look(sources(made), {"test": FRAME})), {"test": FRAME})
     assert found.n == 6
     assert (found.files[0].path, found.files[0].sha256) == (None, None)
 

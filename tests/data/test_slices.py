@@ -16,7 +16,7 @@ from evalpipe.data.read import read
 from evalpipe.data.sample import Sample, Slicing
 from evalpipe.data.slices import intervals, ordered
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.spec.load import load
 
 FRAME = pl.DataFrame({
@@ -52,7 +52,7 @@ def document(path: str = "memory", **changes: Any) -> dict[str, Any]:
 def sample(frame: pl.DataFrame | None = None, path: str = "memory", **changes: Any) -> Sample:
     spec = load(document(path, **changes))
     frames = {"test": frame} if frame is not None else None
-    return read(plan(spec, look(spec, frames)), frames)[0]
+    return read(plan(spec, look(sources(spec), frames)), frames)[0]
 
 
 def members(found: Sample, slicing: Slicing) -> dict[str, list[float]]:

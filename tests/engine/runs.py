@@ -12,7 +12,7 @@ import evalpipe
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.results import Results
 from evalpipe.run import load
 
@@ -49,7 +49,7 @@ def read_sample(frame: pl.DataFrame, **keys: Any) -> Sample:
     """Return the rows of a run as the engine gets them, in their order."""
     spec, given = _given(frame, keys)
     loaded = load(spec)
-    return read(plan(loaded, look(loaded, given)), given)[0]
+    return read(plan(loaded, look(sources(loaded), given)), given)[0]
 
 
 def _given(frames: Any, keys: dict[str, Any]) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:

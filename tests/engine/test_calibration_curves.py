@@ -21,7 +21,7 @@ from evalpipe.calibration.spline import smooth
 from evalpipe.data.catalog import look
 from evalpipe.engine import calibration_curves as curves
 from evalpipe.intervals.binomial import clopper_pearson
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.results import Curve, Results
 from evalpipe.run import load
 from evalpipe.statistics import Rows, Summary
@@ -341,7 +341,7 @@ def held(bent: bool) -> dict[str, Any]:
         "datasets": {"d": {"path": "memory"}}, "models": {"p": {"probability": "p"}}, "metrics": ["accuracy"],
         "intervals": {"method": "exact", "level": LEVEL}, "report": {"formats": []},
     })
-    planned = plan(spec, look(spec, {"d": people(30)}))
+    planned = plan(spec, look(sources(spec), {"d": people(30)}))
     found: dict[str, list[Any]] = {"calibration_logistic": [], "calibration_spline": []}
     for number in range(SETS):
         generator = np.random.default_rng((364, number))

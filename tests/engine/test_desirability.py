@@ -249,7 +249,7 @@ def test_variants_are_candidates_with_the_characteristics_of_their_model() -> No
 
 def test_only_the_measures_of_goals_are_drawn_beside_those_that_need_it_anyway() -> None:
     from evalpipe.data.catalog import look
-    from evalpipe.plan import plan
+    from evalpipe.plan import plan, sources
     from evalpipe.run import load
 
     spec = load({
@@ -258,7 +258,7 @@ def test_only_the_measures_of_goals_are_drawn_beside_those_that_need_it_anyway()
         "desirability": [{"metric": "recall", "box": {"low": 0.5, "high": 1}}, {"metric": "f_beta", "beta": 2,
                          "maximize": {"low": 0, "high": 1}}],
     })
-    made = plan(spec, look(spec, {"d": people(50)}))
+    made = plan(spec, look(sources(spec), {"d": people(50)}))
 
     assert [entry.metric.name for entry in made.metrics] == ["accuracy", "npv_sample", "sensitivity", "f_beta"]
     assert [made.draws(entry) for entry in made.metrics] == [False, False, True, True]

@@ -10,7 +10,7 @@ import polars as pl
 from engine.runs import people, run
 from evalpipe.cli.planning import plan_document
 from evalpipe.data.catalog import look
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.run import load
 
 MODELS = {"full": {"probability": "p"}, "rules": {"prediction": "c"}, "rank": {"score": "r"}}
@@ -67,7 +67,7 @@ def test_the_plan_names_what_is_left_out() -> None:
         "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1, "levels": [0, 1]},
         "datasets": {"d": {"path": "memory"}}, "models": MODELS,
     })
-    document = plan_document(plan(spec, look(spec, {"d": mixed()})))
+    document = plan_document(plan(spec, look(sources(spec), {"d": mixed()})))
     left = [(row["model"], row["metric"]) for row in document["not_served"]]
     assert left == [("rules", name) for name in (*CHANCES, *RANKS)] + [
         ("rank", name) for name in (*CLASSES, *CHANCES)]

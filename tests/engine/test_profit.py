@@ -15,7 +15,7 @@ from evalpipe.data.sample import Sample
 from evalpipe.engine.profit import Campaign
 from evalpipe.engine.replicates import design
 from evalpipe.intervals.resampling import block_counts, blocks
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.results import BestProfit, Profit, Results
 from evalpipe.run import load
 from evalpipe.statistics import Rows, Summary
@@ -91,7 +91,8 @@ def test_rows_of_equal_score_share_what_a_cut_divides() -> None:
 
 def drawn(sample: Sample, results: Results, replicates: int = 100) -> np.ndarray:
     """Return the profit of each replicate by writing its rows out one by one, each with its own weight."""
-    made = plan(load(results.spec), look(load(results.spec), {"d": pl.DataFrame(schema=["y", "p", "q", "heavy"])}))
+    spec = load(results.spec)
+    made = plan(spec, look(sources(spec), {"d": pl.DataFrame(schema=["y", "p", "q", "heavy"])}))
     how = design(made, sample)
     found = []
     for number, size in enumerate(blocks(replicates)):

@@ -15,7 +15,7 @@ from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.recalibrate import fold_of, with_variants
 from evalpipe.errors import DataError
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.results import Results
 from evalpipe.run import load
 
@@ -93,7 +93,7 @@ def test_differences_of_variants_are_of_the_same_draws() -> None:
     loaded = load({"evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
                    "datasets": DATASETS, "models": {"p": {"probability": "p"}}, "metrics": measures,
                    "recalibrate": {"fit_on": "cal", "methods": ["logistic"]}})
-    planned = plan(loaded, look(loaded, given))
+    planned = plan(loaded, look(sources(loaded), given))
     sample = with_variants(planned, read(planned, given)).samples[0]
     weights = np.concatenate(list(replicate_weights(Design(sample.n), 300, 0, "d")))
     chances = [sample.models[name].probability for name in ("p+logistic", "p")]
@@ -110,7 +110,7 @@ def test_cross_fitted_rows_are_recalibrated_by_the_other_folds_alone() -> None:
     loaded = load({"evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
                    "datasets": {"d": {"path": "memory"}}, "models": {"p": {"probability": "p"}}, "metrics": ["brier"],
                    "recalibrate": {"fit_on": {"folds": 5}, "methods": ["logistic"]}, "seed": 3})
-    planned = plan(loaded, look(loaded, {"d": frame}))
+    planned = plan(loaded, look(sources(loaded), {"d": frame}))
     sample = read(planned, {"d": frame})[0]
     made = with_variants(planned, (sample,)).samples[0].models["p+logistic"]
     folds, p = fold_of(planned, sample, 5), sample.models["p"].probability
@@ -129,7 +129,7 @@ def test_a_cluster_is_in_one_fold() -> None:
     loaded = load({"evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
                    "datasets": {"d": {"path": "memory"}}, "models": {"p": {"probability": "p"}}, "cluster": "who",
                    "recalibrate": {"fit_on": {"folds": 5}, "methods": ["isotonic"]}})
-    planned = plan(loaded, look(loaded, {"d": frame}))
+    planned = plan(loaded, look(sources(loaded), {"d": frame}))
     sample = read(planned, {"d": frame})[0]
     folds, cluster = fold_of(planned, sample, 5), sample.cluster
     assert cluster is not None

@@ -17,7 +17,8 @@ from evalpipe.engine.recalibrate import fold_of, with_variants
 from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.errors import DataError
 from evalpipe.metrics import registry
-from evalpipe.plan import plan, rule
+from evalpipe.plan import plan, sources
+from evalpipe.plan.thresholds import threshold_plan
 from evalpipe.results import Results, Threshold
 from evalpipe.run import load
 from evalpipe.statistics import Rows, Summary, cut_values, sweep
@@ -99,7 +100,7 @@ def test_of_equally_good_thresholds_the_middle_one_is_taken() -> None:
     rows = Rows(truth, None, frame["p"].to_numpy())
     spec = load({"evalpipe": 1, "name": "x", **BINARY, "datasets": DATASETS,
                  "threshold": {"maximize": "specificity", "on": "cal"}})
-    asked = rule(spec, "p")
+    asked = threshold_plan(spec, "p").rule
     assert asked is not None
     found = best(asked, sweep(Summary(rows, np.ones(8))))
     # Specificity is 1 above 0.7: at the cut of 0.8 and above all; the lower of the two is taken.
@@ -137,7 +138,7 @@ def test_limits_and_optimism_are_those_of_the_bootstrap() -> None:
     row = only(tuned({"maximize": "j_index", "on": "cal"}, intervals=intervals(200)))
     loaded = load({"evalpipe": 1, "name": "x", **BINARY, "datasets": DATASETS,
                    "threshold": {"maximize": "j_index", "on": "cal"}})
-    sample = read(plan(loaded, look(loaded, TWO)), TWO)[1]
+    sample = read(plan(loaded, look(sources(loaded), TWO)), TWO)[1]
     p = sample.models["p"].probability
     assert p is not None
     every = cut_values(np.unique(p))
@@ -187,7 +188,7 @@ def crossing(frame: pl.DataFrame, **keys: Any) -> tuple[Any, Any]:
     spec = {"evalpipe": 1, "name": "x", **BINARY, "datasets": {"d": {"path": "memory"}}, "intervals": PLAIN,
             "threshold": {"maximize": "j_index", "on": {"folds": 5}}} | keys
     loaded = load(spec)
-    planned = plan(loaded, look(loaded, {"d": frame}))
+    planned = plan(loaded, look(sources(loaded), {"d": frame}))
     made = with_variants(planned, read(planned, {"d": frame}))
     return with_thresholds(planned, made).samples[0], fold_of(planned, made.samples[0], 5)
 
@@ -220,7 +221,7 @@ def _made(frame: pl.DataFrame, truth: Any, keys: dict[str, Any]) -> tuple[Any, A
 
     loaded = load({"evalpipe": 1, "name": "x", **BINARY, "datasets": {"d": {"path": "memory"}}, "intervals": PLAIN,
                    "threshold": {"maximize": "j_index", "on": {"folds": 5}}} | keys)
-    planned = plan(loaded, look(loaded, {"d": frame}))
+    planned = plan(loaded, look(sources(loaded), {"d": frame}))
     (sample,) = read(planned, {"d": frame})
     return loaded, planned, with_variants(planned, (replace(sample, truth=truth),))
 
@@ -353,17 +354,16 @@ def test_a_long_sweep_is_thinned_and_says_so() -> None:
 
 
 def test_the_plan_says_how_thresholds_are_chosen() -> None:
-    from evalpipe.plan import in_words, threshold
-
     spec = load({"evalpipe": 1, "name": "x", **BINARY, "datasets": DATASETS, "outcome": LEVELS, "costs": COSTS,
                  "threshold": {"maximize": {"metric": "f_beta", "beta": 2}, "on": "cal"},
                  "models": {"p": {"probability": "p"}, "c": {"prediction": "q"},
                             "s": {"score": "q", "threshold": {"maximize": "f1", "on": {"folds": 3}}},
                             "b": {"probability": "q", "threshold": {"bayes": "costs"}}}})
-    said = {name: in_words(spec, name) for name in spec.models}
-    assert said == {"p": "maximize f_beta(beta=2), on cal", "s": "maximize f1, cross-fitted in 3 folds", "c": None,
-                    "b": "bayes, from the costs"}
-    assert [threshold(spec, model) for model in spec.models.values()] == [None, None, None, 2 / 7]
+    chosen = {name: threshold_plan(spec, name) for name in spec.models}
+    assert {name: threshold.words for name, threshold in chosen.items()} == {
+        "p": "maximize f_beta(beta=2), on cal", "s": "maximize f1, cross-fitted in 3 folds", "c": None,
+        "b": "bayes, from the costs"}
+    assert [threshold.number for threshold in chosen.values()] == [None, None, None, 2 / 7]
 
 
 def test_variants_of_a_ruled_model_can_be_applied_to_new_rows() -> None:

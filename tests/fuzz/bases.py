@@ -17,10 +17,10 @@ import yaml
 
 from evalpipe.errors import EvalpipeError
 from evalpipe.levels import level_text
-from evalpipe.plan.columns import level_columns, model_columns, slice_parts
+from evalpipe.plan.columns import level_columns, model_columns
+from evalpipe.plan.slices import part_column, slice_parts
 from evalpipe.spec.load import load
 from evalpipe.spec.models import Spec
-from evalpipe.spec.slicing import part_column
 from evalpipe.tasks import NUMBERS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from evalpipe.gates import judged
 from evalpipe.gates.tables import Tables, changed
 from evalpipe.gates.verdict import Seen
 from evalpipe.intervals.recovered import recovered_limits
-from evalpipe.plan import plan
+from evalpipe.plan import plan, sources
 from evalpipe.results import Desirability, Gate, Results, holds, worst
 from evalpipe.run import load
 from evalpipe.spec.gates import GateRule as Asked
@@ -266,7 +265,7 @@ def test_row_order_changes_no_verdict() -> None:
 def test_a_gate_on_nothing_is_an_error_and_never_silence() -> None:
     results = run(FRAME, **CHEAP)
     spec = load(results.spec | {"gates": [{"metric": "brier", "max": 0.2}]})
-    planned = plan(spec, look(spec, {"d": FRAME}))
+    planned = plan(spec, look(sources(spec), {"d": FRAME}))
     bare = results.model_copy(update={"rows": []})
     with pytest.raises(DataError) as caught:
         judged(planned, bare, {})
@@ -291,7 +290,7 @@ def test_desirability_is_judged_like_a_measure() -> None:
     results = base.model_copy(update={"desirability": Desirability(overall=overall)})
     spec = load(base.spec)
     declared = (Asked(desirability="overall", min=0.5),)
-    planned = replace(plan(spec, look(spec, {"d": FRAME})), spec=spec.model_copy(update={"gates": declared}))
+    planned = plan(spec.model_copy(update={"gates": declared}), look(sources(spec), {"d": FRAME}))
     found = judged(planned, results, {}).gates
     assert [(row.desirability, row.metric, row.verdict) for row in found] == [
         ("overall", None, "pass"), ("overall", None, "fail")]

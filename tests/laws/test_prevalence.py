@@ -14,7 +14,7 @@ import pytest
 from evalpipe.engine.averages import values
 from evalpipe.metrics import registry
 from evalpipe.plan import MetricPlan
-from evalpipe.plan.priors import Prior
+from evalpipe.plan.prevalence import PriorPlan
 from evalpipe.statistics import Summary
 from laws import samples
 
@@ -34,7 +34,7 @@ def entry(name: str, options: dict[str, Any], levels: int, shares: tuple[float, 
     filled = samples.filled(metric, options, levels)
     average = "macro" if metric.sees == "event" and levels > 2 else None
     of_class = (filled,) * levels if average else ()
-    return MetricPlan(metric, filled, "none", "", average, of_class, Prior(shares, shares))
+    return MetricPlan(metric, filled, "none", "", average, of_class, PriorPlan(shares, shares))
 
 
 def at(found: Summary, case: tuple[str, dict[str, Any], str], shares: tuple[float, ...] | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,10 @@ def test_the_plan_says_what_counts_are_of(spec: Path, capsys: pytest.CaptureFixt
     assert ended.value.code == 0
     assert "counts are of the exposure years (policy-years); the expected counts of glm are rates times it" in told
     assert "  reads claims, years, rate, expected" in told
+    with pytest.raises(SystemExit):
+        main(["plan", str(spec), "--format", "json"])
+    assert json.loads(capsys.readouterr().out)["exposure"] == {
+        "column": "years", "unit": "policy-years", "rates_of": ["glm"]}
 
 
 def test_the_card_says_how_much_was_exposed_and_how_often_it_counted(spec: Path) -> None:

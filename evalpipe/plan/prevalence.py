@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.plan.columns import levels
+from evalpipe.plan.outcome import levels
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.recalibration import MethodChoice
 
 
 @dataclass(frozen=True, slots=True)
-class Prior:
+class PriorPlan:
     """The prevalence of a measure.
 
     ``asked`` are the shares of the levels, of a binary outcome event first; None for those of the sample. ``shares``
@@ -32,20 +31,38 @@ class Prior:
     uncertain: bool = False
 
 
-SAMPLE = Prior()
+SAMPLE = PriorPlan()
 
 
-def prior(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> Prior:
+@dataclass(frozen=True, slots=True)
+class PrevalencePlan:
+    """The declared prevalence.
+
+    ``shares`` are those of the levels, or their means, of a binary outcome the event first. Where they are uncertain,
+    ``parameters`` [levels] are those of their Beta or Dirichlet distribution.
+    """
+
+    shares: tuple[float, ...]
+    source: str | None
+    parameters: tuple[float, ...] | None
+
+    @property
+    def event(self) -> float:
+        """The share of the event of a binary outcome, or its mean."""
+        return self.shares[0]
+
+
+def prior(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> PriorPlan:
     """Return what ``asked`` comes to: "sample", "declared", a number, or a mapping of level to number."""
     declared = concentration(spec) is not None
     if asked == "sample":
         own = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
-        return Prior(uncertain=bool(own) and declared)
+        return PriorPlan(uncertain=bool(own) and declared)
     shares = declared_shares(spec) if asked == "declared" else _shares(spec, asked)
     shown = shares[0] if spec.task == "binary" else _text(spec, shares)
     if metric.within and spec.task == "binary":
-        return Prior(shares, shown=shown)
-    return Prior(shares, shares, shown, declared and asked == "declared")
+        return PriorPlan(shares, shown=shown)
+    return PriorPlan(shares, shares, shown, declared and asked == "declared")
 
 
 def declared_shares(spec: Spec) -> tuple[float, ...]:
@@ -66,15 +83,12 @@ def concentration(spec: Spec) -> tuple[float, ...] | None:
     return given.beta
 
 
-def shifted(spec: Spec, methods: tuple[MethodChoice, ...]) -> tuple[MethodChoice, ...]:
-    """Give the declared prevalence, or its mean, to recalibrators that shift to one and name none."""
-    def filled(choice: MethodChoice) -> MethodChoice:
-        if not choice.shifts or choice.options.get("to") is not None:
-            return choice
-        shares = declared_shares(spec)
-        return replace(choice, options={**choice.options, "to": shares[0] if spec.task == "binary" else list(shares)})
-
-    return tuple(filled(choice) for choice in methods)
+def prevalence_plan(spec: Spec) -> PrevalencePlan | None:
+    """Return the declared prevalence; None where none is declared."""
+    given = spec.prevalence
+    if given is None:
+        return None
+    return PrevalencePlan(declared_shares(spec), given.source, concentration(spec))
 
 
 def _shares(spec: Spec, asked: Any) -> tuple[float, ...]:

@@ -1,0 +1,138 @@
+"""A plan as plain JSON values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.plan import DatasetPlan, GatePlan, GoalPlan, MetricPlan, ModelPlan, Plan
+
+Document = dict[str, Any]
+
+
+def plan_document(plan: Plan) -> Document:
+    """Return a plan as plain JSON values."""
+    return {
+        "name": plan.name, "task": plan.task, "spec_sha256": plan.spec_sha256, "seed": plan.seed,
+        "datasets": [_dataset(plan, dataset) for dataset in plan.datasets],
+        "estimates": list(_estimates(plan)),
+        "not_served": list(_not_served(plan)),
+        "replicates": plan.replicates, "level": plan.level, "cost": plan.cost,
+        "exposure": _exposure(plan),
+        "thresholds": [_threshold(model) for model in plan.models.values()],
+        "zones": [zone for model in plan.models.values() for zone in _zones(model)],
+        "slices": [slicing.title for slicing in plan.slices.slicings],
+        "worst_slices": _worst(plan),
+        "recalibration": _recalibration(plan),
+        "compare": _compare(plan),
+        "goals": [_goal(goal) for goal in plan.goals],
+        "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)],
+    }
+
+
+def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
+    columns = dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.compared))
+    return {
+        "name": dataset.name, "role": dataset.role, "files": _files(dataset), "rows": dataset.table.rows,
+        "where": dataset.where, "columns": list(columns),
+        "predictions": {
+            model: {
+                "files": _files(part), "columns": list(part.columns),
+                "matched": "position" if plan.id is None else "id", "compared": list(part.compared),
+            }
+            for model, part in dataset.predictions.items()
+        },
+    }
+
+
+def _files(dataset: DatasetPlan) -> list[str]:
+    return [shown for _, shown in dataset.table.files]
+
+
+def _estimates(plan: Plan) -> Iterator[Document]:
+    for dataset in plan.datasets:
+        for name, model in plan.models.items() if dataset.role == "evaluate" else ():
+            lacking = model.lacking(plan.metrics)
+            for variant in ("original", *(method.name for method in plan.recalibrators)):
+                for entry in plan.metrics:
+                    if entry not in lacking:
+                        yield {"dataset": dataset.name, "model": name, "variant": variant, **_measure(entry),
+                               "method": entry.method, "reason": entry.reason}
+
+
+def _not_served(plan: Plan) -> Iterator[Document]:
+    from evalpipe.plan import LACKING
+
+    for name, model in plan.models.items():
+        for entry in model.lacking(plan.metrics):
+            yield {"model": name, "metric": entry.metric.name,
+                   "reason": f"the model gives {LACKING[entry.metric.needs]}"}
+
+
+def _measure(entry: MetricPlan) -> Document:
+    return {"metric": entry.metric.name, "params": entry.shown, "average": entry.average}
+
+
+def _exposure(plan: Plan) -> Document | None:
+    """Say what counts were counted in, and which models give rates, whose expected counts are rates times it."""
+    if plan.exposure is None:
+        return None
+    rates = [name for name, model in plan.models.items() if model.rate is not None]
+    return {"column": plan.exposure.column, "unit": plan.exposure.unit, "rates_of": rates}
+
+
+def _threshold(model: ModelPlan) -> Document:
+    """Say what makes a model's classes: a number, or a rule and the rows that choose by it."""
+    rule, chosen = model.threshold.rule, model.threshold
+    return {
+        "model": model.name, "value": chosen.number, "rule": chosen.words,
+        "chosen_on": None if rule is None else rule.dataset, "folds": None if rule is None else rule.folds,
+    }
+
+
+def _zones(model: ModelPlan) -> Iterator[Document]:
+    if model.zone is not None:
+        yield {"model": model.name, "below": model.zone.below, "above": model.zone.above,
+               "min_probability": model.zone.min_probability}
+
+
+def _worst(plan: Plan) -> Document | None:
+    worst = plan.slices.worst
+    if worst is None:
+        return None
+    from evalpipe.plan.slices import part_column
+
+    columns = [part_column(part) for part in worst.parts]
+    return {**_measure(worst.entry), "columns": columns, "depth": worst.depth, "top": worst.top}
+
+
+def _recalibration(plan: Plan) -> Document | None:
+    if plan.recalibrate is None:
+        return None
+    methods = [{"variant": method.name, "method": method.method, "options": dict(method.options)}
+               for method in plan.recalibrators]
+    return {"methods": methods, "fitted_on": plan.recalibrated_on, "folds": plan.folds}
+
+
+def _compare(plan: Plan) -> Document | None:
+    compare = plan.compare
+    return None if compare is None else {
+        "baseline": compare.baseline, "baseline_dataset": compare.baseline_dataset, "margins": dict(compare.margins)}
+
+
+def _goal(goal: GoalPlan) -> Document:
+    return {"goal": goal.name, "kind": goal.kind, **goal.subject, "shape": dict(goal.shape), "weight": goal.weight,
+            "missing": goal.missing}
+
+
+def _gate(number: int, gate: GatePlan) -> Document:
+    """Say what a gate is on, as far as that is known before data are seen: null stands for each there is."""
+    return {
+        "gate": number, "name": gate.name, "measures": [_measure(entry) for entry in gate.entries],
+        "desirability": gate.desirability, "class": gate.class_, "dataset": gate.dataset, "model": gate.model,
+        "variant": gate.variant, "slice": None if gate.slice is None else dict(gate.slice),
+        "slices": None if gate.slices is None else list(gate.slices), "limit": dict(gate.limit),
+        "against": gate.reference, "on": gate.on, "undefined": gate.undefined, "severity": gate.severity,
+    }

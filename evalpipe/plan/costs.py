@@ -1,0 +1,59 @@
+"""What wrong predictions cost, and what contacting rows brings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from evalpipe.levels import level_text
+from evalpipe.plan.outcome import levels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.spec.models import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class CostsPlan:
+    """The costs of predictions.
+
+    ``named`` are those that are named, by true and predicted level; ``matrix`` those of all pairs, by true level
+    (outer) and predicted level (inner), 0 where none is named.
+    """
+
+    named: Mapping[tuple[str, str], float]
+    matrix: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfitPlan:
+    """What an event that is contacted brings, what contacting a row costs, and any at all, in how many groups."""
+
+    benefit: float
+    cost: float
+    fixed: float
+    groups: int
+
+
+def costs_plan(spec: Spec) -> CostsPlan | None:
+    """Return the costs of predictions; None where the spec names none."""
+    return None if spec.costs is None else CostsPlan(MappingProxyType(_named(spec)), cost_matrix(spec))
+
+
+def profit_plan(spec: Spec) -> ProfitPlan | None:
+    """Return what a campaign costs and brings; None where the spec declares no profit."""
+    profit = spec.profit
+    return None if profit is None else ProfitPlan(profit.benefit, profit.cost, profit.fixed, profit.groups)
+
+
+def cost_matrix(spec: Spec) -> tuple[tuple[float, ...], ...]:
+    """Return the costs by true level (outer) and predicted level (inner); 0 where none is named."""
+    named, order = _named(spec), levels(spec)
+    return tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
+
+
+def _named(spec: Spec) -> dict[tuple[str, str], float]:
+    """Return the named costs, in order, by true and predicted level."""
+    return {(level_text(cost.truth), level_text(cost.predicted)): float(cost.cost) for cost in spec.costs or ()}

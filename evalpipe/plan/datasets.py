@@ -1,0 +1,72 @@
+"""The columns that are read from each dataset, and from the files of its models' predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.plan.columns import columns_named, missing, needed, predictions_named, shared
+from evalpipe.plan.sources import conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.data.table import Catalog, Table
+    from evalpipe.errors import Problem
+    from evalpipe.plan.sources import Condition
+    from evalpipe.spec.models import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetPlan:
+    """The columns to read from one dataset, each once, in reading order.
+
+    ``predictions`` are, by model, the files that hold predictions for its rows, and the columns to read from them;
+    ``compared`` the columns that must agree row by row between the two, where their rows are matched by position.
+    ``conditions`` are those on its rows: its own ``where``, and those of slices.
+    """
+
+    name: str
+    role: Literal["evaluate", "calibrate", "reference", "predictions"]
+    table: Table
+    columns: tuple[str, ...]
+    predictions: Mapping[str, DatasetPlan] = field(default_factory=lambda: MappingProxyType({}))
+    compared: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def where(self) -> str | None:
+        """The condition that its rows meet."""
+        return next((condition.text for condition in self.conditions if condition.key == "where"), None)
+
+
+def lacking_columns(spec: Spec, catalog: Catalog) -> list[Problem]:
+    """Return a problem for each column that a dataset, or a file of predictions, does not have."""
+    named = columns_named(spec)
+    asked = [(table, needed(spec, spec.datasets[name].role, named, table)) for name, table in catalog.tables.items()]
+    asked += [(table, predictions_named(spec, model)) for (_, model), table in catalog.predictions.items()]
+    return [problem for table, columns in asked for problem in missing(spec, table, columns)]
+
+
+def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
+    """Return what is read of a dataset, and of the files of predictions for it."""
+    table, role = catalog.tables[name], spec.datasets[name].role
+    predictions = {
+        model: DatasetPlan(name, "predictions", file, tuple(predictions_named(spec, model)),
+                           compared=shared(spec, model, table, file))
+        for (dataset, model), file in catalog.predictions.items()
+        if dataset == name
+    }
+    compared = tuple(dict.fromkeys(column for part in predictions.values() for column in part.compared))
+    columns = tuple(needed(spec, role, columns_named(spec), table))
+    asked = tuple(conditions(spec, name))
+    return DatasetPlan(name, role, table, columns, MappingProxyType(predictions), compared, asked)
+
+
+def loose_plan(spec: Spec, catalog: Catalog) -> tuple[DatasetPlan, list[Problem]]:
+    """Return the only dataset as one that holds predictions alone, all its columns read, and what it lacks of them."""
+    (dataset,), (model,) = spec.datasets, spec.models
+    table = catalog.tables[dataset]
+    problems = missing(spec, table, predictions_named(spec, model))
+    return DatasetPlan(dataset, "predictions", table, tuple(table.columns)), problems

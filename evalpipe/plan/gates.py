@@ -1,0 +1,118 @@
+"""Gates: the limits that results must keep, and what they are on, as far as that is known before data are seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.levels import level_text
+from evalpipe.plan.measures import entries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.errors import Place
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.spec.gates import Earlier, GateRule
+    from evalpipe.spec.models import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierPlan:
+    """The results of an earlier run: where they are, the path as it is written, and what that is relative to.
+
+    ``relative`` is the end of a sentence, such as " (relative to spec.yaml)"; empty of an absolute path.
+    """
+
+    path: Path
+    written: str
+    relative: str
+
+
+@dataclass(frozen=True, slots=True)
+class GatePlan:
+    """A gate with its subjects.
+
+    It is on the measures ``entries``, of the class ``class_`` where that is one, or on a ``desirability``; of the
+    ``dataset``, ``model`` and ``variant`` that are named, of each where none is ("all" for variants); on all rows, on
+    the ``slice`` with these labels, or on every slice by ``slices``: ("all",) or names of columns.
+    ``limit`` are its limits by their keys, ``bounds`` the lowest and highest number that keeps them. A change is
+    ``against`` the model ``baseline``, the last run of the output folder, or the results of an ``earlier`` run.
+    """
+
+    name: str | None
+    entries: tuple[MetricPlan, ...]
+    class_: str | None
+    desirability: str | None
+    dataset: str | None
+    model: str | None
+    variant: str
+    slice: Mapping[str, str] | None
+    slices: tuple[str, ...] | None
+    limit: Mapping[str, float]
+    against: Literal["baseline", "last", "results"] | None
+    baseline: str | None
+    earlier: EarlierPlan | None
+    optional: bool
+    on: Literal["interval", "value", "lower", "upper"]
+    undefined: Literal["fail", "indeterminate", "pass"]
+    severity: Literal["fail", "warn"]
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest that the value, or its change, may be; infinite where there is no limit."""
+        return bounds_of(self.limit)
+
+    @property
+    def reference(self) -> str | None:
+        """What a change is from, as results tell it: the baseline's model, "last", or the path of an earlier run."""
+        if self.earlier is not None:
+            return self.earlier.written
+        return self.baseline if self.against == "baseline" else self.against
+
+
+def bounds_of(limit: Mapping[str, float]) -> tuple[float, float]:
+    """Return the lowest and the highest number that keep the limits of a gate, given by their keys."""
+    signs = {"max_decrease": -1, "min_decrease": -1}
+    signed = {key: signs.get(key, 1) * number for key, number in limit.items()}
+    lowest = [signed[key] for key in ("min", "min_increase", "max_decrease") if key in signed]
+    highest = [signed[key] for key in ("max", "max_increase", "min_decrease") if key in signed]
+    return max(lowest, default=-float("inf")), min(highest, default=float("inf"))
+
+
+def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:
+    """Return the gates of a spec, in order; none where it declares none."""
+    return tuple(_gate(spec, number, gate) for number, gate in enumerate(spec.gates or ()))
+
+
+def _gate(spec: Spec, number: int, gate: GateRule) -> GatePlan:
+    named = gate.against if gate.against is None or isinstance(gate.against, str) else "results"
+    labels = None if gate.slice is None else {column: level_text(level) for column, level in gate.slice.items()}
+    return GatePlan(
+        name=gate.name, entries=() if gate.metric is None else tuple(entries(spec, gate.metric)),
+        class_=None if gate.class_ is None else level_text(gate.class_), desirability=gate.desirability,
+        dataset=gate.dataset, model=gate.model, variant=gate.variant,
+        slice=None if labels is None else MappingProxyType(labels),
+        slices=(gate.slices,) if isinstance(gate.slices, str) else gate.slices,
+        limit=MappingProxyType(gate.limit), against=named,
+        baseline=spec.compare.baseline if named == "baseline" and spec.compare is not None else None,
+        earlier=None if gate.against is None or isinstance(gate.against, str) else _earlier(spec, number, gate.against),
+        optional=gate.optional, on=gate.on, undefined=gate.undefined, severity=gate.severity,
+    )
+
+
+def _earlier(spec: Spec, number: int, against: Earlier) -> EarlierPlan:
+    loc = ("gates", number, "against", "results")
+    written = against.results
+    return EarlierPlan(
+        spec.origin.folder_of(*loc) / written, written, _relative(spec, spec.origin.place(*loc), written))
+
+
+def _relative(spec: Spec, place: Place | None, written: str) -> str:
+    """Say what a path of the spec is relative to."""
+    if Path(written).is_absolute():
+        return ""
+    file = place.file if place is not None and place.file in spec.origin.folders else spec.origin.path
+    return " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})"

@@ -1,0 +1,91 @@
+"""The models: which columns hold their predictions, what these give, and how classes are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.plan.columns import level_columns, model_columns
+from evalpipe.plan.equivocal import zone, zone_of_probabilities
+from evalpipe.plan.thresholds import threshold_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from evalpipe.plan.equivocal import ZonePlan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.thresholds import ThresholdPlan
+    from evalpipe.spec.models import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlan:
+    """One model.
+
+    ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` those of
+    probabilities of all levels, or of their raw ``scores`` where that is set. ``separate`` tells whether they are in
+    files of their own. ``gives`` are the needs of measures that the model can serve. ``zone`` is the equivocal zone of
+    its own classes, ``variant_zone`` that of classes made of recalibrated probabilities.
+    """
+
+    name: str
+    label: str
+    columns: Mapping[str, str]
+    level_columns: Mapping[str, str]
+    scores: bool
+    scale: Literal["logit", "margin"] | None
+    renormalise: bool
+    separate: bool
+    gives: frozenset[str]
+    threshold: ThresholdPlan
+    zone: ZonePlan | None
+    variant_zone: ZonePlan | None
+    characteristics: Mapping[str, str | bool | float]
+
+    @property
+    def probability(self) -> str | None:
+        """The column of the probability of the event."""
+        return self.columns.get("probability")
+
+    @property
+    def score(self) -> str | None:
+        """The column of the score."""
+        return self.columns.get("score")
+
+    @property
+    def prediction(self) -> str | None:
+        """The column of the predicted level or number."""
+        return self.columns.get("prediction")
+
+    @property
+    def rate(self) -> str | None:
+        """The column of the predicted rate of a count."""
+        return self.columns.get("rate")
+
+    @property
+    def loo_prediction(self) -> str | None:
+        """The column of the prediction of a model that had not seen the row."""
+        return self.columns.get("loo_prediction")
+
+    def lacking(self, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
+        """Return the measures that the model cannot serve, for which it has no value; those of the standard set."""
+        return tuple(entry for entry in metrics if entry.metric.needs not in self.gives)
+
+
+def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
+    """Return the models of a spec by name, in order."""
+    return MappingProxyType({name: _model(spec, name) for name in spec.models})
+
+
+def _model(spec: Spec, name: str) -> ModelPlan:
+    from evalpipe.spec.parts import gives
+
+    model = spec.models[name]
+    return ModelPlan(
+        name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, model)),
+        level_columns=MappingProxyType(level_columns(spec, model)), scores=model.scores is not None, scale=model.scale,
+        renormalise=model.renormalise, separate=model.predictions is not None,
+        gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone(spec, model),
+        variant_zone=zone_of_probabilities(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
+    )

@@ -1,0 +1,73 @@
+"""The outcome, with its levels, and what its rows weigh and were counted in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.levels import level_text
+
+if TYPE_CHECKING:
+    from evalpipe.spec.models import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomePlan:
+    """The column of the outcome and its levels, as texts.
+
+    ``levels`` are the declared levels, of a binary outcome the event first, and ``written`` the same in the order of
+    the spec; both are empty where none are declared. ``event`` is the event of a binary outcome, ``unit`` that of
+    numbers.
+    """
+
+    column: str
+    event: str | None
+    levels: tuple[str, ...]
+    written: tuple[str, ...]
+    unit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightPlan:
+    """The column of case weights, and whether they count rows (frequency) or say how much one counts (importance)."""
+
+    column: str
+    kind: Literal["frequency", "importance"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExposurePlan:
+    """The column that says in how much of what each count was counted, and the unit of that."""
+
+    column: str
+    unit: str | None
+
+
+def outcome_plan(spec: Spec) -> OutcomePlan:
+    """Return the outcome of a spec."""
+    declared = spec.outcome
+    event = None if declared.event is None else level_text(declared.event)
+    return OutcomePlan(declared.column, event, tuple(levels(spec)), tuple(_written(spec)), declared.unit)
+
+
+def weight_plan(spec: Spec) -> WeightPlan | None:
+    """Return the case weights of a spec; None without any."""
+    return None if spec.weight is None else WeightPlan(spec.weight.column, spec.weight.kind)
+
+
+def exposure_plan(spec: Spec) -> ExposurePlan | None:
+    """Return the exposure of a spec; None without one."""
+    return None if spec.exposure is None else ExposurePlan(spec.exposure.column, spec.exposure.unit)
+
+
+def levels(spec: Spec) -> list[str]:
+    """Return the declared levels of the outcome; of a binary one the event first; empty where none are declared."""
+    declared = _written(spec)
+    if spec.task != "binary" or not declared:
+        return declared
+    event = level_text(spec.outcome.event)
+    return [event, *(level for level in declared if level != event)]
+
+
+def _written(spec: Spec) -> list[str]:
+    return [level_text(level) for level in spec.outcome.levels or ()]

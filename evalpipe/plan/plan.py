@@ -1,0 +1,129 @@
+"""The plan: everything that is decided before data are seen. It holds no spec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.intervals.declare import registry as interval_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.errors import Problem
+    from evalpipe.origin import Origin
+    from evalpipe.plan.compare import ComparePlan
+    from evalpipe.plan.costs import CostsPlan, ProfitPlan
+    from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.plan.desirability import GoalPlan
+    from evalpipe.plan.gates import GatePlan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.outcome import ExposurePlan, OutcomePlan, WeightPlan
+    from evalpipe.plan.prevalence import PrevalencePlan
+    from evalpipe.plan.recalibrate import MethodPlan, RecalibrationPlan
+    from evalpipe.plan.slices import SlicesPlan
+    from evalpipe.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that will be done. The chapters that a spec may leave out are None, or empty, without their keys.
+
+    ``interval_method`` is the one that is asked for: "auto", "none" or a name; ``level`` the confidence level of every
+    interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether rows that lack a
+    prediction are left out. ``places`` tells where each key of the spec was written, for errors of data.
+    ``behind`` are measures that disparities are computed from and that are not listed themselves; the measures of
+    ``goals`` and ``gates`` are among ``metrics``. ``bins`` is the interval method of the event rate in the bins of a
+    reliability diagram; ``banded`` says that bands are drawn about curves, ``profit_drawn`` that limits of the profit
+    are.
+    """
+
+    name: str
+    title: str
+    spec_sha256: str
+    task: Task
+    seed: int
+    level: float
+    interval_method: str
+    replicates: int
+    stratify: bool
+    resampling: Literal["multinomial", "poisson"]
+    mode: Literal["auto", "exact", "grid"]
+    workers: int | Literal["auto"]
+    no_information: bool
+    formats: tuple[Literal["html", "pdf", "junit"], ...]
+    outcome: OutcomePlan
+    weight: WeightPlan | None
+    exposure: ExposurePlan | None
+    cluster: str | None
+    id: str | None
+    complete_case: bool
+    places: Origin
+    warnings: tuple[Problem, ...]
+    datasets: tuple[DatasetPlan, ...]
+    models: Mapping[str, ModelPlan]
+    metrics: tuple[MetricPlan, ...]
+    behind: tuple[MetricPlan, ...]
+    bins: str
+    banded: bool
+    profit_drawn: bool
+    slices: SlicesPlan
+    recalibrate: RecalibrationPlan | None
+    prevalence: PrevalencePlan | None
+    compare: ComparePlan | None
+    costs: CostsPlan | None
+    profit: ProfitPlan | None
+    goals: tuple[GoalPlan, ...]
+    gates: tuple[GatePlan, ...]
+
+    @property
+    def entries(self) -> tuple[MetricPlan, ...]:
+        """The metrics, and after them those that only disparities are computed from."""
+        return (*self.metrics, *self.behind)
+
+    @property
+    def importance(self) -> bool:
+        """Whether rows have importance weights, under which they are not observations of one kind."""
+        return self.weight is not None and self.weight.kind == "importance"
+
+    @property
+    def recalibrators(self) -> tuple[MethodPlan, ...]:
+        """The recalibrators that make variants of every model."""
+        return () if self.recalibrate is None else self.recalibrate.methods
+
+    @property
+    def recalibrated_on(self) -> str | None:
+        """The dataset that recalibrators are fitted on; None where they are cross-fitted, or there are none."""
+        return None if self.recalibrate is None else self.recalibrate.dataset
+
+    @property
+    def folds(self) -> int | None:
+        """In how many folds recalibrators are cross-fitted; None where they are fitted on a dataset, or not at all."""
+        return None if self.recalibrate is None else self.recalibrate.folds
+
+    @property
+    def differs(self) -> bool:
+        """Whether differences are asked for, between models or between slices, which need replicates of all."""
+        sliced = bool(self.slices.slicings) or self.slices.worst is not None
+        return sliced or self.compare is not None or self.recalibrate is not None
+
+    def draws(self, entry: MetricPlan) -> bool:
+        """Tell whether a metric needs replicates."""
+        shared = self.differs or any(goal.entry == entry for goal in self.goals)
+        return entry.drawn or (shared and self.interval_method != "none")
+
+    def margin(self, entry: MetricPlan) -> float | None:
+        """Return the margin of equivalence of a measure; None where none is declared."""
+        return None if self.compare is None else self.compare.margins.get(entry.metric.name)
+
+    @property
+    def cost(self) -> int | None:
+        """Rows x bootstrap replicates x models that will be summed up; None where the rows are not known."""
+        evaluated = [dataset.table.rows for dataset in self.datasets if dataset.role == "evaluate"]
+        if any(rows is None for rows in evaluated):
+            return None
+        drawn = self.banded or self.profit_drawn or any(map(self.draws, self.metrics))
+        replicates = self.replicates if drawn or interval_methods[self.bins].drawn else 0
+        variants = len(self.models) * (1 + len(self.recalibrators))
+        return sum(rows or 0 for rows in evaluated) * (replicates + 1) * variants

@@ -1,0 +1,165 @@
+"""The slices of the evaluated rows, what they are compared with, and the search for the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.levels import level_text
+from evalpipe.plan.measures import MetricPlan, entries
+from evalpipe.plan.prevalence import SAMPLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.origin import Loc
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.slicing import Cut, SlicingRule
+
+DISPARITIES = {
+    "demographic_parity": ("detection_prevalence",),
+    "equal_opportunity": ("sensitivity",),
+    "equalized_odds": ("sensitivity", "false_positive_rate"),
+}
+"""The measures that each disparity with a name of its own is computed from."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutPlan:
+    """A column of numbers, and where its intervals begin, in ascending order."""
+
+    column: str
+    cuts: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SlicingPlan:
+    """One way to slice: the columns, some of them cut, that are combined; or the rows that meet a condition."""
+
+    title: str
+    parts: tuple[str | CutPlan, ...]
+    condition: str | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order; none of a condition, whose columns are known where the data are."""
+        return tuple(part_column(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPlan:
+    """The search for the slices in which a measure is worst: ``top`` of them, of up to ``depth`` columns combined."""
+
+    entry: MetricPlan
+    parts: tuple[str | CutPlan, ...]
+    depth: int
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
+class DisparityPlan:
+    """A disparity between slices, and the measures that it is computed from."""
+
+    name: str
+    entries: tuple[MetricPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SlicesPlan:
+    """All ways to slice and what holds for them; ``slicings`` and ``disparities`` are empty where none are asked for.
+
+    A slice of fewer than ``min_rows`` observations has no numbers; a column of more than ``max_levels`` is refused.
+    ``reference`` is what a slice is compared with: "overall", "rest", or levels by column.
+    ``named`` are the columns and cut columns of slicings and of the search, with the places in the spec that name them.
+    """
+
+    slicings: tuple[SlicingPlan, ...]
+    worst: WorstPlan | None
+    min_rows: int
+    max_levels: int
+    reference: Literal["overall", "rest"] | Mapping[str, str]
+    disparities: tuple[DisparityPlan, ...]
+    named: tuple[tuple[Loc, str | CutPlan], ...]
+
+    def enough(self, n: int) -> bool:
+        """Tell whether a slice of ``n`` observations is large enough for numbers."""
+        return n >= self.min_rows
+
+    def reference_labels(self, columns: tuple[str, ...]) -> dict[str, str] | None:
+        """Return the labels of the slice that those by ``columns`` are compared with; None where it is no slice."""
+        if isinstance(self.reference, str) or len(columns) != 1 or columns[0] not in self.reference:
+            return None
+        return {columns[0]: self.reference[columns[0]]}
+
+
+def part_column(part: str | CutPlan) -> str:
+    """Return the column of a part of an intersection."""
+    return part if isinstance(part, str) else part.column
+
+
+def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
+    """Return the slices of a spec, whose disparities are of its ``metrics`` or of those `behind` them."""
+    rules = spec.slice_rules
+    reference = rules.reference if isinstance(rules.reference, str) else MappingProxyType(
+        {column: level_text(level) for column, level in rules.reference.items()})
+    return SlicesPlan(
+        tuple(_slicing(slicing) for slicing in spec.slices or ()), _worst(spec), rules.min_rows, rules.max_levels,
+        reference, tuple(_disparities(spec, metrics)), tuple(slice_parts(spec)),
+    )
+
+
+def slice_parts(spec: Spec) -> Iterator[tuple[Loc, str | CutPlan]]:
+    """Yield the columns and cut columns that slices are by, with the places that name them; conditions have none."""
+    searched = spec.worst_slices.columns if spec.worst_slices is not None else ()
+    for index, slicing in enumerate(spec.slices or ()):
+        several = isinstance(slicing.root, tuple)
+        for number, part in enumerate(slicing.parts):
+            here: Loc = ("slices", index, number) if several else ("slices", index)
+            yield (here if isinstance(part, str) else (*here, "column")), _part(part)
+    for index, part in enumerate(searched):
+        loc: Loc = ("worst_slices", "columns", index)
+        yield (loc if isinstance(part, str) else (*loc, "column")), _part(part)
+
+
+def behind(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:
+    """Return the measures that disparities need and that are not among those asked for."""
+    from evalpipe.spec.choices import MetricChoice
+
+    asked = spec.slice_rules.disparities or ()
+    needed = dict.fromkeys(name for disparity in asked for name in DISPARITIES.get(disparity, ()))
+    known = {entry.metric.name for entry in metrics if entry.prior == SAMPLE}
+    return tuple(entry for name in needed if name not in known for entry in entries(spec, MetricChoice(name)))
+
+
+def _disparities(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[DisparityPlan]:
+    """Yield each disparity with what it is computed from; a measure once for each of its entries."""
+    from evalpipe.metrics import registry
+
+    plain = [entry for entry in (*metrics, *behind(spec, metrics)) if entry.prior == SAMPLE]
+    for name in spec.slice_rules.disparities or ():
+        if name in DISPARITIES:
+            yield DisparityPlan(name, tuple(
+                next(entry for entry in plain if entry.metric.name == needed) for needed in DISPARITIES[name]))
+            continue
+        metric = registry[name]
+        yield from (DisparityPlan(metric.name, (entry,)) for entry in metrics
+                    if entry.metric is metric and entry.average != "none")
+
+
+def _slicing(slicing: SlicingRule) -> SlicingPlan:
+    condition = None if slicing.expression is None else slicing.expression.where
+    return SlicingPlan(slicing.title, tuple(_part(part) for part in slicing.parts), condition)
+
+
+def _part(part: str | Cut) -> str | CutPlan:
+    return part if isinstance(part, str) else CutPlan(part.column, part.cuts)
+
+
+def _worst(spec: Spec) -> WorstPlan | None:
+    asked = spec.worst_slices
+    if asked is None:
+        return None
+    parts = tuple(_part(part) for part in asked.columns)
+    return WorstPlan(next(entries(spec, asked.metric)), parts, asked.depth, asked.top)

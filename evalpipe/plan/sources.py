@@ -1,0 +1,141 @@
+"""Where the data are said to be, before any file is looked at: paths, conditions, and how separated text is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.spec.separated import CellType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalpipe.origin import Loc, Origin
+    from evalpipe.spec.models import Spec
+    from evalpipe.spec.parts import Dataset, Model
+
+__all__ = ["CellType", "Condition", "CsvPlan", "DatasetSource", "Role", "Source", "Sources", "sources"]
+
+Role = Literal["evaluate", "calibrate", "reference"]
+"""What the rows of a dataset are for."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvPlan:
+    """How separated text is written: the texts of a missing value, types of columns, and what separates.
+
+    ``declared`` tells whether the spec says any of it.
+    """
+
+    null: tuple[str, ...] = ()
+    types: Mapping[str, CellType] = field(default_factory=lambda: MappingProxyType({}))
+    separator: str | None = None
+    decimal: Literal[".", ","] = "."
+    declared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files that a spec names: the rows of a dataset or, where ``model`` is one, that model's predictions for them.
+
+    ``path`` is the path as it is written at ``loc`` in the spec.
+    """
+
+    dataset: str
+    model: str | None
+    path: str
+    loc: Loc
+    csv: CsvPlan
+
+    @property
+    def csv_loc(self) -> Loc:
+        """Where the spec says how separated text is written."""
+        return ("datasets", self.dataset, "csv") if self.model is None else ("models", self.model, "csv")
+
+    @property
+    def called(self) -> str:
+        """What messages call these rows."""
+        if self.model is None:
+            return f"dataset '{self.dataset}'"
+        return f"the file of model '{self.model}' for dataset '{self.dataset}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on a dataset's rows: "where" or "slice <name>", its text and place, and what messages call it."""
+
+    key: str
+    text: str
+    loc: Loc
+    called: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetSource:
+    """A dataset as it is named: its files, its role, the conditions on its rows, and by model files of predictions."""
+
+    name: str
+    role: Role
+    source: Source
+    conditions: tuple[Condition, ...]
+    predictions: Mapping[str, Source]
+
+    @property
+    def where(self) -> str | None:
+        """The condition that its rows meet."""
+        return next((condition.text for condition in self.conditions if condition.key == "where"), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """All datasets by name, the column of the outcome, and where keys stand in the spec."""
+
+    datasets: Mapping[str, DatasetSource]
+    outcome: str
+    places: Origin
+
+
+def sources(spec: Spec) -> Sources:
+    """Return where the data of a spec are."""
+    datasets = {name: _dataset(spec, name) for name in spec.datasets}
+    return Sources(MappingProxyType(datasets), spec.outcome.column, spec.origin)
+
+
+def _dataset(spec: Spec, name: str) -> DatasetSource:
+    declared = spec.datasets[name]
+    files = {} if declared.role == "reference" else {
+        model: named for model in spec.models if (named := _predictions(spec, model, name)) is not None}
+    own = Source(name, None, declared.path, ("datasets", name, "path"), _csv(declared))
+    return DatasetSource(name, declared.role, own, tuple(conditions(spec, name)), MappingProxyType(files))
+
+
+def _predictions(spec: Spec, model: str, dataset: str) -> Source | None:
+    """Return the files of a model's predictions for a dataset; None where the dataset itself holds them."""
+    declared = spec.models[model]
+    given, loc = declared.predictions, ("models", model, "predictions")
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return Source(dataset, model, given, loc, _csv(declared))
+    return Source(dataset, model, given[dataset], (*loc, dataset), _csv(declared))
+
+
+def _csv(declared: Dataset | Model) -> CsvPlan:
+    """Return how separated text is written: as declared, or as usual."""
+    csv = declared.csv
+    if csv is None:
+        return CsvPlan()
+    return CsvPlan(csv.null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, declared=True)
+
+
+def conditions(spec: Spec, dataset: str) -> Iterator[Condition]:
+    """Yield the conditions on a dataset's rows: its own, and those of slices where it is evaluated."""
+    own, role = spec.datasets[dataset].where, spec.datasets[dataset].role
+    if own is not None:
+        yield Condition("where", own, ("datasets", dataset, "where"), f"'where' of dataset '{dataset}'")
+    for index, slicing in enumerate(spec.slices or () if role == "evaluate" else ()):
+        expression = slicing.expression
+        if expression is not None:
+            called = f"'where' of slice '{expression.name}' of dataset '{dataset}'"
+            yield Condition(f"slice {expression.name}", expression.where, ("slices", index, "where"), called)

@@ -1,0 +1,101 @@
+"""`evalpipe plan` prints what was resolved: thresholds, zones, goals, what gates are on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+import yaml
+
+from evalpipe.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPEC: dict[str, Any] = {
+    "evalpipe": 1, "name": "ward", "task": "binary", "outcome": {"column": "y", "event": 1, "levels": [0, 1]},
+    "datasets": {"cal": {"path": "rows.csv", "role": "calibrate", "where": "part = 'cal'"},
+                 "test": {"path": "rows.csv", "where": "part = 'test'"}},
+    "models": {"a": {"probability": "p", "equivocal": {"below": 0.1, "above": 0.05}},
+               "b": {"probability": "q", "threshold": 0.3}},
+    "metrics": ["sensitivity", "brier"], "slices": ["part"],
+    "threshold": {"maximize": "j_index", "subject_to": {"specificity": {"min": 0.9}}, "on": "cal"},
+    "compare": {"baseline": "b", "margins": {"recall": 0.02}},
+    "recalibrate": {"fit_on": "cal", "methods": ["logistic"]},
+    "worst_slices": {"metric": "brier", "columns": ["part"], "depth": 1, "top": 3},
+    "desirability": [{"metric": "recall", "maximize": {"low": 0.2, "high": 1}}],
+    "gates": [
+        {"metric": "brier", "max": 0.2},
+        {"name": "no worse", "metric": "recall", "max_decrease": 0.01, "against": "baseline", "model": "a",
+         "dataset": "test", "slices": "part", "severity": "warn"},
+        {"desirability": "overall", "min": 0.5, "variant": "all"},
+        {"metric": "brier", "min": 0, "variant": "logistic"},
+        {"metric": "f_beta", "beta": 2, "min": 0.1, "max": 0.9, "slice": {"part": "test"}},
+    ],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = {"y": [0, 1] * 10, "p": [0.2, 0.7] * 10, "q": [0.4, 0.6] * 10, "part": ["cal"] * 10 + ["test"] * 10}
+    pl.DataFrame(rows).write_csv(tmp_path / "rows.csv")
+    (tmp_path / "ward.yaml").write_text(yaml.safe_dump(SPEC, sort_keys=False))
+    return tmp_path
+
+
+def printed(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(["plan", str(folder / "ward.yaml"), *arguments])
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_the_text_says_what_was_resolved(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(folder, capsys)
+
+    assert text.split("\n\n")[3].splitlines() == [
+        "in slices by part",
+        "the 3 slices of worst brier, of up to 1 columns combined",
+        "every model recalibrated by logistic, fitted on cal, less the original on the same rows",
+        "threshold of a: maximize j_index subject to specificity >= 0.9, on cal",
+        "equivocal zone of a: rows from 0.1 below to 0.05 above the threshold have no class",
+        "every model less b, on the same rows",
+        "desirability by 1 goal: maximize sensitivity",
+        "judged by 5 gates",
+        "  gate 1: brier(scale=half) max 0.2, of every model on every dataset",
+        "  gate 2: sensitivity max_decrease 0.01 against b, of a on test, in every slice by part",
+        "  gate 3: desirability overall min 0.5, of every model and its variants on every dataset",
+        "  gate 4: brier(scale=half) min 0, of every model recalibrated by logistic on every dataset",
+        "  gate 5: f_beta(beta=2.0) min 0.1 and max 0.9, of every model on every dataset, in the slice part=test",
+    ]
+
+
+def test_the_document_holds_what_was_resolved(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(printed(folder, capsys, "--format", "json"))
+
+    assert document["exposure"] is None
+    assert document["thresholds"] == [
+        {"model": "a", "value": None, "rule": "maximize j_index subject to specificity >= 0.9, on cal",
+         "chosen_on": "cal", "folds": None},
+        {"model": "b", "value": 0.3, "rule": None, "chosen_on": None, "folds": None},
+    ]
+    assert document["zones"] == [{"model": "a", "below": 0.1, "above": 0.05, "min_probability": None}]
+    assert document["slices"] == ["part"]
+    assert document["worst_slices"] == {
+        "metric": "brier", "params": {"scale": "half"}, "average": None, "columns": ["part"], "depth": 1, "top": 3}
+    assert document["recalibration"] == {
+        "methods": [{"variant": "logistic", "method": "logistic", "options": {}}], "fitted_on": "cal", "folds": None}
+    assert document["compare"] == {"baseline": "b", "baseline_dataset": None, "margins": {"sensitivity": 0.02}}
+    assert document["goals"] == [
+        {"goal": "maximize sensitivity", "kind": "maximize", "metric": "sensitivity", "params": {}, "average": None,
+         "shape": {"low": 0.2, "high": 1, "scale": 1.0}, "weight": 1.0, "missing": None}]
+    assert document["gates"][1] == {
+        "gate": 2, "name": "no worse", "measures": [{"metric": "sensitivity", "params": {}, "average": None}],
+        "desirability": None, "class": None, "dataset": "test", "model": "a", "variant": "original", "slice": None,
+        "slices": ["part"], "limit": {"max_decrease": 0.01}, "against": "b", "on": "interval", "undefined": "fail",
+        "severity": "warn",
+    }
+    assert [gate["slice"] for gate in document["gates"]] == [None, None, None, None, {"part": "test"}]
+    assert [gate["desirability"] for gate in document["gates"]] == [None, None, "overall", None, None]

@@ -1,0 +1,88 @@
+"""The plan holds all that later steps need, and no part of the spec: these read the plan alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import evalpipe
+from evalpipe.data.catalog import look
+from evalpipe.data.read import read
+from evalpipe.engine import evaluate
+from evalpipe.engine.gather import gather
+from evalpipe.gates import judged, look_back
+from evalpipe.plan import plan, sources
+from evalpipe.record import Recorder
+from evalpipe.report import render
+from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.kinds import SpecPart
+from evalpipe.spec.load import load
+from evalpipe.spec.recalibration import MethodChoice
+from evalpipe.spec.schema import resolved
+
+CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
+FAST = ["intervals.replicates=100", "report.formats=[junit]"]
+
+
+def held(value: Any, path: str = "plan") -> Iterator[tuple[str, Any]]:
+    """Yield every value that a plan holds, with the path that leads to it."""
+    yield path, value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from held(getattr(value, field.name), f"{path}.{field.name}")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from held(item, f"{path}[{key!r}]")
+    elif isinstance(value, tuple | list | set | frozenset):
+        for number, item in enumerate(value):
+            yield from held(item, f"{path}[{number}]")
+
+
+def of_spec(value: Any) -> bool:
+    return isinstance(value, BaseModel) or type(value).__module__.startswith("evalpipe.spec")
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+def test_a_plan_holds_no_part_of_the_spec(config: Path) -> None:
+    made = evalpipe.plan(config)
+    values = dict(held(made))
+
+    assert len(values) > 100
+    assert [path for path, value in values.items() if of_spec(value)] == []
+
+
+def test_a_part_of_the_spec_in_a_plan_would_be_found() -> None:
+    config = next(path for path in CONFIGS if path.stem == "titanic")
+    spec = load(config)
+    broken = dataclasses.replace(evalpipe.plan(config), workers=spec.engine, costs=(MetricChoice("brier"),))
+
+    assert [path for path, value in held(broken) if of_spec(value)] == ["plan.workers", "plan.costs[0]"]
+
+
+@pytest.mark.parametrize(
+    "name", ["campaign", "desirability", "randhie", "recalibration", "slices", "thresholds", "titanic"])
+def test_no_step_after_the_plan_reads_the_spec(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = load(next(path for path in CONFIGS if path.stem == name), FAST)
+    planned, written = plan(spec, look(sources(spec))), resolved(spec)
+
+    def poisoned(part: object, key: str) -> Any:
+        raise AssertionError(f"'{key}' of {object.__getattribute__(part, '__class__').__name__} was read")
+
+    for kind in (SpecPart, MetricChoice, MethodChoice):
+        monkeypatch.setattr(kind, "__getattribute__", poisoned)
+    with pytest.raises(AssertionError, match="'seed' of Spec was read"):
+        _ = spec.seed
+
+    samples = read(planned)
+    earlier = look_back(planned, samples)
+    results = judged(planned, gather(planned, samples, evaluate(planned, samples, lambda _: None), written), earlier)
+    with Recorder(tmp_path / "out") as folder:
+        folder.write(results, render(results, planned.formats), {})
+
+    assert (tmp_path / "out" / "results.json").exists()
+    assert results.rows
