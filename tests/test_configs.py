@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,10 +15,7 @@ import pytest
 from scipy.stats import poisson
 from sklearn import metrics as sk
 
-import evalpipe
-
-if TYPE_CHECKING:
-    from evalpipe.results import Results
+from evalpipe.results import Results
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGS = ROOT / "configs"
@@ -32,23 +29,32 @@ PARTIES = [
 LARGEST = 150_000  # bytes: the data travel with every clone
 
 
-@cache
-def values(name: str) -> Results:
-    """Return the results of a config without intervals."""
-    return evalpipe.run(CONFIGS / f"{name}.yaml", overrides=["report.formats=[]", "intervals.method=none"])
+Example = Callable[[str], Results]
+Value = Callable[..., float]
 
 
-def value(name: str, model: str, metric: str, class_: str | None = None, **params: str | int) -> float:
+@pytest.fixture(scope="module")
+def values(example: Callable[[str], Path]) -> Example:
+    """Return the results of a config by its name."""
+    return cache(lambda name: Results.read(example(name) / "results.json"))
+
+
+@pytest.fixture(scope="module")
+def value(values: Example) -> Value:
     """Return one value of a config; the mean over classes where no class is named."""
-    (found,) = (
-        row.value for row in values(name).rows
-        if (row.model, row.metric, row.class_) == (model, metric, class_) and params.items() <= row.params.items()
-    )  # fmt: skip
-    assert found is not None
-    return found
+
+    def value_of(name: str, model: str, metric: str, class_: str | None = None, **params: str | int) -> float:
+        (found,) = (
+            row.value for row in values(name).rows
+            if (row.model, row.metric, row.class_) == (model, metric, class_) and params.items() <= row.params.items()
+        )  # fmt: skip
+        assert found is not None
+        return found
+
+    return value_of
 
 
-def test_every_task_has_an_example() -> None:
+def test_every_task_has_an_example(values: Example) -> None:
     assert {values(spec.stem).task for spec in SPECS} == {"binary", "multiclass", "ordinal", "regression", "count"}
 
 
@@ -143,7 +149,7 @@ def cost(truth: np.ndarray, predicted: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("model", ["logistic", "forest"])
-def test_digits_agree_with_scikit_learn(model: str) -> None:
+def test_digits_agree_with_scikit_learn(model: str, value: Value) -> None:
     truth, p = levels("digits", model, "digit", DIGITS)
     predicted = p.argmax(1)
     expected = {
@@ -171,7 +177,7 @@ def test_digits_agree_with_scikit_learn(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["logistic", "forest"])
-def test_ppv_of_a_digit_follows_from_bayes(model: str) -> None:
+def test_ppv_of_a_digit_follows_from_bayes(model: str, value: Value) -> None:
     truth, p = levels("digits", model, "digit", DIGITS)
     table = sk.confusion_matrix(truth, p.argmax(1))
     prior = np.array([sum(np.log10(1 + 1 / (10 * first + digit)) for first in range(1, 10)) for digit in range(10)])
@@ -186,7 +192,7 @@ def test_ppv_of_a_digit_follows_from_bayes(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["ordered", "multinomial"])
-def test_anes96_agrees_with_scikit_learn(model: str) -> None:
+def test_anes96_agrees_with_scikit_learn(model: str, value: Value) -> None:
     truth, p = levels("anes96", model, "party", PARTIES)
     predicted = p.argmax(1)
     below = (truth[:, None] <= np.arange(6)).astype(float)
@@ -208,7 +214,7 @@ def test_anes96_agrees_with_scikit_learn(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["linear", "forest"])
-def test_apartments_agree_with_scikit_learn(model: str) -> None:
+def test_apartments_agree_with_scikit_learn(model: str, value: Value) -> None:
     table, training = (pl.read_parquet(DATA / f"apartments_{part}.parquet") for part in ("evaluation", "training"))
     truth, predicted = table["m2_price"].to_numpy(), table[model].to_numpy()
     slope, intercept = np.polyfit(predicted, truth, 1)
@@ -230,7 +236,7 @@ def test_apartments_agree_with_scikit_learn(model: str) -> None:
     assert r2 == pytest.approx({"evaluation": sk.r2_score(truth, predicted), "training": baseline}, rel=1e-10)
 
 
-def test_the_linear_model_of_apartments_is_that_of_the_book() -> None:
+def test_the_linear_model_of_apartments_is_that_of_the_book(value: Value) -> None:
     # Biecek and Burzykowski (2021), section 15.4: figures of R's lm, here from predictions rounded to the cent.
     assert value("apartments", "linear", "rmse") == pytest.approx(283.0865, abs=0.001)
     assert value("apartments", "linear", "r2", baseline="evaluation") == pytest.approx(0.9011624, abs=1e-6)
@@ -238,7 +244,7 @@ def test_the_linear_model_of_apartments_is_that_of_the_book() -> None:
 
 
 @pytest.mark.parametrize("model", ["poisson_glm", "boosting"])
-def test_randhie_agrees_with_scikit_learn_and_scipy(model: str) -> None:
+def test_randhie_agrees_with_scikit_learn_and_scipy(model: str, value: Value) -> None:
     table = pl.read_parquet(DATA / "randhie_evaluation.parquet")
     truth, mean = table["visits"].to_numpy(), table[model].to_numpy()
     chi2 = float(np.sum((truth - mean) ** 2 / mean))
@@ -273,12 +279,12 @@ SAID = [
 
 @pytest.mark.parametrize(("name", "metric", "params", "lower", "higher"), SAID)
 def test_a_config_shows_the_order_of_models_that_it_says(
-    name: str, metric: str, params: dict[str, str | int], lower: str, higher: str
+    name: str, metric: str, params: dict[str, str | int], lower: str, higher: str, value: Value
 ) -> None:
     assert value(name, lower, metric, **params) < value(name, higher, metric, **params)
 
 
-def test_configs_show_the_sizes_that_they_say() -> None:
+def test_configs_show_the_sizes_that_they_say(value: Value, values: Example) -> None:
     apartments = pl.read_parquet(DATA / "apartments_evaluation.parquet")
     linear, forest = ((apartments["m2_price"] - apartments[model]).to_numpy() for model in ("linear", "forest"))
     low, high = linear[linear < 0], linear[linear > 0]
@@ -293,7 +299,7 @@ def test_configs_show_the_sizes_that_they_say() -> None:
     assert np.abs(forest).max() > 2 * np.abs(linear).max()  # sometimes far off
 
 
-def test_the_goals_for_tumours_are_met_as_the_formulas_of_the_book_say() -> None:
+def test_the_goals_for_tumours_are_met_as_the_formulas_of_the_book_say(values: Example) -> None:
     table = pl.read_parquet(DATA / "tumours_evaluation.parquet")
     truth = (table["diagnosis"] == "malignant").to_numpy()
     features = {"one_predictor": 1, "lasso_strong": 4, "lasso_medium": 9, "lasso_weak": 15, "ridge": 30,

@@ -365,12 +365,15 @@ def held(bent: bool) -> dict[str, Any]:
 ERROR = 3 * np.sqrt(LEVEL * (1 - LEVEL) / SETS)
 
 
+# The errors that these bands are made of are held to their matrices above, on every run.
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["calibration_logistic", "calibration_spline"])
 def test_a_band_holds_the_truth_as_often_as_it_says(name: str) -> None:
     share = held(bent=False)[name].mean(axis=0)
     assert np.abs(share - LEVEL).max() < ERROR, share
 
 
+@pytest.mark.nightly
 def test_the_band_of_a_spline_holds_a_bent_truth_over_the_curve_and_that_of_a_line_does_not() -> None:
     # Bayesian limits cover over the curve and not at each of its points (Nychka 1988).
     assert held(bent=True)["calibration_spline"].mean() == pytest.approx(LEVEL, abs=ERROR)

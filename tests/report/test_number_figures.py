@@ -59,8 +59,17 @@ def visits() -> Results:
     return run({"y": rng.poisson(p), "p": p}, {"m": {"prediction": "p", "label": "Poisson"}}, "count", None)
 
 
+KNOWN: dict[int, tuple[Results, dict[str, Drawing]]] = {}
+"""Results and their figures, by the identity of the results."""
+
+
 def drawn(results: Results) -> dict[str, Drawing]:
-    return {drawing.title: drawing for drawing in drawings(results, "trial") if drawing.title in COUNTS}
+    """Return the figures of results by title; those of the same results are drawn once."""
+    if id(results) not in KNOWN:
+        KNOWN[id(results)] = results, {
+            drawing.title: drawing for drawing in drawings(results, "trial") if drawing.title in COUNTS
+        }
+    return KNOWN[id(results)][1]
 
 
 def points(results: Results, curve: str, model: str) -> dict[str, list[Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ def unread(path: Path) -> Any:
     document = parse(Text(path.name, text), {})
     assert document.root is not None
     return flatten(document.root, None, {}).data
+
+
+@cache
+def validator() -> Draft202012Validator:
+    return Draft202012Validator(json_schema())
 
 
 def first_line(path: Path) -> str:
@@ -87,13 +93,13 @@ def test_no_expected_text_is_left_over() -> None:
 
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)
 def test_the_schema_accepts_good_specs(path: Path) -> None:
-    errors = [error.message for error in Draft202012Validator(json_schema()).iter_errors(unread(path))]
+    errors = [error.message for error in validator().iter_errors(unread(path))]
     assert errors == []
 
 
 @pytest.mark.parametrize("path", IN_SCHEMA, ids=lambda path: path.stem)
 def test_the_schema_refuses_bad_specs(path: Path) -> None:
-    assert not Draft202012Validator(json_schema()).is_valid(unread(path))
+    assert not validator().is_valid(unread(path))
 
 
 def test_every_code_is_shown_by_the_corpus_or_another_test(root: Path) -> None:
