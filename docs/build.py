@@ -1,10 +1,9 @@
 """Write the generated pages of this folder, or compare them with what they should be.
 
-    python docs/build.py            write metrics.md, intervals.md, spec.md, cli.md and the two JSON Schemas
+    python docs/build.py            write the catalogues, spec.md, cli.md and the two JSON Schemas
     python docs/build.py --check    change nothing; name the stale pages and end with 1
 
-Each page is read off the code: the registries of metrics and of interval methods, the models of the spec and the
-results, the commands.
+Each page is read off the code: the registries, the models of the spec and the results, the commands.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import click
 from click.testing import CliRunner
 from pydantic import BaseModel, RootModel
 
+from evalpipe.calibration import registry as recalibrators
 from evalpipe.cli import app
 from evalpipe.cli.catalogue import describe
 from evalpipe.data.condition.functions import FUNCTIONS
@@ -28,13 +28,14 @@ from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema
-from evalpipe.tasks import MANY
+from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pydantic.fields import FieldInfo
 
+    from evalpipe.calibration import Recalibrator
     from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
 
@@ -116,6 +117,13 @@ them by name, of every measure that they are for; `evalpipe plan` prints which o
 
 | method | name | from replicates | by name |
 |---|---|---|---|"""
+
+RECALIBRATORS = f"""{MARK}
+# Recalibrators
+
+The methods of `recalibrate.methods`, in the order of the spec's schema. p is the probability of the event, p' the
+recalibrated one, logit p = ln p - ln(1 - p). [methods.md](methods.md#recalibration) says what they have in common.
+"""
 
 SPEC = f"""{MARK}
 # The spec
@@ -280,6 +288,23 @@ def interval_entry(method: IntervalMethod) -> str:
     return "\n".join([*lines, *(f"- {name}: {fact}" for name, fact in facts.items() if fact)]) + "\n"
 
 
+def recalibrators_page() -> str:
+    """Return the catalogue of recalibrators."""
+    return "\n".join([RECALIBRATORS, *map(recalibrator_entry, recalibrators.values())])
+
+
+def recalibrator_entry(entry: Recalibrator) -> str:
+    """Return the definition of one recalibrator."""
+    tasks = ", ".join(task for task in (*CLASSES, *NUMBERS) if task in entry.tasks)
+    definition = entry.definition.replace("``", "`")
+    lines = [f"## {entry.name}\n", f"{entry.title}. {definition}\n"]
+    lines += [f"- Tasks: {tasks}", f"- Reference: {entry.reference}"]
+    for name, field in entry.options.model_fields.items():
+        default = "" if field.default is None else f" Default: {written(field.default)}."
+        lines.append(f"- `{name}`: {field.description}{default}")
+    return "\n".join(lines) + "\n"
+
+
 def spec_page() -> str:
     """Return every key of the spec."""
     rows = [f"| `{entry.name}` | `{name}` | {words} |" for entry in registry for name, words in options(entry)]
@@ -364,8 +389,10 @@ def pages() -> dict[str, str]:
         "results.schema.json": {"$schema": "https://json-schema.org/draft/2020-12/schema", **results},
     }
     texts = {name: json.dumps(value, ensure_ascii=False, indent=2) + "\n" for name, value in documents.items()}
-    written = {"metrics.md": metrics_page(), "intervals.md": intervals_page(), "spec.md": spec_page()}
-    return {**written, "cli.md": cli_page(), **texts}
+    catalogues = {
+        "metrics.md": metrics_page(), "intervals.md": intervals_page(), "recalibrators.md": recalibrators_page(),
+    }
+    return {**catalogues, "spec.md": spec_page(), "cli.md": cli_page(), **texts}
 
 
 def main(*, check: bool) -> int:

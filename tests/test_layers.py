@@ -43,10 +43,11 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "numbers": set(),
     "results": {"chapters.records", "records", "numbers", "errors"},
     "metrics": {"spelling", "tasks", "errors"},
-    "calibration": {"spelling", "tasks", "errors"},
+    "later": set(),
+    "calibration": {"later", "spelling", "tasks", "errors"},
     "desirability": set(),
     "statistics": {"metrics.declare", "errors"},
-    "intervals": {"errors"},
+    "intervals": {"later", "errors"},
     "spec": {
         "intervals.declare", "levels", "origin", "chapters", "chapters.spec", "spelling", "metrics", "calibration",
         "tasks", "errors",
@@ -61,7 +62,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "statistics", "metrics", "intervals", "calibration", "desirability", "data.sample",
         "results", "version", "errors",
     },
-    "report": {"chapters", "chapters.records", "intervals.declare", "constants", "numbers", "results", "errors"},
+    "report": {
+        "calibration", "chapters", "chapters.records", "intervals.declare", "constants", "numbers", "results", "errors",
+    },
     "gates": {
         "levels", "origin", "spelling", "numbers", "plan", "data.sample", "intervals", "results",
         "report.names", "report.tables", "report.wording", "errors",

@@ -1,9 +1,18 @@
 """Recalibrators: maps from predictions to predictions, learnt from rows. Importing this package registers them all."""
 
 from evalpipe.calibration import isotonic, levels, linear, logistic, prior_shift, spline, temperature, venn_abers
-from evalpipe.calibration.declare import Fitted, Recalibrator, Training, Unfit, fitted_from, recalibrator, registry
+from evalpipe.calibration.declare import (
+    Fitted,
+    Method,
+    Recalibrator,
+    Training,
+    Unfit,
+    fitted_from,
+    recalibrator,
+    registry,
+)
 
 __all__ = [
-    "Fitted", "Recalibrator", "Training", "Unfit", "fitted_from", "isotonic", "levels", "linear", "logistic",
+    "Fitted", "Method", "Recalibrator", "Training", "Unfit", "fitted_from", "isotonic", "levels", "linear", "logistic",
     "prior_shift", "recalibrator", "registry", "spline", "temperature", "venn_abers",
 ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import logistic_fit, solve
 from evalpipe.calibration.pooled import Events, demand_distinct, expit, logit, separated
 from evalpipe.calibration.spline import Smooth, smooth
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
@@ -42,7 +41,7 @@ class Spread:
         return _products(np.stack(columns, axis=1))
 
 
-class Line(NamedTuple):
+class BandLine(NamedTuple):
     """A fitted curve at g predictions: its ``log_odds`` and their ``error``, both [g], with its coefficients."""
 
     log_odds: Floats
@@ -51,7 +50,7 @@ class Line(NamedTuple):
     slope: float
 
 
-class Curved(NamedTuple):
+class BandCurve(NamedTuple):
     """The same of a spline, with its effective degrees of freedom."""
 
     log_odds: Floats
@@ -59,7 +58,7 @@ class Curved(NamedTuple):
     edf: float
 
 
-def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> Line:
+def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> BandLine:
     """Fit log odds = intercept + slope x logit p to a table of events by p, and give them at probabilities ``at`` [g].
 
     The error is that of maximum likelihood, from the inverse of the information; with ``spread``, from the sandwich
@@ -74,10 +73,10 @@ def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> Li
     middle, scale = np.average(x, weights=table.total), np.ptp(x)
     design, places = (np.stack([np.ones_like(v), (v - middle) / scale], axis=1) for v in (x, logit(at)))
     error = _errors(table, design, places, chance, np.zeros(2), spread)
-    return Line(intercept + slope * logit(at), error, float(intercept), float(slope))
+    return BandLine(intercept + slope * logit(at), error, float(intercept), float(slope))
 
 
-def logistic_spline(table: Events, at: Floats, spread: Spread | None = None) -> Curved:
+def logistic_spline(table: Events, at: Floats, spread: Spread | None = None) -> BandCurve:
     """Fit the recalibrator `LogisticSpline` on the logit, and give its log odds at probabilities ``at`` [g].
 
     The error is from the posterior covariance of the penalised fit, inv(X'WX + S), which takes the bias of the penalty
@@ -88,7 +87,7 @@ def logistic_spline(table: Events, at: Floats, spread: Spread | None = None) -> 
     chance = expit(found.smoother.log_odds(found.curve))
     places = found.design(logit(at))
     error = _errors(table, found.design(logit(table.at)), places, chance, found.size, spread)
-    return Curved(np.sum(places * found.curve, axis=1), error, found.edf)
+    return BandCurve(np.sum(places * found.curve, axis=1), error, found.edf)
 
 
 def _errors(

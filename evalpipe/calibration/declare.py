@@ -2,12 +2,8 @@
 
 ``fit`` takes a `Training`; its keyword-only parameters are the options a user may set in the spec, with pydantic types.
 ``apply`` maps predictions by the parameters alone, which are plain JSON: what was written and read again gives the same
-bytes. ``acts_on(parameters)`` says what a method takes where a model gives scores with a scale: "log_odds", which
-``log_odds(parameters, log_odds)`` maps to log odds; "order", so that scores do as well as probabilities; else the
-probabilities. ``direction(parameters)`` is above 0 where the map rises everywhere, below where it falls, 0 where it is
-constant; of a method without it equal results are ties. Where a method takes logarithms, ``clips(parameters,
-prediction)`` counts the rows it moves off 0 and 1 for them; where shapes do not say all, ``check(parameters)`` returns
-what is wrong with parameters that were read.
+bytes. The class inherits from `Method`, which says what else it may tell. The decorator has the words of a card and of
+the documentation, so that a recalibrator is added in one place.
 """
 
 from __future__ import annotations
@@ -22,11 +18,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from evalpipe.later import np
 from evalpipe.spelling import closest
 from evalpipe.tasks import Task
 
@@ -35,10 +31,42 @@ if TYPE_CHECKING:
 
 Parameters = dict[str, Any]
 Shapes = Mapping[str, str | tuple[str, ...]]
+ActsOn = Literal["log_odds", "order", "probability"]
 
 
 class Unfit(Exception):  # noqa: N818 - a finding about the data, not a fault
     """A recalibrator cannot be fitted to these rows; the text says why, fit to follow "cannot be fitted: "."""
+
+
+class Method:
+    """What a method tells of a fit by its parameters; a method overrides what is otherwise with it."""
+
+    @staticmethod
+    def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
+        """Say what it takes where a model gives scores with a scale: the probabilities, unless it says otherwise.
+
+        "log_odds": the log odds, which ``log_odds(parameters, log_odds)`` maps to others. "order": scores do as well as
+        probabilities, for only their order counts.
+        """
+        return "probability"
+
+    @staticmethod
+    def direction(parameters: Parameters) -> float | None:  # noqa: ARG004 - one signature for all
+        """Return a number above 0 where the map rises everywhere, below where it falls, 0 where it is constant.
+
+        None where it may have steps, so that equal results are ties.
+        """
+        return None
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
+        """Count the rows whose probability is moved off 0 or 1 for a logarithm."""
+        return 0
+
+    @staticmethod
+    def check(parameters: Parameters) -> str | None:  # noqa: ARG004 - one signature for all
+        """Say what is wrong with parameters that were read, where their shapes do not say all."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -85,43 +113,47 @@ class Fitted:
         if odds is not None:
             return _logistic(odds) if odds.ndim == 1 else _softmax(odds)
         given = score if score is not None and self.acts_on == "order" else prediction
-        return np.asarray(registry[self.method].method.apply(self.parameters, np.asarray(given, float)), float)
+        method: Any = registry[self.method].method
+        return np.asarray(method.apply(self.parameters, np.asarray(given, float)), float)
 
     @property
-    def acts_on(self) -> str:
+    def acts_on(self) -> ActsOn:
         """What the method takes where there are scores: "log_odds", "order" (the scores), or "probability"."""
-        acts_on = getattr(registry[self.method].method, "acts_on", None)
-        return "probability" if acts_on is None else typing.cast("str", acts_on(self.parameters))
+        return registry[self.method].method.acts_on(self.parameters)
 
     @property
     def direction(self) -> int | None:
         """1 where the map rises everywhere, -1 where it falls, 0 where it is constant; None where it may have steps."""
-        direction = getattr(registry[self.method].method, "direction", None)
-        return None if direction is None else int(np.sign(direction(self.parameters)))
+        direction = registry[self.method].method.direction(self.parameters)
+        return None if direction is None else int(np.sign(direction))
 
     def log_odds(self, score: Any) -> Floats | None:
         """Return the log odds, or those of the levels up to a constant, that scores come to; None where it has none."""
         if score is None or self.acts_on != "log_odds":
             return None
-        found = registry[self.method].method.log_odds(self.parameters, np.asarray(score, float))
-        return np.asarray(found, float)
+        method: Any = registry[self.method].method
+        return np.asarray(method.log_odds(self.parameters, np.asarray(score, float)), float)
 
     def clips(self, prediction: Any, score: Any = None) -> int:
         """Return how many of these rows have a probability that is clipped for a logarithm."""
         if score is not None and self.acts_on == "log_odds":
             return 0
-        return registry[self.method].clips(self.parameters, np.asarray(prediction, float))
+        return registry[self.method].method.clips(self.parameters, np.asarray(prediction, float))
 
 
 @dataclass(frozen=True)
 class Recalibrator:
-    """One declared recalibrator. Built by `recalibrator`; everything that lists, checks or prints them reads it."""
+    """One declared recalibrator. Built by `recalibrator`; everything that lists, checks or prints them reads it.
+
+    ``text`` says in a sentence or two of a card what it does, ``reference`` who says so.
+    """
 
     name: str
     title: str
+    text: str
     reference: str
     tasks: frozenset[Task]
-    method: Any
+    method: type[Method]
     shapes: Shapes | None
 
     @property
@@ -132,8 +164,9 @@ class Recalibrator:
     @cached_property
     def options(self) -> type[BaseModel]:
         """The pydantic model of the options: frozen, strict about unknown keys."""
-        hints = typing.get_type_hints(self.method.fit, include_extras=True)
-        parameters = inspect.signature(self.method.fit).parameters.values()
+        fit = typing.cast("Any", self.method).fit
+        hints = typing.get_type_hints(fit, include_extras=True)
+        parameters = inspect.signature(fit).parameters.values()
         fields: dict[str, Any] = {
             _option(p.name): (hints[p.name], p.default)
             for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
@@ -148,20 +181,14 @@ class Recalibrator:
         found = Fitted(self.name, chosen, parameters)
         return replace(found, clipped=found.clips(training.prediction, training.score))
 
-    def clips(self, parameters: Parameters, prediction: Floats) -> int:
-        """Return how many rows have a probability that is clipped for a logarithm under these parameters."""
-        counting = getattr(self.method, "clips", None)
-        return 0 if counting is None else int(counting(parameters, prediction))
-
     def fault(self, parameters: Any) -> str | None:
         """Return what is wrong with parameters that were read, None where nothing is."""
-        found = None if self.shapes is None else _misshapen(self.shapes, parameters)
-        check = getattr(self.method, "check", None)
-        return found or (None if check is None else typing.cast("str | None", check(parameters)))
+        misshapen = None if self.shapes is None else _misshapen(self.shapes, parameters)
+        return misshapen or self.method.check(parameters)
 
     def _learnt(self, training: Training, chosen: Mapping[str, Any]) -> Parameters:
         named = {f"{name}_" if keyword.iskeyword(name) else name: value for name, value in chosen.items()}
-        return typing.cast("Parameters", self.method.fit(training, **named))
+        return typing.cast("Parameters", typing.cast("Any", self.method).fit(training, **named))
 
     def _chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -193,20 +220,20 @@ registry: Mapping[str, Recalibrator] = MappingProxyType(_declared)
 
 
 def recalibrator(
-    *, title: str, tasks: tuple[Task, ...], ref: str, parameters: Shapes | None
-) -> Callable[[type[Any]], Recalibrator]:
+    *, title: str, text: str, tasks: tuple[Task, ...], ref: str, parameters: Shapes | None
+) -> Callable[[type[Method]], Recalibrator]:
     """Declare the decorated class as a recalibrator, under its name in small letters with underscores.
 
-    ``ref`` is the source (author, year). ``parameters`` gives the shape of each: a string with a letter for each axis,
-    where one letter means one length, or the words it may be; None where ``check`` knows. Raises ValueError when the
-    name is taken.
+    ``title`` and ``text`` are its words; ``ref`` is the source (author, year). ``parameters`` gives the shape of each:
+    a string with a letter for each axis, where one letter means one length, or the words it may be; None where
+    ``check`` knows. Raises ValueError when the name is taken.
     """
 
-    def declare(method: type[Any]) -> Recalibrator:
+    def declare(method: type[Method]) -> Recalibrator:
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", method.__name__).lower()
         if name in _declared:
             raise ValueError(f"the name {name!r} of a recalibrator is taken")
-        entry = Recalibrator(name, title, ref, frozenset(tasks), method, parameters)
+        entry = Recalibrator(name, title, text, ref, frozenset(tasks), method, parameters)
         _declared[name] = entry
         return entry
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
 from pydantic import Field
 
-from evalpipe.calibration.declare import Parameters, Training, recalibrator
+from evalpipe.calibration.declare import Method, Parameters, Training, recalibrator
 from evalpipe.calibration.pooled import Numbers, Runs, events_of, numbers_of, runs, totals_of_events
+from evalpipe.calibration.scales import OfOrder
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
@@ -19,10 +20,14 @@ Bins = Annotated[int, Field(ge=2, le=1000, description="Bins, of which ties and 
 Cut = Annotated[Literal["quantile", "uniform"], Field(description="Bins of equal weight or of equal width.")]
 
 
-@recalibrator(title="Isotonic regression", tasks=("binary", "regression", "count"),
-              ref="Ayer et al. (1955); Zadrozny & Elkan (2002)",
-              parameters={"interpolate": ("step", "linear"), "at": "m", "value": "m"})
-class Isotonic:
+@recalibrator(
+    title="Isotonic regression",
+    text="The function that never falls and fits best by least squares: steps, or the lines that join them. "
+    "Predictions on one step become equal.",
+    tasks=("binary", "regression", "count"), ref="Ayer et al. (1955); Zadrozny & Elkan (2002)",
+    parameters={"interpolate": ("step", "linear"), "at": "m", "value": "m"},
+)
+class Isotonic(OfOrder):
     """The non-decreasing function that fits best by weighted least squares: the pool of adjacent violators (PAVA).
 
     Equal predictions are pooled first. ``step``: a new prediction takes the level of the nearest fitted prediction at
@@ -50,20 +55,14 @@ class Isotonic:
             return _ended(parameters, prediction)
         return interpolated(prediction, np.asarray(parameters["at"]), np.asarray(parameters["value"]))
 
-    @staticmethod
-    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
-        """Take the order of predictions."""
-        return "order"
 
-    @staticmethod
-    def check(parameters: Parameters) -> str | None:
-        """Say what is wrong with levels that were read."""
-        return ascending(parameters)
-
-
-@recalibrator(title="Bagged isotonic regression", tasks=("binary",), ref="Zadrozny & Elkan (2002); Breiman (1996)",
-              parameters={"at": "m", "value": "m"})
-class IsotonicBagged:
+@recalibrator(
+    title="Bagged isotonic regression",
+    text="The mean of the isotonic regressions of bootstrap resamples of the rows: more and smaller steps.",
+    tasks=("binary",), ref="Zadrozny & Elkan (2002); Breiman (1996)",
+    parameters={"at": "m", "value": "m"},
+)
+class IsotonicBagged(OfOrder):
     """The mean of the isotonic step functions of bootstrap resamples of the rows, which is one step function again.
 
     As with `Isotonic`, what lies between two predictions of a resample belongs to the upper.
@@ -88,20 +87,14 @@ class IsotonicBagged:
         """Look predictions up."""
         return _ended(parameters, prediction)
 
-    @staticmethod
-    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
-        """Take the order of predictions."""
-        return "order"
 
-    @staticmethod
-    def check(parameters: Parameters) -> str | None:
-        """Say what is wrong with levels that were read."""
-        return ascending(parameters)
-
-
-@recalibrator(title="Histogram binning", tasks=("binary",), ref="Zadrozny & Elkan (2001)",
-              parameters={"at": "m", "value": "m"})
-class Histogram:
+@recalibrator(
+    title="Histogram binning",
+    text="The share of events among the rows of each bin of probability.",
+    tasks=("binary",), ref="Zadrozny & Elkan (2001)",
+    parameters={"at": "m", "value": "m"},
+)
+class Histogram(Method):
     """The share of events in each bin of probability, closed below.
 
     ``quantile``: bins of equal weight, in which equal predictions always share the bin of the first of them; a new
@@ -156,14 +149,6 @@ def _ended(parameters: Parameters, prediction: Floats) -> Floats:
     """Return the value at the nearest of ``at`` at or above each prediction, the last where there is none."""
     at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
     return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
-
-
-def ascending(parameters: Parameters) -> str | None:
-    """Say whether predictions do not ascend, or levels fall."""
-    at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
-    if not np.all(np.diff(at) > 0):
-        return "at does not ascend"
-    return None if bool(np.all(np.diff(value) >= 0)) else "value descends"
 
 
 def _table(training: Training) -> Numbers:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-import numpy as np
 from pydantic import Field
 
-from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator, registry
+from evalpipe.calibration.declare import Method, Parameters, Training, Unfit, recalibrator, registry
 from evalpipe.calibration.newton import Slope, maximise
 from evalpipe.calibration.pooled import clipped, rows_clipped
+from evalpipe.calibration.scales import OnLogOdds
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
@@ -25,9 +26,13 @@ MOST = 30
 Inner = Annotated[Literal["logistic", "isotonic", "beta", "platt"], Field(description="The method for each level.")]
 
 
-@recalibrator(title="Multinomial recalibration", tasks=("multiclass", "ordinal"), ref="Kull et al. (2019)",
-              parameters={"coefficients": "jk"})
-class Multinomial:
+@recalibrator(
+    title="Multinomial recalibration",
+    text="A multinomial logistic regression of the level on the log probabilities of all levels.",
+    tasks=("multiclass", "ordinal"), ref="Kull et al. (2019)",
+    parameters={"coefficients": "jk"},
+)
+class Multinomial(OnLogOdds):
     """A multinomial logistic regression of the level on the log probabilities of all K levels.
 
     Each level but the last, whose linear predictor is 0, has K + 1 coefficients, the intercept first. They are those of
@@ -62,11 +67,6 @@ class Multinomial:
         return softmax(_predictor(coefficients, design).T)
 
     @staticmethod
-    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
-        """Take the log odds."""
-        return "log_odds"
-
-    @staticmethod
     def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map the scores of all levels [n, K] to others."""
         coefficients = np.asarray(parameters["coefficients"], float)
@@ -75,20 +75,20 @@ class Multinomial:
         return np.asarray(_predictor(coefficients, design).T)
 
     @staticmethod
-    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
-        """Count the rows with a probability of 0 or 1."""
-        return rows_clipped(prediction)
-
-    @staticmethod
     def check(parameters: Parameters) -> str | None:
         """Say what is wrong with coefficients that were read."""
         rows, columns = np.shape(parameters["coefficients"])
         return None if columns == rows + 2 else f"coefficients has {columns} columns, and {rows + 2} belong there"
 
 
-@recalibrator(title="One against the rest", tasks=("multiclass", "ordinal"), ref="Zadrozny & Elkan (2002)",
-              parameters=None)
-class OneVsRest:
+@recalibrator(
+    title="One against the rest",
+    text="A recalibrator of an event for each level against the rest; the results are divided by their sum in each "
+    "row.",
+    tasks=("multiclass", "ordinal"), ref="Zadrozny & Elkan (2002)",
+    parameters=None,
+)
+class OneVsRest(Method):
     """A recalibrator of an event for each level against the rest, the results divided by their sum in each row.
 
     A row whose parts are all 0 gets equal probabilities.
@@ -111,7 +111,8 @@ class OneVsRest:
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities [n, K]."""
-        inner, parts = registry[parameters["each"]].method, _parts(parameters)
+        inner: Any = registry[parameters["each"]].method
+        parts = _parts(parameters)
         demand_levels(len(parts), prediction)
         found = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
         total = np.sum(found, axis=1, keepdims=True)
@@ -121,7 +122,7 @@ class OneVsRest:
     def clips(parameters: Parameters, prediction: Floats) -> int:
         """Count the rows with a probability of 0 or 1, where the levels' method takes logarithms."""
         inner, part = registry[parameters["each"]], _parts(parameters)[0]
-        return rows_clipped(prediction) if inner.clips(part, np.zeros(1)) else 0
+        return rows_clipped(prediction) if inner.method.clips(part, np.zeros(1)) else 0
 
     @staticmethod
     def check(parameters: Any) -> str | None:

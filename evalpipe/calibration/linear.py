@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from evalpipe.calibration.declare import Parameters, Training, recalibrator
+from evalpipe.calibration.declare import Method, Parameters, Training, recalibrator
 from evalpipe.calibration.pooled import demand_distinct, numbers_of
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
 
-@recalibrator(title="Linear recalibration", tasks=("regression", "count"), ref="Mincer & Zarnowitz (1969)",
-              parameters={"intercept": "", "slope": ""})
-class Linear:
+@recalibrator(
+    title="Linear recalibration",
+    text="The line, intercept + slope × prediction, that fits the truth best by least squares.",
+    tasks=("regression", "count"), ref="Mincer & Zarnowitz (1969)",
+    parameters={"intercept": "", "slope": ""},
+)
+class Linear(Method):
     """The line intercept + slope x prediction that fits the truth best by weighted least squares.
 
     Of counts it may fall below 0 for small predictions.

@@ -6,10 +6,9 @@ import math
 import typing
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
 from pydantic import Field
 
-from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.declare import Method, Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.newton import logistic_fit
 from evalpipe.calibration.pooled import (
     Events,
@@ -19,9 +18,10 @@ from evalpipe.calibration.pooled import (
     events_of,
     expit,
     logit,
-    rows_clipped,
     separated,
 )
+from evalpipe.calibration.scales import SCALES, OnEither, OnLogOdds, events_on, on_scale
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -29,14 +29,31 @@ if TYPE_CHECKING:
 On = Annotated[Literal["logit", "probability"], Field(description="What the curve is a function of.")]
 Terms = Annotated[Literal["abm", "ab", "am"], Field(description="The coefficients that are free.")]
 
-SCALES = ("logit", "probability")
 BACKWARDS = "higher predictions go with fewer events"
 SEPARATED = "a threshold parts all events from all others, so the likelihood has no maximum"
 
 
-@recalibrator(title="Logistic recalibration", tasks=("binary",), ref="Cox (1958)",
-              parameters={"intercept": "", "slope": ""})
-class Logistic:
+class _Line(Method):
+    """A line on the scale that it is a function of, whose height are log odds."""
+
+    @staticmethod
+    def log_odds(parameters: Parameters, at: Floats) -> Floats:
+        """Return the height of the line."""
+        return np.asarray(parameters["intercept"] + parameters["slope"] * at)
+
+    @staticmethod
+    def direction(parameters: Parameters) -> float:
+        """Return the slope."""
+        return typing.cast("float", parameters["slope"])
+
+
+@recalibrator(
+    title="Logistic recalibration",
+    text="A line on the log odds, intercept + slope × logit p, by maximum likelihood.",
+    tasks=("binary",), ref="Cox (1958)",
+    parameters={"intercept": "", "slope": ""},
+)
+class Logistic(_Line, OnLogOdds):
     """A line on the log odds: logit p' = intercept + slope x logit p, by weighted maximum likelihood."""
 
     @staticmethod
@@ -47,32 +64,16 @@ class Logistic:
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
-        return expit(_on_line(parameters, logit(prediction)))
-
-    @staticmethod
-    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
-        """Take the log odds."""
-        return "log_odds"
-
-    @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
-        """Map log odds."""
-        return _on_line(parameters, log_odds)
-
-    @staticmethod
-    def direction(parameters: Parameters) -> float:
-        """Return the slope."""
-        return typing.cast("float", parameters["slope"])
-
-    @staticmethod
-    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
-        """Count the rows at 0 or 1."""
-        return rows_clipped(prediction)
+        return expit(_Line.log_odds(parameters, logit(prediction)))
 
 
-@recalibrator(title="Logistic recalibration on the probability", tasks=("binary",), ref="Kuhn et al. (2026), probably",
-              parameters={"intercept": "", "slope": ""})
-class LogisticProbability:
+@recalibrator(
+    title="Logistic recalibration on the probability",
+    text="A logistic curve of the probability itself, log odds = intercept + slope × p, by maximum likelihood.",
+    tasks=("binary",), ref="Kuhn et al. (2026), probably",
+    parameters={"intercept": "", "slope": ""},
+)
+class LogisticProbability(_Line):
     """A logistic curve of the probability itself: logit p' = intercept + slope x p, by weighted maximum likelihood."""
 
     @staticmethod
@@ -83,17 +84,16 @@ class LogisticProbability:
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
-        return expit(_on_line(parameters, prediction))
-
-    @staticmethod
-    def direction(parameters: Parameters) -> float:
-        """Return the slope."""
-        return typing.cast("float", parameters["slope"])
+        return expit(_Line.log_odds(parameters, prediction))
 
 
-@recalibrator(title="Platt scaling", tasks=("binary",), ref="Platt (1999)",
-              parameters={"on": SCALES, "intercept": "", "slope": ""})
-class Platt:
+@recalibrator(
+    title="Platt scaling",
+    text="A logistic curve fitted to targets that are shrunk a little from 1 and 0.",
+    tasks=("binary",), ref="Platt (1999)",
+    parameters={"on": SCALES, "intercept": "", "slope": ""},
+)
+class Platt(_Line, OnEither):
     """A logistic curve fitted to shrunken targets instead of 1 and 0.
 
     An event counts as (N1 + 1) / (N1 + 2) and another row as 1 / (N0 + 2), with N1 and N0 the weights of the events and
@@ -103,7 +103,7 @@ class Platt:
     @staticmethod
     def fit(training: Training, *, on: On = "logit") -> Parameters:
         """Fit the curve."""
-        table = events_by_log_odds(training) if on == "logit" else events_of(training)
+        table = events_on(training, on)
         demand_distinct(table.at, 2, "a slope")
         event, other = float(np.sum(table.events)), float(np.sum(table.others))
         high, low = (event + 1) / (event + 2), 1 / (other + 2)
@@ -115,33 +115,16 @@ class Platt:
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
-        on = logit(prediction) if parameters["on"] == "logit" else prediction
-        return expit(_on_line(parameters, on))
-
-    @staticmethod
-    def acts_on(parameters: Parameters) -> str:
-        """Take the log odds or the probability, as ``on`` says."""
-        return "log_odds" if parameters["on"] == "logit" else "probability"
-
-    @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
-        """Map log odds."""
-        return _on_line(parameters, log_odds)
-
-    @staticmethod
-    def direction(parameters: Parameters) -> float:
-        """Return the slope."""
-        return typing.cast("float", parameters["slope"])
-
-    @staticmethod
-    def clips(parameters: Parameters, prediction: Floats) -> int:
-        """Count the rows at 0 or 1, on the logit."""
-        return rows_clipped(prediction) if parameters["on"] == "logit" else 0
+        return expit(_Line.log_odds(parameters, on_scale(prediction, parameters["on"])))
 
 
-@recalibrator(title="Beta calibration", tasks=("binary",), ref="Kull, Silva Filho & Flach (2017)",
-              parameters={"a": "", "b": "", "intercept": ""})
-class Beta:
+@recalibrator(
+    title="Beta calibration",
+    text="A curve from two beta distributions, log odds = a ln p − b ln(1 − p) + intercept, with a and b not below 0.",
+    tasks=("binary",), ref="Kull, Silva Filho & Flach (2017)",
+    parameters={"a": "", "b": "", "intercept": ""},
+)
+class Beta(OnLogOdds):
     """A curve from two beta distributions: logit p' = a ln p - b ln(1 - p) + intercept, with a and b not below 0.
 
     ``abm`` frees all three, the intercept standing for the midpoint m; ``am`` sets a = b, which is a line on the log
@@ -174,11 +157,6 @@ class Beta:
         return expit(parameters["a"] * np.log(inside) - parameters["b"] * np.log1p(-inside) + parameters["intercept"])
 
     @staticmethod
-    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
-        """Take the log odds."""
-        return "log_odds"
-
-    @staticmethod
     def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds."""
         event, other = _logarithms(log_odds)
@@ -188,15 +166,6 @@ class Beta:
     def direction(parameters: Parameters) -> float:
         """Return the sum of both slopes, neither of which is below 0."""
         return typing.cast("float", parameters["a"] + parameters["b"])
-
-    @staticmethod
-    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
-        """Count the rows at 0 or 1."""
-        return rows_clipped(prediction)
-
-
-def _on_line(parameters: Parameters, at: Floats) -> Floats:
-    return np.asarray(parameters["intercept"] + parameters["slope"] * at)
 
 
 def _line(table: Events) -> Parameters:

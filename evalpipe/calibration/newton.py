@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.pooled import expit
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from pydantic import Field
 
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import demand_levels
+from evalpipe.calibration.scales import OnLogOdds
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -17,9 +18,14 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 Shares = Share | list[Share]
 
 
-@recalibrator(title="Prior shift", tasks=("binary", "multiclass", "ordinal"),
-              ref="Saerens, Latinne & Decaestecker (2002)", parameters={"from": "k", "to": "k"})
-class PriorShift:
+@recalibrator(
+    title="Prior shift",
+    text="Probabilities made at one prevalence turned into those at another: the odds times the ratio of the two odds. "
+    "Nothing else is learnt.",
+    tasks=("binary", "multiclass", "ordinal"), ref="Saerens, Latinne & Decaestecker (2002)",
+    parameters={"from": "k", "to": "k"},
+)
+class PriorShift(OnLogOdds):
     """Probabilities made at one prevalence turned into those at another, the odds times the ratio of the two odds.
 
     It holds where only the mix of the levels differs, and how each looks is the same. Right probabilities at the
@@ -54,16 +60,16 @@ class PriorShift:
         return np.asarray(event / (event + other))
 
     @staticmethod
-    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
-        """Take the log odds."""
-        return "log_odds"
-
-    @staticmethod
     def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
         moved = np.log(np.asarray(parameters["to"], float)) - np.log(np.asarray(parameters["from"], float))
         demand_levels(len(moved), log_odds if log_odds.ndim > 1 else np.empty((1, 2)))
         return np.asarray(log_odds + (moved if log_odds.ndim > 1 else moved[0] - moved[1]))
+
+    @staticmethod
+    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
+        """Count no row: odds are multiplied, and 0 and 1 stay."""
+        return 0
 
     @staticmethod
     def direction(parameters: Parameters) -> float:  # noqa: ARG004 - one signature for all

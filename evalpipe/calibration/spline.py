@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
 from pydantic import Field
 
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
-from evalpipe.calibration.logistic import SCALES, SEPARATED
+from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import Slope, log_likelihood, maximise, solve
-from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, expit, logit, rows_clipped, separated
+from evalpipe.calibration.pooled import Events, expit, separated
+from evalpipe.calibration.scales import SCALES, OnEither, events_on, on_scale
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
@@ -31,9 +32,14 @@ LARGE = 1e300
 """Stands for infinity in the bounded search, which takes differences."""
 
 
-@recalibrator(title="Logistic spline", tasks=("binary",), ref="Wood (2017, sections 5.3 and 6.2)",
-              parameters={"on": SCALES, "at": "m", "log_odds": "m", "lambda": "", "edf": ""})
-class LogisticSpline:
+@recalibrator(
+    title="Logistic spline",
+    text="A logistic regression on a natural cubic spline of the prediction, as smooth as the data allow; its "
+    "effective degrees of freedom say how bent it is, 2 being a line.",
+    tasks=("binary",), ref="Wood (2017, sections 5.3 and 6.2)",
+    parameters={"on": SCALES, "at": "m", "log_odds": "m", "lambda": "", "edf": ""},
+)
+class LogisticSpline(OnEither):
     """A logistic regression on a smooth function of the probability: a natural cubic spline with a penalty.
 
     The knots part the predictions into equal weights, and the curve is a line beyond them. The penalty is ``lambda``
@@ -45,30 +51,19 @@ class LogisticSpline:
     @staticmethod
     def fit(training: Training, *, on: On = "probability", knots: Knots = 10) -> Parameters:
         """Fit the curve."""
-        found = smooth(events_by_log_odds(training) if on == "logit" else events_of(training), knots)
+        found = smooth(events_on(training, on), knots)
         value = np.sum(found.smoother.basis[0] * found.curve, axis=1)
         return {"on": on, "at": found.smoother.at, "log_odds": value, "lambda": found.power, "edf": found.edf}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities."""
-        on = logit(prediction) if parameters["on"] == "logit" else prediction
-        return expit(_curve_at(parameters, on))
-
-    @staticmethod
-    def acts_on(parameters: Parameters) -> str:
-        """Take the log odds or the probability, as ``on`` says."""
-        return "log_odds" if parameters["on"] == "logit" else "probability"
+        return expit(_curve_at(parameters, on_scale(prediction, parameters["on"])))
 
     @staticmethod
     def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds."""
         return _curve_at(parameters, log_odds)
-
-    @staticmethod
-    def clips(parameters: Parameters, prediction: Floats) -> int:
-        """Count the rows at 0 or 1, on the logit."""
-        return rows_clipped(prediction) if parameters["on"] == "logit" else 0
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:

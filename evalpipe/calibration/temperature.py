@@ -5,21 +5,26 @@ from __future__ import annotations
 import typing
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import check_levels, logs_in_order, softmax
 from evalpipe.calibration.logistic import BACKWARDS
 from evalpipe.calibration.newton import Slope, logistic_fit, maximise
-from evalpipe.calibration.pooled import clipped, events_by_log_odds, expit, logit, rows_clipped, separated
+from evalpipe.calibration.pooled import clipped, events_by_log_odds, expit, logit, separated
+from evalpipe.calibration.scales import OnLogOdds
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
 
-@recalibrator(title="Temperature scaling", tasks=("binary", "multiclass", "ordinal"), ref="Guo et al. (2017)",
-              parameters={"temperature": ""})
-class Temperature:
+@recalibrator(
+    title="Temperature scaling",
+    text="Log probabilities divided by one temperature, by maximum likelihood; above 1 it makes predictions more "
+    "cautious.",
+    tasks=("binary", "multiclass", "ordinal"), ref="Guo et al. (2017)",
+    parameters={"temperature": ""},
+)
+class Temperature(OnLogOdds):
     """Log probabilities divided by a temperature T > 0 and normalised again, T by weighted maximum likelihood.
 
     Of an event against the rest that is logit p' = logit p / T. T above 1 makes predictions more cautious; the order of
@@ -43,11 +48,6 @@ class Temperature:
         return softmax(np.log(clipped(prediction)) / parameters["temperature"])
 
     @staticmethod
-    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
-        """Take the log odds."""
-        return "log_odds"
-
-    @staticmethod
     def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
         """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
         return np.asarray(log_odds / parameters["temperature"])
@@ -56,11 +56,6 @@ class Temperature:
     def direction(parameters: Parameters) -> float:
         """Return the temperature, which is above 0."""
         return typing.cast("float", parameters["temperature"])
-
-    @staticmethod
-    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
-        """Count the rows at 0 or 1."""
-        return rows_clipped(prediction)
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evalpipe.calibration.declare import Parameters, Training, recalibrator
-from evalpipe.calibration.isotonic import ascending
 from evalpipe.calibration.pooled import events_of
+from evalpipe.calibration.scales import OfOrder, ascending
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -16,9 +15,14 @@ if TYPE_CHECKING:
 Point = tuple[float, float]
 
 
-@recalibrator(title="Venn-Abers calibration", tasks=("binary",), ref="Vovk, Petej & Fedorova (2015)",
-              parameters={"at_0": "m", "value_0": "m", "at_1": "n", "value_1": "n"})
-class VennAbers:
+@recalibrator(
+    title="Venn-Abers calibration",
+    text="Two isotonic levels for each new prediction, as if its row were an event or not, joined to the probability "
+    "with the least worst-case log loss.",
+    tasks=("binary",), ref="Vovk, Petej & Fedorova (2015)",
+    parameters={"at_0": "m", "value_0": "m", "at_1": "n", "value_1": "n"},
+)
+class VennAbers(OfOrder):
     """The two levels an isotonic fit gives a new prediction, added to the rows as another (p0) or as an event (p1).
 
     The probability is p1 / (1 - p0 + p1), which has the least worst-case log loss. The new row weighs 1, so only
@@ -45,11 +49,6 @@ class VennAbers:
         above = np.searchsorted(np.asarray(parameters["at_1"], float), prediction, side="left")
         p0, p1 = np.r_[0.0, parameters["value_0"]][below], np.r_[parameters["value_1"], 1.0][above]
         return np.asarray(p1 / (1 - p0 + p1))
-
-    @staticmethod
-    def acts_on(parameters: Parameters) -> str:  # noqa: ARG004 - one signature for all
-        """Take the order of predictions."""
-        return "order"
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:

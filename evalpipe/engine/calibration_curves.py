@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.calibration import Unfit
-from evalpipe.calibration.bands import Curved, Line, Spread, logistic_line, logistic_spline
+from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import interpolated, pava
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
 from evalpipe.engine.points import Notes, Points, listed
@@ -151,7 +151,7 @@ def _places(at: Floats) -> Floats:
     return np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
 
 
-def _banded(plan: Plan, places: Floats, found: Line | Curved, how: str, notes: Notes) -> tuple[Points, Notes]:
+def _banded(plan: Plan, places: Floats, found: BandLine | BandCurve, how: str, notes: Notes) -> tuple[Points, Notes]:
     """Return a curve with two-sided limits, normal on the log odds, and its notes."""
     from scipy.special import ndtri
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -60,8 +61,6 @@ def auc_variance(events_at: Floats, others_at: Floats) -> float:
     variance is that of the mean placements. NaN with fewer than two rows of a class. DeLong, DeLong & Clarke-Pearson
     (1988), computed over scores rather than pairs.
     """
-    import numpy as np
-
     events, others = events_at.sum(), others_at.sum()
     if events < 2 or others < 2:
         return math.nan
@@ -72,8 +71,6 @@ def auc_variance(events_at: Floats, others_at: Floats) -> float:
 
 def _spread(values: Floats, counts: Floats) -> Any:
     """Return the sample variance of values that occur so often."""
-    import numpy as np
-
     mean = np.average(values, weights=counts)
     return (counts * (values - mean) ** 2).sum() / (counts.sum() - 1)
 
@@ -119,7 +116,6 @@ def logit_bootstrap(replicates: Floats, value: float, level: float) -> tuple[flo
     The logit of average precision is nearly normal where its own replicates are biased: Boyd, Eng & Page (2013). None
     where fewer than two replicates are defined, or one of them is 0 or 1.
     """
-    import numpy as np
     from scipy.special import logit
 
     defined = replicates[~np.isnan(replicates)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -26,7 +27,6 @@ def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:
 
     Quantiles of beta distributions; the limit is 0 at no success and 1 at no failure. Clopper & Pearson (1934).
     """
-    import numpy as np
     from scipy.special import betaincinv
 
     x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
@@ -46,7 +46,6 @@ def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:
 )
 def wilson(successes: Any, trials: Any, level: float) -> Limits:
     """Return the score limits, shapes broadcast; NaN where there are no trials. Wilson (1927)."""
-    import numpy as np
     from scipy.special import ndtri
 
     x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
@@ -70,7 +69,6 @@ def jeffreys(successes: Any, trials: Any, level: float) -> Limits:
 
     The lower limit is 0 at no success and the upper 1 at no failure. Brown, Cai & DasGupta (2001).
     """
-    import numpy as np
     from scipy.special import betaincinv
 
     x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))

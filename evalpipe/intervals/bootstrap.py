@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.declare import EVERY, interval
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -56,8 +57,6 @@ def excluding(value: float, limits: Limits, method: str) -> str | None:
 )
 def percentile_limits(replicates: Floats, level: float) -> Limits | None:
     """Return the percentile limits of the defined replicates, or None where fewer than two are. Efron (1979)."""
-    import numpy as np
-
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2:
         return None
@@ -98,7 +97,6 @@ def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float
 
     ``jackknife`` are the values with one group of rows left out at a time, groups of like size. Efron (1987), eq. 6.
     """
-    import numpy as np
     from scipy.special import ndtr, ndtri
 
     defined, left = replicates[~np.isnan(replicates)], jackknife[~np.isnan(jackknife)]
@@ -132,8 +130,6 @@ def studentised_limits(replicates: Floats, errors: Floats, value: float, error: 
     range of the measure. A replicate that is NaN or has no positive error is left out; None where fewer than two are
     left, or where the value has no positive error. Efron (1981); Davison & Hinkley (1997), eq. 5.7.
     """
-    import numpy as np
-
     used = ~np.isnan(replicates) & (errors > 0)
     if used.sum() < 2 or math.isnan(value) or not error > 0:
         return None
@@ -156,7 +152,6 @@ def bootstrap_error(replicates: Floats) -> float:
     out, for which it need not even exist: Ghosh, Parr, Singh & Babu (1984); Machado & Parente (2005), eq. 6. NaN where
     fewer than two replicates are defined.
     """
-    import numpy as np
     from scipy.special import ndtri
 
     defined = replicates[~np.isnan(replicates)]
@@ -172,8 +167,6 @@ def monte_carlo_error(replicates: Floats, level: float) -> float | None:
     That of a quantile at share q of B draws is half the distance between the quantiles at q +- sqrt(q (1 - q) / B):
     Maritz & Jarrett (1978) give the idea; it needs no density. None where fewer than two replicates are defined.
     """
-    import numpy as np
-
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2:
         return None
@@ -189,8 +182,6 @@ def kish(weights: Any) -> Any:
     The number of rows of equal weight whose mean varies as much as the weighted one, if the weights say nothing about
     the values. Kish (1965).
     """
-    import numpy as np
-
     given = np.asarray(weights, float)
     squares = (given**2).sum(axis=-1)
     return given.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
+from evalpipe.later import np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,8 +68,6 @@ def rate_variances(events: Floats, others: Floats, squared_events: Floats, squar
     The linearised variance of a ratio, times n / (n - 1) with n the bin's effective rows (Kish 1965). Where all rows of
     a bin are of one class, its rate is taken as that of half an event more and half a non-event more.
     """
-    import numpy as np
-
     rows, squares = events + others, squared_events + squared_others
     n = rows**2 / squares
     mixed = (events > 0) & (others > 0)
@@ -91,8 +90,6 @@ def square_noise(shares: Floats, gaps: Floats, variances: Floats, n: float) -> N
 
 def drawn_noise(squares: Floats, value: float) -> Noise:
     """Return the noise of an observed square from its replicates [B], of which NaN are left out."""
-    import numpy as np
-
     defined = squares[~np.isnan(squares)]
     if len(defined) < 2:
         return Noise(math.nan, math.nan)
@@ -162,7 +159,6 @@ def folded_limits(gaps: Floats, errors: Floats, level: float) -> tuple[float, fl
     variance of folded normal variables (Leone, Nelson & Nottingham 1961); the limits are the sums of true distances at
     the two k for which the observed sum is a quantile. The lower one is 0 where no distance at all is likely enough.
     """
-    import numpy as np
     from scipy.optimize import brentq
     from scipy.special import ndtr, ndtri
 
@@ -190,8 +186,6 @@ def binomial_bins_limits(events: Floats, others: Floats, expected: Floats, level
     of the bin where the true distance is largest exceeds it often enough. The lower one is the largest distance that no
     bin's limits deny, all bins at once (Šidák 1967). Both cover at least the level.
     """
-    import numpy as np
-
     rows, bins = events + others, len(events)
     low, high = clopper_pearson(events, rows, level)
     upper = np.maximum(np.abs(high - expected), np.abs(expected - low)).max()
@@ -252,8 +246,6 @@ class Bins:
 )
 def mean_distance_limits(bins: Bins, value: float, level: float) -> Limits:
     """Return the limits of the mean distance of event rate and expected rate over bins; see `folded_limits`."""
-    import numpy as np
-
     return including(folded_limits(bins.shares * bins.gap / bins.rows, bins.shares * np.sqrt(bins.variances), level),
                      value)
 

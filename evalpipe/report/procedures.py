@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.report import wording
+from evalpipe.calibration import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,5 +143,5 @@ def recalibrators(results: Results) -> Iterator[Procedure]:
         return
     yield CROSS_FITTED if any(record.folds is not None for record in results.recalibration) else FITTED_APART
     used = dict.fromkeys(record.method for record in results.recalibration)
-    known = (wording.RECALIBRATORS[method] for method in used if method in wording.RECALIBRATORS)
-    yield from (Procedure(words.title, words.text, words.reference) for words in known)
+    known = (registry[method] for method in used if method in registry)
+    yield from (Procedure(entry.title, entry.text, entry.reference) for entry in known)

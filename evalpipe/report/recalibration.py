@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.calibration import registry
 from evalpipe.report import equivocal, wording
 from evalpipe.report.comparisons import ComparisonRow, comparison_row, family, is_recalibrated, notes
 from evalpipe.report.names import Names, names_of
@@ -229,7 +230,7 @@ def _group(head: tuple[str, str], rows: list[tuple[Comparison, ComparisonRow]]) 
 
 
 def _fitted(record: Recalibration, applied: Applied) -> FittedRow:
-    title = wording.RECALIBRATORS[record.method].title if record.method in wording.RECALIBRATORS else record.method
+    title = registry[record.method].title if record.method in registry else record.method
     plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
     options = wording.options(plain) if record.method != "prior_shift" else ""  # whose parameters say it all
     return FittedRow(

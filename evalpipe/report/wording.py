@@ -65,61 +65,6 @@ CALIBRATION = {
 """Measures of calibration that a card says in words, where a run has them."""
 
 
-class RecalibratorWords(NamedTuple):
-    """A method of recalibration: what it is called, what it does, and who says so."""
-
-    title: str
-    text: str
-    reference: str
-
-
-RECALIBRATORS = {
-    "isotonic": RecalibratorWords(
-        "Isotonic regression",
-        "The function that never falls and fits best by least squares: steps, or the lines that join them. Predictions "
-        "on one step become equal.", "Ayer et al. (1955); Zadrozny & Elkan (2002)"),
-    "isotonic_bagged": RecalibratorWords(
-        "Bagged isotonic regression", "The mean of the isotonic regressions of bootstrap resamples of the rows: more "
-        "and smaller steps.", "Zadrozny & Elkan (2002); Breiman (1996)"),
-    "histogram": RecalibratorWords(
-        "Histogram binning", "The share of events among the rows of each bin of probability.",
-        "Zadrozny & Elkan (2001)"),
-    "multinomial": RecalibratorWords(
-        "Multinomial recalibration", "A multinomial logistic regression of the level on the log probabilities of all "
-        "levels.", "Kull et al. (2019)"),
-    "one_vs_rest": RecalibratorWords(
-        "One against the rest", "A recalibrator of an event for each level against the rest; the results are divided "
-        "by their sum in each row.", "Zadrozny & Elkan (2002)"),
-    "linear": RecalibratorWords(
-        "Linear recalibration", "The line, intercept + slope × prediction, that fits the truth best by least squares.",
-        "Mincer & Zarnowitz (1969)"),
-    "logistic": RecalibratorWords(
-        "Logistic recalibration", "A line on the log odds, intercept + slope × logit p, by maximum likelihood.",
-        "Cox (1958)"),
-    "logistic_probability": RecalibratorWords(
-        "Logistic recalibration on the probability", "A logistic curve of the probability itself, log odds = intercept "
-        "+ slope × p, by maximum likelihood.", "Kuhn et al. (2026), probably"),
-    "platt": RecalibratorWords(
-        "Platt scaling", "A logistic curve fitted to targets that are shrunk a little from 1 and 0.", "Platt (1999)"),
-    "beta": RecalibratorWords(
-        "Beta calibration", "A curve from two beta distributions, log odds = a ln p − b ln(1 − p) + intercept, with a "
-        "and b not below 0.", "Kull, Silva Filho & Flach (2017)"),
-    "logistic_spline": RecalibratorWords(
-        "Logistic spline", "A logistic regression on a natural cubic spline of the prediction, as smooth as the data "
-        "allow; its effective degrees of freedom say how bent it is, 2 being a line.",
-        "Wood (2017, sections 5.3 and 6.2)"),
-    "prior_shift": RecalibratorWords(
-        "Prior shift", "Probabilities made at one prevalence turned into those at another: the odds times the ratio of "
-        "the two odds. Nothing else is learnt.", "Saerens, Latinne & Decaestecker (2002)"),
-    "temperature": RecalibratorWords(
-        "Temperature scaling", "Log probabilities divided by one temperature, by maximum likelihood; above 1 it makes "
-        "predictions more cautious.", "Guo et al. (2017)"),
-    "venn_abers": RecalibratorWords(
-        "Venn-Abers calibration", "Two isotonic levels for each new prediction, as if its row were an event or not, "
-        "joined to the probability with the least worst-case log loss.", "Vovk, Petej & Fedorova (2015)"),
-}
-"""The methods of `Recalibration.method`."""
-
 ROLES = {
     "evaluate": "evaluation", "calibrate": "calibration: for recalibrators and thresholds",
     "reference": "reference: not evaluated",

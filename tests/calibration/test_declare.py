@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -38,19 +40,25 @@ def test_the_laws_are_tried_on_every_method_task_and_value_of_an_option() -> Non
     } == {(m, "ordinal") for m in ("temperature", "prior_shift")} | {("multinomial", "multiclass")}  # their twins are
 
 
-def test_the_documentation_has_a_row_for_every_method_with_its_options(root: Path) -> None:
-    page = (root / "docs" / "methods.md").read_text(encoding="utf-8")
-    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_words_a_source_and_an_entry_in_the_documentation(root: Path, name: str) -> None:
+    entry = registry[name]
+    page = (root / "docs" / "recalibrators.md").read_text(encoding="utf-8")
+    section = page.split(f"## {name}\n")[1].split("\n## ")[0]
 
-    for entry in registry.values():
-        row = rows[entry.name]
-        assert set(row.split("|")[2].strip().split(", ")) == entry.tasks
-        for name, field in entry.options.model_fields.items():
-            assert (f"`{name}`" if field.default is None else f"`{name}: {field.default}`") in row
-            assert field.description
-        year = re.search(r"\d{4}", entry.reference)
-        assert year
-        assert year[0] in row or entry.name == "logistic_probability"
+    assert entry.text.endswith(".")
+    assert re.search(r"\d{4}", entry.reference)
+    for words in (entry.title, entry.definition.replace("``", "`"), entry.reference, *entry.tasks):
+        assert words in section
+    for option, field in entry.options.model_fields.items():
+        assert f"- `{option}`: {field.description}" in section
+
+
+def test_a_card_takes_the_words_of_recalibrators_without_numpy() -> None:
+    code = "import sys, evalpipe.report, evalpipe.calibration as c; print(len(c.registry), 'numpy' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+    assert printed == f"{len(METHODS)} False\n"
 
 
 def test_options_are_those_of_the_declaration() -> None:
@@ -73,7 +81,7 @@ def test_a_name_is_taken_once() -> None:
         """Nothing."""
 
     with pytest.raises(ValueError, match="the name 'logistic' of a recalibrator is taken"):
-        recalibrator(title="", tasks=("binary",), ref="", parameters={})(Logistic)
+        recalibrator(title="", text="", tasks=("binary",), ref="", parameters={})(Logistic)
 
 
 LINE = {"intercept": 0.0, "slope": 1.0}
