@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evalpipe.errors import UsageError
+from evalpipe.formats import FORMATS
 from evalpipe.lock import Lock
 from evalpipe.results import Estimate
 from evalpipe.version import VERSION
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
-WRITTEN = ("card.html", "card.pdf", "junit.xml", "results.json", "estimates.csv", "run.json")
+WRITTEN = (*(entry.file for entry in FORMATS.values()), "results.json", "estimates.csv", "run.json")
 """Every file that a run may write; those of an earlier run are replaced or removed."""
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2")

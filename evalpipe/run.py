@@ -159,16 +159,18 @@ def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Reco
 def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | None = None) -> dict[str, bytes]:
     """Render the card of ``results`` (or of an output folder) again: file names and their bytes.
 
-    ``formats`` are "html", "pdf" and, for the verdicts of gates, "junit"; by default those of the spec. Raises
-    DataError for a folder without results, UsageError for another format, or for "junit" without gates.
+    ``formats`` are names of `evalpipe.formats`; by default those of the spec. Raises DataError for a folder without
+    results, UsageError for another format, or for one that holds the verdicts of gates where there are none.
     """
     from evalpipe.errors import UsageError
+    from evalpipe.formats import FORMATS
     from evalpipe.report import render as render_card
     from evalpipe.results import Results
 
     found = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
-    if formats is not None and "junit" in formats and not found.gates:
-        raise UsageError.of("no-gates", "there is no junit.xml without gates", hint="add 'gates: […]' to the spec")
+    empty = [entry.file for name, entry in FORMATS.items() if name in (formats or ()) and entry.needs_gates]
+    if empty and not found.gates:
+        raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint="add 'gates: […]' to the spec")
     return render_card(found, found.spec.get("report", {}).get("formats", ()) if formats is None else formats)
 
 

@@ -35,6 +35,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "arraytypes": set(),
     "errors": set(),
     "constants": set(),
+    "formats": set(),
     "version": set(),
     "spelling": set(),
     "origin": {"spelling", "errors"},
@@ -49,8 +50,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "statistics": {"metrics.declare", "errors"},
     "intervals": {"later", "errors"},
     "spec": {
-        "intervals.declare", "levels", "origin", "chapters", "chapters.spec", "spelling", "metrics", "calibration",
-        "tasks", "errors",
+        "formats", "intervals.declare", "levels", "origin", "chapters", "chapters.spec", "spelling", "metrics",
+        "calibration", "tasks", "errors",
     },
     "plan": {
         "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling", "spec", "data.table",
@@ -63,7 +64,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "results", "version", "errors",
     },
     "report": {
-        "calibration", "chapters", "chapters.records", "intervals.declare", "constants", "numbers", "results", "errors",
+        "formats", "calibration", "chapters", "chapters.records", "intervals.declare", "constants", "numbers",
+        "results", "errors",
     },
     "gates": {
         "levels", "origin", "spelling", "numbers", "plan", "data.sample", "intervals", "results",
@@ -71,14 +73,14 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "lock": set(),
     "__main__": {"cli"},
-    "record": {"lock", "results", "version", "errors"},
-    "run": {"spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
+    "record": {"formats", "lock", "results", "version", "errors"},
+    "run": {"formats", "spec", "plan", "data", "engine", "gates", "results", "report", "record", "errors"},
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
-        "intervals.declare", "numbers", "run", "record", "recalibration", "gates.reference", "spec", "plan", "results",
-        "metrics", "report.names", "report.page", "report.tables", "report.wording", "version", "errors",
+        "formats", "intervals.declare", "numbers", "run", "record", "recalibration", "gates.reference", "spec", "plan",
+        "results", "metrics", "report.names", "report.page", "report.tables", "report.wording", "version", "errors",
     },
 }
 

@@ -14,6 +14,7 @@ import click
 from evalpipe.cli.interrupt import leave
 from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
 from evalpipe.errors import EvalpipeError, InternalError, Problem
+from evalpipe.formats import FORMATS
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def plan(spec: str, overrides: Sequence[str], form: str) -> None:
 @app.command(short_help="Render the card again.")
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.option(
-    "--format", "forms", type=click.Choice(["html", "pdf", "junit"]), multiple=True,
+    "--format", "forms", type=click.Choice(list(FORMATS)), multiple=True,
     help="Format of the card, or junit.xml; may be repeated.  [default: those of the spec]",
 )
 def render(folder: str, forms: Sequence[str]) -> None:

@@ -41,14 +41,14 @@ def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
     """Print the summary, the gates and the paths of what was written."""
     from evalpipe.cli.gates import print_annotations, print_gates
     from evalpipe.cli.summary import print_summary
+    from evalpipe.formats import files
 
     print_summary(results)
     print_gates(results, spec, folder)
     if form == "github":
         print_annotations(results, spec)
     click.echo("")
-    cards = (f"card.{kind}" for kind in spec.report.formats if kind != "junit")
-    for name in (*cards, *(["junit.xml"] if results.gates and "junit" in spec.report.formats else []), "results.json"):
+    for name in (*files(spec.report.formats, gates=bool(results.gates)).values(), "results.json"):
         click.echo(str(folder / name))
 
 

@@ -19,22 +19,21 @@ def ready(formats: Sequence[str]) -> None:
 
 
 def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
-    """Render the card in each of the formats ("html", "pdf", "junit") and return its files by name.
+    """Render the card in each of the formats of `evalpipe.formats` and return its files by name.
 
-    junit.xml holds the verdicts of gates; it is left out where none is declared. The same results give the same bytes
+    A file that holds the verdicts of gates is left out where none is declared. The same results give the same bytes
     on every call. Raises UsageError when a format is unknown, or when a library of the operating system that the PDF
     needs is missing.
     """
-    from evalpipe.report.html import html_page
-    from evalpipe.report.junit import junit_document
-    from evalpipe.report.pdf import pdf_document
+    from importlib import import_module
 
-    makers = {"html": html_page, "pdf": pdf_document, "junit": junit_document}
-    unknown = [name for name in formats if name not in makers]
+    from evalpipe.formats import FORMATS, files
+
+    unknown = [name for name in formats if name not in FORMATS]
     if unknown:
-        raise _unknown_format(unknown[0], sorted(makers))
-    wanted = [name for name in dict.fromkeys(formats) if name != "junit" or results.gates]
-    return {"junit.xml" if name == "junit" else f"card.{name}": makers[name](results) for name in wanted}
+        raise _unknown_format(unknown[0], sorted(FORMATS))
+    written = files(formats, gates=bool(results.gates))
+    return {file: import_module(f"evalpipe.report.{name}").document(results) for name, file in written.items()}
 
 
 def _unknown_format(name: str, known: list[str]) -> Exception:

@@ -27,6 +27,11 @@ FACES = (
 MOST_ROWS = 60
 
 
+def document(results: Results) -> bytes:
+    """Render the card as an HTML page with all rows of its tables."""
+    return html_page(results)
+
+
 def html_page(results: Results, limit: int | None = None) -> bytes:
     """Render the card as an HTML page in UTF-8; tables stop after ``limit`` rows, None for no limit."""
     from evalpipe.report.contents import card_of

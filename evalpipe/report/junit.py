@@ -20,7 +20,7 @@ LEFT_OPEN = {"warn": "warning", "indeterminate": "indeterminate"}
 """What stands before the reason of a case that is marked as skipped, by the outcome of its gate."""
 
 
-def junit_document(results: Results) -> bytes:
+def document(results: Results) -> bytes:
     """Return junit.xml: the same bytes for the same results, so without times.
 
     A gate that failed is a failure. One that failed with severity warn, is indeterminate or was skipped counts as

@@ -32,7 +32,7 @@ FALLBACKS = (
 """Fonts that matplotlib carries, for letters and symbols that the card's own fonts lack."""
 
 
-def pdf_document(results: Results) -> bytes:
+def document(results: Results) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
     weasyprint = load_weasyprint()
     from weasyprint.text.fonts import FontConfiguration

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from evalpipe.formats import FORMATS, FormatName
 from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.equivocal import EquivocalZone
 from evalpipe.spec.kinds import (
@@ -179,5 +180,5 @@ class Engine(SpecPart):
 class Report(SpecPart):
     """What is rendered beside `results.json`, `estimates.csv` and `run.json`, which are always written."""
 
-    formats: tuple[Literal["html", "pdf", "junit"], ...] = ("html", "pdf", "junit")
+    formats: tuple[FormatName, ...] = tuple(FORMATS)
     """The formats of the card, and `junit` for junit.xml, which is written where gates are declared; may be empty."""
