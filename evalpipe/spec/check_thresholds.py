@@ -146,7 +146,7 @@ def _on(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
             yield draft.tree.problem("missing-key", message, *here, key=True, hint=hint)
         case CutFolds(folds=folds):
             yield from _foldings(draft, (*place, "folds"), folds)
-        case name if draft.readable(*place):
+        case name if draft.readable(*place) and draft.readable("datasets"):
             yield from _dataset(draft, place, name)
 
 
