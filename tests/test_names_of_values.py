@@ -12,8 +12,7 @@ ROOMS = (  # rooms and files; add one when it has none
     "metrics", "statistics", "numbers", "lock", "spelling", "record", "origin", "levels", "errors", "tasks",
     "arraytypes", "version", "spec/yaml", "spec/scalars", "spec/syntax", "spec/text", "spec/environment",
     "spec/layers", "spec/overrides", "spec/tree", "cli/app", "cli/catalogue", "cli/gates", "cli/interrupt",
-    "cli/output", "cli/progress", "cli/running", "cli/summary", "data/condition", "data/where", "data/weights",
-    "data/errors", "data/quiet", "data/delimited", "data/values", "data/rounding", "data/celltypes", "data/formats",
+    "cli/output", "cli/progress", "cli/running", "cli/summary", "data",
 )
 PACKAGE = Path(__file__).parents[1] / "evalpipe"
 

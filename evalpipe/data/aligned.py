@@ -15,32 +15,32 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.data.rows import Rows
+    from evalpipe.data.rows import RowBlock
     from evalpipe.errors import Problem
 
 _CODE = "misaligned-rows"
 
 
-def match(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
+def match(rows: RowBlock, files: Mapping[str, RowBlock]) -> tuple[RowBlock, list[Problem]]:
     """Find for each row of a dataset, before its ``where``, the row that each model's file has for it.
 
     Rows are matched by their id where the spec names one, else by position: then columns that both have must agree. The
     dataset's rows come back with a column for each model (`row_of`): the row of its file from 0, null where none is.
     """
     problems: list[Problem] = []
-    for model, theirs in held.items():
-        at, found = _by_position(rows, theirs) if rows.plan.id is None else _by_id(rows, theirs, rows.plan.id)
-        problems += found
+    for model, theirs in files.items():
+        at, faults = _by_position(rows, theirs) if rows.plan.id is None else _by_id(rows, theirs, rows.plan.id)
+        problems += faults
         if at is not None:
             rows = replace(rows, frame=rows.frame.with_columns(at.alias(row_of(model))))
     return rows, problems
 
 
-def take(rows: Rows, held: Mapping[str, Rows]) -> tuple[Rows, list[Problem]]:
+def take(rows: RowBlock, files: Mapping[str, RowBlock]) -> tuple[RowBlock, list[Problem]]:
     """Give the rows that are left the predictions for them, row by row; a problem where a row has none."""
     problems: list[Problem] = []
-    models: dict[str, Rows] = {}
-    for model, theirs in held.items():
+    models: dict[str, RowBlock] = {}
+    for model, theirs in files.items():
         at = rows.frame[row_of(model)]
         if at.null_count():
             problems += _unmatched(rows, theirs, at.is_null())
@@ -54,7 +54,7 @@ def row_of(model: str) -> str:
     return f"\0row of {model}"
 
 
-def _by_position(rows: Rows, theirs: Rows) -> tuple[pl.Series | None, list[Problem]]:
+def _by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
     """Match the first row with the first, and so on: as many rows, and the same values in every shared column."""
     import polars as pl
 
@@ -70,46 +70,46 @@ def _by_position(rows: Rows, theirs: Rows) -> tuple[pl.Series | None, list[Probl
     return pl.int_range(here, dtype=pl.Int64, eager=True), []
 
 
-def _differ(rows: Rows, theirs: Rows, column: str, differ: pl.Series) -> Problem:
+def _differ(rows: RowBlock, theirs: RowBlock, column: str, differ: pl.Series) -> Problem:
     """Report a shared column whose values differ between rows of the same position."""
-    own, given, count = rows.frame[column], theirs.frame[column], int(differ.sum())
+    own, written, count = rows.frame[column], theirs.frame[column], int(differ.sum())
     message = (f"{theirs.called} is matched row by row, but column '{column}', which both have, differs in {count:,} "
                f"of {_rows(len(differ))}")
     hint = f"{_identify(rows, theirs)}, or write the file's rows in the order of the dataset"
-    problem = theirs.problem(_CODE, message, theirs.dataset.table.named.loc, hint, mask=differ, values=given)
+    problem = theirs.problem(_CODE, message, theirs.dataset.table.named.loc, hint, mask=differ, values=written)
     pairs = zip(problem.rows, own.filter(differ).head(len(problem.rows)), strict=True)
-    return replace(problem, rows=tuple((row, f"{value}, but {shown(held)} in the dataset")
-                                       for (row, value), held in pairs))
+    return replace(problem, rows=tuple((row, f"{value}, but {shown(value_here)} in the dataset")
+                                       for (row, value), value_here in pairs))
 
 
-def _identify(rows: Rows, theirs: Rows) -> str:
+def _identify(rows: RowBlock, theirs: RowBlock) -> str:
     """Suggest the shared column that identifies a row: complete, and no value twice, on either side."""
     for column in theirs.dataset.compared:
         values = (rows.frame[column], theirs.frame[column])
-        if all(not blank(held).any() and held.n_unique() == len(held) for held in values):
+        if all(not blank(series).any() and series.n_unique() == len(series) for series in values):
             return f"write 'id: {column}', so that rows are matched by it"
     return "name the column that identifies a row under 'id', so that rows are matched by it"
 
 
-def _by_id(rows: Rows, theirs: Rows, column: str) -> tuple[pl.Series | None, list[Problem]]:
+def _by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
     import polars as pl
 
     wanted, fault = _ids(rows, column)
-    given, other = _ids(theirs, column)
-    if wanted is None or given is None:
+    ids, other = _ids(theirs, column)
+    if wanted is None or ids is None:
         return None, [*fault, *other]
-    known = given.is_not_null()
-    again = known & ~given.is_first_distinct()
-    strange = known & ~given.is_in(wanted.drop_nulls().implode())
-    problems = _faults(theirs, column, given, again=again, strange=strange)
-    places = pl.DataFrame({"id": given, "at": pl.int_range(len(given), dtype=pl.Int64, eager=True)}).filter(known)
-    found = pl.DataFrame({"id": wanted}).join(
+    present = ids.is_not_null()
+    again = present & ~ids.is_first_distinct()
+    strange = present & ~ids.is_in(wanted.drop_nulls().implode())
+    problems = _faults(theirs, column, ids, again=again, strange=strange)
+    places = pl.DataFrame({"id": ids, "at": pl.int_range(len(ids), dtype=pl.Int64, eager=True)}).filter(present)
+    matched = pl.DataFrame({"id": wanted}).join(
         places.unique("id", keep="first", maintain_order=True), on="id", how="left", maintain_order="left"
     )
-    return found["at"], problems
+    return matched["at"], problems
 
 
-def _ids(rows: Rows, column: str) -> tuple[pl.Series | None, list[Problem]]:
+def _ids(rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
     """Read the ids of rows as text."""
     try:
         return texts(rows.frame[column]), []
@@ -118,27 +118,27 @@ def _ids(rows: Rows, column: str) -> tuple[pl.Series | None, list[Problem]]:
 
 
 def _faults(
-    theirs: Rows, column: str, given: pl.Series, *, again: pl.Series, strange: pl.Series
+    theirs: RowBlock, column: str, ids: pl.Series, *, again: pl.Series, strange: pl.Series
 ) -> list[Problem]:
     """Report the rows of a file without an id, with one that stood there before, or with one of no row."""
     problems: list[Problem] = []
-    loc, empty, dataset = theirs.dataset.table.named.loc, given.is_null(), theirs.name
+    loc, empty, dataset = theirs.dataset.table.named.loc, ids.is_null(), theirs.name
     if empty.any():
         message = f"{rows_have(empty)} no value in the id column '{column}' of {theirs.called}"
         hint = f"each row needs the id of the row of dataset '{dataset}' that it predicts"
-        problems.append(theirs.problem(_CODE, message, loc, hint, mask=empty, values=given))
+        problems.append(theirs.problem(_CODE, message, loc, hint, mask=empty, values=ids))
     if again.any():
         message = f"{rows_have(again)} an id that an earlier row of {theirs.called} has"
         hint = "keep one prediction for each id"
-        problems.append(theirs.problem(_CODE, message, loc, hint, mask=again, values=given))
+        problems.append(theirs.problem(_CODE, message, loc, hint, mask=again, values=ids))
     if strange.any():
         message = f"{rows_have(strange)} an id in {theirs.called} that the dataset does not have"
         hint = "remove them, or name the file that belongs to this dataset"
-        problems.append(theirs.problem(_CODE, message, loc, hint, mask=strange, values=given))
+        problems.append(theirs.problem(_CODE, message, loc, hint, mask=strange, values=ids))
     return problems
 
 
-def _unmatched(rows: Rows, theirs: Rows, lacking: pl.Series) -> list[Problem]:
+def _unmatched(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Problem]:
     """Report rows of the dataset for which a file has no prediction; they have an id, or are reported for that."""
     column = str(rows.plan.id)
     ids = texts(rows.frame[column])

@@ -25,19 +25,19 @@ def of(plan: Plan, references: Sequence[Columns]) -> float | None:
         return None
     if plan.exposure is not None:
         return _rate(plan.outcome.column, plan.exposure.column, references)
-    found = [columns.values[plan.outcome.column] for columns in references if plan.outcome.column in columns.values]
-    known = pl.concat(found).drop_nulls().drop_nans() if found else pl.Series(dtype=pl.Float64)
-    return float(known.mean()) if len(known) else None  # type: ignore[arg-type]
+    outcomes = [columns.values[plan.outcome.column] for columns in references if plan.outcome.column in columns.values]
+    values = pl.concat(outcomes).drop_nulls().drop_nans() if outcomes else pl.Series(dtype=pl.Float64)
+    return float(values.mean()) if len(values) else None  # type: ignore[arg-type]
 
 
 def _rate(outcome: str, exposure: str, references: Sequence[Columns]) -> float | None:
     import polars as pl
 
-    found = [
+    frames = [
         pl.DataFrame({"count": columns.values[outcome], "exposure": columns.values[exposure]})
         for columns in references if outcome in columns.values and exposure in columns.values
     ]
-    if not found:
+    if not frames:
         return None
-    known = pl.concat(found).fill_nan(None).drop_nulls().filter(pl.col("exposure").is_between(SMALLEST, LARGEST))
-    return float(known["count"].sum()) / float(known["exposure"].sum()) if known.height else None
+    complete = pl.concat(frames).fill_nan(None).drop_nulls().filter(pl.col("exposure").is_between(SMALLEST, LARGEST))
+    return float(complete["count"].sum()) / float(complete["exposure"].sum()) if complete.height else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Values
     from evalpipe.data.columns import Columns
     from evalpipe.plan import ModelPlan, Plan, ZonePlan
     from evalpipe.results import Warned
@@ -66,7 +66,10 @@ def _of_predictions(columns: Columns) -> Iterator[Warned]:
 
 
 def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
-    """Return what the sample holds as columns, sorted by all of them in turn; the rows that count only."""
+    """Return the columns of a sample, rows without weight left out, sorted by all columns in turn.
+
+    So the order of the rows in the files changes nothing. Clusters are numbered by their names, from 0.
+    """
     import polars as pl
 
     plan, values = columns.rows.plan, columns.values
@@ -83,19 +86,25 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
         frame["exposure"] = values[plan.exposure.column]
     if plan.cluster is not None:
         frame["cluster"] = values[plan.cluster]
-    for number, (name, model) in enumerate(plan.models.items()):
-        theirs = columns.of(name)
-        held = predicted(plan, model, theirs.values, levels, rescale=name in theirs.rounded)
-        if model.rate is not None and plan.exposure is not None:
-            held["predicted"] = expected(theirs.values[model.rate], values[plan.exposure.column])
-        frame |= {f"{kind} {number}": column for kind, column in held.items()}
-    frame |= slices.held(columns)
-    table = pl.DataFrame(frame)
+    table = pl.DataFrame(frame | _all_predictions(columns, levels) | slices.held(columns))
     if plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
     if plan.cluster is not None:
         table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
     return table.sort(table.columns)
+
+
+def _all_predictions(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
+    """Return the columns of all models' predictions, each under its kind and the model's number: "score 0"."""
+    plan = columns.rows.plan
+    named: dict[str, pl.Series] = {}
+    for number, (name, model) in enumerate(plan.models.items()):
+        theirs = columns.of(name)
+        by_kind = predicted(plan, model, theirs.values, levels, rescale=name in theirs.rounded)
+        if model.rate is not None and plan.exposure is not None:
+            by_kind["predicted"] = expected(theirs.values[model.rate], columns.values[plan.exposure.column])
+        named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
+    return named
 
 
 def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
@@ -113,22 +122,26 @@ def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
 def predicted(
     plan: Plan, model: ModelPlan, values: Mapping[str, pl.Series], levels: tuple[str, ...], *, rescale: bool = False
 ) -> dict[str, pl.Series]:
-    """Return what is held of one model's predictions, by kind; ``rescale`` divides probabilities by their sum."""
-    held: dict[str, pl.Series] = {}
+    """Return one model's predictions as columns by kind: "score", "chance", "chance of 0", "predicted", "left out".
+
+    ``values`` are its columns as they were read; ``rescale`` divides probabilities of levels by their sum.
+    """
+    by_kind: dict[str, pl.Series] = {}
     score = _score(model, values)
     if score is not None:
-        held["score"] = score
+        by_kind["score"] = score
     if model.scale is not None and score is not None:
-        held["chance"] = _logistic(score)
-    held |= {f"score of {place}": values[column] for place, column in enumerate(model.level_columns.values())
+        by_kind["chance"] = _logistic(score)
+    by_kind |= {f"score of {place}": values[column] for place, column in enumerate(model.level_columns.values())
              if model.scores}
     chances = _chances(model, values, rescale=rescale or model.renormalise)
-    held |= {f"chance of {place}": chances[:, place] for place in range(chances.width)} if chances is not None else {}
+    if chances is not None:
+        by_kind |= {f"chance of {place}": chances[:, place] for place in range(chances.width)}
     if model.prediction is not None:
-        held["predicted"] = _coded(plan.task, values[model.prediction], levels)
+        by_kind["predicted"] = _coded(plan.task, values[model.prediction], levels)
     if model.loo_prediction is not None:
-        held["left out"] = values[model.loo_prediction]
-    return held
+        by_kind["left out"] = values[model.loo_prediction]
+    return by_kind
 
 
 def _chances(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> pl.DataFrame | None:
@@ -140,7 +153,7 @@ def _chances(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool
         return None
     table = pl.DataFrame({f"{place}": values[column] for place, column in enumerate(names.values())})
     if model.scores:
-        highest = pl.max_horizontal(pl.all())
+        highest = pl.max_horizontal(pl.all())  # taken off first, so that no exponential overflows
         table = table.select((pl.all() - highest).exp())
         return table.select(pl.all() / pl.sum_horizontal(pl.all()))
     return table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
@@ -160,7 +173,7 @@ def _logistic(score: pl.Series) -> pl.Series:
 
 
 def _predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
-    def held(kind: str) -> Any:
+    def column(kind: str) -> Any:
         return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
     def tables(kind: str) -> Floats:
@@ -168,28 +181,28 @@ def _predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int
 
     if model.level_columns:
         score = tables("score") if model.scores else None
-        return _of_levels(tables("chance"), score, held("predicted"), model.zone)
-    predicted, score, chance, asked = held("predicted"), held("score"), held("chance"), model.zone
+        return _of_levels(tables("chance"), score, column("predicted"), model.zone)
+    predicted, score, chance, zone = column("predicted"), column("score"), column("chance"), model.zone
     if chance is None and "probabilities" in model.gives:
         chance = score
-    found = Predictions(
-        score, chance, predicted, left_out=held("left out"), zone=asked, log_odds=model.scale is not None)
+    predictions = Predictions(
+        score, chance, predicted, left_out=column("left out"), zone=zone, log_odds=model.scale is not None)
     written = model.threshold.number
     if written is None or score is None:
-        return found
-    cut = found.cut_at(written)
-    return replace(found.classified(cut, written), threshold=written, cut=cut)
+        return predictions
+    cut = predictions.cut_at(written)
+    return replace(predictions.classified(cut, written), threshold=written, cut=cut)
 
 
-def _of_levels(chances: Floats, scores: Floats | None, predicted: Any, asked: ZonePlan | None) -> Predictions:
+def _of_levels(chances: Floats, scores: Floats | None, predicted: Any, zone: ZonePlan | None) -> Predictions:
     """Return predictions of several levels; the classes are those of the highest score, or probability."""
-    reported, tied = None if asked is None else _frozen(asked.reportable(chances)), 0
+    reported, tied = None if zone is None else _frozen(zone.reportable(chances)), 0
     if predicted is None:
         highest = chances if scores is None else scores
         predicted = _frozen(highest.argmax(axis=1).astype(np.intp))
         tied = _tied(highest if reported is None else highest[reported])
     return Predictions(
-        scores, chances, predicted, tied=tied, reportable=reported, zone=asked, log_odds=scores is not None)
+        scores, chances, predicted, tied=tied, reportable=reported, zone=zone, log_odds=scores is not None)
 
 
 def _tied(chances: Floats) -> int:
@@ -204,9 +217,11 @@ def _array(frame: pl.DataFrame, name: str) -> Any:
 
 
 def _floats(frame: pl.DataFrame, name: str) -> Floats:
+    """Return a column as an array of numbers."""
     return _frozen(np.ascontiguousarray(frame[name].to_numpy(), dtype=np.float64))
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
+def _frozen(array: Values) -> Values:
+    """Make an array read-only: samples are shared by all that is computed of them."""
     array.flags.writeable = False
     return array

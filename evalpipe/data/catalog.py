@@ -35,17 +35,17 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     wrong_data: list[Problem] = []
     for name, declared in sources.datasets.items():
         frame = (frames or {}).get(name)
-        seen = _held(declared.source, frame) if frame is not None else _stored(sources.places, declared.source)
-        if isinstance(seen, list):
-            wrong_data += seen
+        looked_at = _held(declared.source, frame) if frame is not None else _stored(sources.places, declared.source)
+        if isinstance(looked_at, list):
+            wrong_data += looked_at
         else:
-            faults, columns, broken = _conditions(sources, declared.conditions, *seen)
-            wrong_spec += [*csv_faults(sources.places, seen[0]), *faults]
+            faults, columns, broken = _conditions(sources, declared.conditions, *looked_at)
+            wrong_spec += [*csv_faults(sources.places, looked_at[0]), *faults]
             wrong_data += broken
-            tables[name] = replace(seen[0], where_columns=columns)
-        found, faults = _predictions(sources.places, declared)
-        wrong_spec += [fault for table in found.values() for fault in csv_faults(sources.places, table)]
-        predictions |= found
+            tables[name] = replace(looked_at[0], where_columns=columns)
+        files, faults = _predictions(sources.places, declared)
+        wrong_spec += [fault for table in files.values() for fault in csv_faults(sources.places, table)]
+        predictions |= files
         wrong_data += faults
     if wrong_spec:
         raise SpecError(*wrong_spec)
@@ -53,23 +53,25 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
 
 
 def _held(named: Source, frame: pl.DataFrame) -> tuple[Table, Schema]:
+    """Return what is known of a dataset in memory, and the types of its columns."""
     return Table(named, "memory", (), _names(frame.schema), (), frame.height), dict(frame.schema)
 
 
 def _stored(places: Origin, named: Source) -> tuple[Table, Schema] | list[Problem]:
+    """Return what is known of a dataset in files, and the types of its columns; or why it cannot be read."""
     from evalpipe.data.files import find
     from evalpipe.data.formats import rows
 
-    found = find(places, named)
-    if isinstance(found, Problem):
-        return [found]
-    schemas, problems = _schemas(places, named, found)
+    located = find(places, named)
+    if isinstance(located, Problem):
+        return [located]
+    schemas, problems = _schemas(places, named, located)
     if problems:
         return problems
-    counts = [rows(path, found.format, named.csv) for path, _ in found.files]
+    counts = [rows(path, located.format, named.csv) for path, _ in located.files]
     total = None if None in counts else sum(count or 0 for count in counts)
     schema = next(iter(schemas.values()))
-    return Table(named, found.format, found.files, _names(schema), (), total), schema
+    return Table(named, located.format, located.files, _names(schema), (), total), schema
 
 
 def _predictions(places: Origin, declared: DatasetSource) -> tuple[dict[tuple[str, str], Table], list[Problem]]:
@@ -77,38 +79,38 @@ def _predictions(places: Origin, declared: DatasetSource) -> tuple[dict[tuple[st
     tables: dict[tuple[str, str], Table] = {}
     problems: list[Problem] = []
     for model, named in declared.predictions.items():
-        seen = _stored(places, named)
-        if isinstance(seen, list):
-            problems += seen
+        looked_at = _stored(places, named)
+        if isinstance(looked_at, list):
+            problems += looked_at
         else:
-            tables[declared.name, model] = seen[0]
+            tables[declared.name, model] = looked_at[0]
     return tables, problems
 
 
-def _schemas(places: Origin, named: Source, found: Found) -> tuple[dict[str, Schema], list[Problem]]:
+def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, Schema], list[Problem]]:
     """Read the columns of every file; a problem for each file that cannot be read or lacks a column of the others."""
     from evalpipe.data.formats import schema
 
-    asked = places.place(*named.loc)
+    named_at = places.place(*named.loc)
     schemas: dict[str, Schema] = {}
     problems: list[Problem] = []
-    for path, shown in found.files:
+    for path, shown in located.files:
         try:
-            schemas[shown] = schema(path, found.format, named.csv)
+            schemas[shown] = schema(path, located.format, named.csv)
         except Unreadable as fault:
-            problems.append(fault.problem(shown, asked))
+            problems.append(fault.problem(shown, named_at))
     holder = {column: shown for shown in reversed(schemas) for column in schemas[shown]}
     for shown, columns in schemas.items():
         lacking = [column for column in holder if column not in columns]
         if lacking:
             message = f"{shown} has no column '{lacking[0]}', which {holder[lacking[0]]} has"
             hint = "all files of a dataset must have the same columns"
-            problems.append(Problem("columns-differ", message, asked, hint))
+            problems.append(Problem("columns-differ", message, named_at, hint))
     return schemas, problems
 
 
 def _conditions(
-    sources: Sources, asked: Sequence[Condition], table: Table, schema: Schema
+    sources: Sources, conditions: Sequence[Condition], table: Table, schema: Schema
 ) -> tuple[list[Problem], tuple[str, ...], list[Problem]]:
     """Check the conditions on a dataset, its own and those of slices.
 
@@ -116,14 +118,14 @@ def _conditions(
     """
     from evalpipe.data.where import faults, mentioned
 
-    used = {column for condition in asked for column in mentioned(condition.text, schema)}
+    used = {column for condition in conditions for column in mentioned(condition.text, schema)}
     columns = tuple(column for column in schema if column in used)
     try:
         types, why = _types(table, columns)
     except Broken as broken:
         return [], columns, [broken.problem(sources.places.place(*table.named.loc))]
     problems: list[Problem] = []
-    for condition in asked:
+    for condition in conditions:
         place = sources.places.place(*condition.loc)
         problems += [Problem(fault.code, f"{condition.called} {fault.message}", place, fault.hint)
                      for fault in faults(condition.text, schema | types, why)]
@@ -142,9 +144,9 @@ class Broken(Exception):  # noqa: N818 - a state of a file, caught in this modul
         super().__init__(fault.reason)
         self.fault, self.shown = fault, shown
 
-    def problem(self, asked: Place | None) -> Problem:
+    def problem(self, named_at: Place | None) -> Problem:
         """Return the problem of the file."""
-        return self.fault.problem(self.shown, asked)
+        return self.fault.problem(self.shown, named_at)
 
 
 def _types(table: Table, columns: tuple[str, ...]) -> tuple[Schema, dict[str, str]]:
@@ -169,10 +171,10 @@ def _types(table: Table, columns: tuple[str, ...]) -> tuple[Schema, dict[str, st
     types: Schema = {}
     why: dict[str, str] = {}
     for column in pl.concat(parts):
-        told = tell(column, csv.decimal)
-        types[column.name] = typed(column.clear(), csv.types.get(column.name, told.type), csv.decimal).dtype
-        if told.why is not None and column.name not in csv.types:
-            why[column.name] = told.why
+        guess = tell(column, csv.decimal)
+        types[column.name] = typed(column.clear(), csv.types.get(column.name, guess.type), csv.decimal).dtype
+        if guess.why is not None and column.name not in csv.types:
+            why[column.name] = guess.why
     return types, why
 
 

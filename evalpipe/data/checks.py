@@ -14,165 +14,169 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.data.rows import Rows
+    from evalpipe.data.rows import RowBlock
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.plan import ModelPlan
 
 
-def check(rows: Rows) -> Columns:
+def check(rows: RowBlock) -> Columns:
     """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset."""
-    plan, found = rows.plan, Columns(rows)
-    found.models.update({name: Columns(held, problems=found.problems) for name, held in rows.models.items()})
+    plan, columns = rows.plan, Columns(rows)
+    columns.models.update({name: Columns(block, problems=columns.problems) for name, block in rows.models.items()})
     if plan.task in NUMBERS:
-        numeric.check(found)
+        numeric.check(columns)
     else:
-        _text(found, plan.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
+        _text(columns, plan.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
         for name, model in plan.models.items():
-            predictions(found.of(name), name, model)
+            predictions(columns.of(name), name, model)
     if plan.weight is not None:
-        weights.check(found, plan.weight.column, whole=plan.weight.kind == "frequency")
+        weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
     if plan.exposure is not None:
-        exposure.check(found, plan.exposure.column)
+        exposure.check(columns, plan.exposure.column)
     if plan.cluster is not None:
-        _text(found, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
+        _text(columns, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
     if plan.id is not None:
-        _text(found, plan.id, ("id",), "missing-id", "the id column")
-        _unique(found, plan.id)
+        _text(columns, plan.id, ("id",), "missing-id", "the id column")
+        _unique(columns, plan.id)
     if rows.dataset.role == "evaluate":
-        slices.check(found)
-    return found
+        slices.check(columns)
+    return columns
 
 
-def predictions(found: Columns, name: str, model: ModelPlan) -> None:
+def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
     """Check a model's columns of classes, probabilities or scores."""
     if model.probability is not None:
-        _probability(found, model.probability, ("models", name, "probability"))
+        _probability(columns, model.probability, ("models", name, "probability"))
     if model.score is not None:
-        _score(found, model.score, ("models", name, "score"))
-    columns = list(model.level_columns.values())
-    for column in columns:
+        _score(columns, model.score, ("models", name, "score"))
+    names = list(model.level_columns.values())
+    for column in names:
         if model.scores:
-            _score(found, column, ("models", name, "scores"))
+            _score(columns, column, ("models", name, "scores"))
         else:
-            _probability(found, column, ("models", name, "probabilities"))
-    if columns and not model.scores and not model.renormalise:
-        _sums(found, name, columns)
+            _probability(columns, column, ("models", name, "probabilities"))
+    if names and not model.scores and not model.renormalise:
+        _sums(columns, name, names)
     if model.prediction is not None:
-        _text(found, model.prediction, ("models", name, "prediction"), "missing-prediction", "the prediction column")
+        _text(columns, model.prediction, ("models", name, "prediction"), "missing-prediction", "the prediction column")
 
 
-def _sums(found: Columns, name: str, columns: list[str]) -> None:
-    """The probabilities of a row sum to 1, up to what the rounding of their decimals explains."""
+def _sums(columns: Columns, name: str, names: list[str]) -> None:
+    """Check that the probabilities of a row sum to 1, up to what the rounding of their decimals explains."""
     import polars as pl
 
-    if any(column not in found.values for column in columns):
+    if any(column not in columns.values for column in names):
         return
-    total = pl.select(pl.sum_horizontal([found.values[column].fill_nan(None) for column in columns])).to_series()
-    fine = [found.values[column].is_between(0, 1).fill_null(value=False) for column in columns]
-    known = pl.select(pl.all_horizontal(fine)).to_series()  # others are reported already
+    total = pl.select(pl.sum_horizontal([columns.values[column].fill_nan(None) for column in names])).to_series()
+    fine = [columns.values[column].is_between(0, 1).fill_null(value=False) for column in names]
+    in_range = pl.select(pl.all_horizontal(fine)).to_series()  # others are reported already
     gap = (total - 1).abs()
-    off = (gap > rounding.EXACT) & known
+    off = (gap > rounding.EXACT) & in_range
     if not off.any():
         return
-    stored = [found.rows.frame[column] for column in columns]
-    places = rounding.decimals([held if held.dtype == pl.Float32 else found.values[column]
-                                for held, column in zip(stored, columns, strict=True)])
-    wrong = (gap > rounding.allowed(len(columns), places)) & known
+    stored = [columns.rows.frame[column] for column in names]
+    places = rounding.decimals([written if written.dtype == pl.Float32 else columns.values[column]
+                                for written, column in zip(stored, names, strict=True)])
+    wrong = (gap > rounding.allowed(len(names), places)) & in_range
     if not wrong.any():
         widest = float(gap.filter(off).max())  # type: ignore[arg-type]
-        found.rounded[name] = rounding.Rounded(places or 0, int(off.sum()), widest)
+        columns.rounded[name] = rounding.Rounded(places or 0, int(off.sum()), widest)
         return
-    found.problems.append(_sum_problem(found, name, wrong, total, rounding.explained(len(columns), places)))
+    columns.problems.append(_sum_problem(columns, name, wrong, total, rounding.explained(len(names), places)))
 
 
-def _sum_problem(found: Columns, name: str, wrong: pl.Series, total: pl.Series, note: str) -> Problem:
+def _sum_problem(columns: Columns, name: str, wrong: pl.Series, total: pl.Series, note: str) -> Problem:
+    """Return the problem of rows whose probabilities do not sum to 1."""
     message = f"in {_count_rows(wrong)} the probabilities of model '{name}' do not sum to 1"
     hint = "give the probabilities of all levels, or set 'renormalise: true' to divide by their sum"
     loc: Loc = ("models", name, "probabilities")
-    return found.rows.problem("probability-sum", message, loc, hint, mask=wrong, values=total.round(6), notes=(note,))
+    return columns.rows.problem("probability-sum", message, loc, hint, mask=wrong, values=total.round(6), notes=(note,))
 
 
 def _count_rows(mask: pl.Series) -> str:
+    """Return the number of rows where ``mask`` is true, as "1 row" or "2 rows"."""
     count = int(mask.sum())
     return f"{count:,} {'row' if count == 1 else 'rows'}"
 
 
-def loose(rows: Rows, numbered: frozenset[str]) -> Columns:
+def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
     """Turn the columns of a reference dataset into values to compare with; ids are checked, and outcomes of numbers."""
-    found = Columns(rows)
+    columns = Columns(rows)
     for column in rows.dataset.columns:
         if column == rows.plan.id:
-            _text(found, column, ("id",), "missing-id", "the id column")
+            _text(columns, column, ("id",), "missing-id", "the id column")
             continue
         try:
             values = rows.frame[column]
-            found.values[column] = (
+            columns.values[column] = (
                 numbers(rows.numeric(column), as_text=rows.as_text) if column in numbered else texts(values))
         except Unreadable as fault:
-            found.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
+            columns.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
     outcome = rows.plan.outcome.column
-    if rows.plan.task in NUMBERS and outcome in found.values:
-        numeric.bounded(found, outcome, ("outcome", "column"), found.values[outcome])
-    return found
+    if rows.plan.task in NUMBERS and outcome in columns.values:
+        numeric.bounded(columns, outcome, ("outcome", "column"), columns.values[outcome])
+    return columns
 
 
-def _text(found: Columns, column: str, loc: Loc, code: str, called: str) -> None:
+def _text(columns: Columns, column: str, loc: Loc, code: str, called: str) -> None:
     """Read a column of levels or ids; every row must have one."""
-    if column in found.values:
+    if column in columns.values:
         return
-    rows, written = found.rows, found.rows.frame[column]
+    rows, written = columns.rows, columns.rows.frame[column]
     try:
         values = texts(written)
     except Unreadable as fault:
-        found.problems.append(wrong_type(rows, column, loc, fault))
+        columns.problems.append(wrong_type(rows, column, loc, fault))
         return
-    found.values[column] = values
+    columns.values[column] = values
     empty = values.is_null()
     if empty.any():
         message = f"{rows_have(empty)} no value in {called} '{column}'"
         hint = fill_hint(rows, column, loc)
-        found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
+        columns.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
 
 
-def _probability(found: Columns, column: str, loc: Loc) -> None:
-    if column in found.values:
+def _probability(columns: Columns, column: str, loc: Loc) -> None:
+    """Read a column of probabilities; every row must have one from 0 to 1."""
+    if column in columns.values:
         return
-    values = read_numbers(found, column, loc, "missing-probability", "probability")
+    values = read_numbers(columns, column, loc, "missing-probability", "probability")
     if values is None:
         return
-    found.values[column] = values
+    columns.values[column] = values
     outside = (((values < 0) | (values > 1)) & values.is_not_nan()).fill_null(value=False)
     if outside.any():
         message = f"{cells(outside)} of column '{column}' {are(outside)} not {noun(outside, 'probability')} from 0 to 1"
-        written = found.rows.frame[column]
-        problem = found.rows.problem(
-            "probability-range", message, loc, _scale_hint(values, outside, found.rows.plan.task), mask=outside,
+        written = columns.rows.frame[column]
+        problem = columns.rows.problem(
+            "probability-range", message, loc, _scale_hint(values, outside, columns.rows.plan.task), mask=outside,
             values=written,
         )
-        found.problems.append(problem)
+        columns.problems.append(problem)
 
 
-def _score(found: Columns, column: str, loc: Loc) -> None:
-    if column in found.values:
+def _score(columns: Columns, column: str, loc: Loc) -> None:
+    """Read a column of scores; every row must have a finite one."""
+    if column in columns.values:
         return
-    values = read_numbers(found, column, loc, "missing-score", "score")
+    values = read_numbers(columns, column, loc, "missing-score", "score")
     if values is None:
         return
-    found.values[column] = values
+    columns.values[column] = values
     endless = values.is_infinite().fill_null(value=False)
     if endless.any():
         message = f"{cells(endless)} of column '{column}' {are(endless)} infinite"
         hint = "a score is a finite number; find out why it could not be computed"
-        written = found.rows.frame[column]
-        found.problems.append(found.rows.problem("score-range", message, loc, hint, mask=endless, values=written))
+        written = columns.rows.frame[column]
+        columns.problems.append(columns.rows.problem("score-range", message, loc, hint, mask=endless, values=written))
 
 
 def _scale_hint(values: pl.Series, outside: pl.Series, task: str) -> str:
     """Guess from all values what the column may hold instead of probabilities."""
-    known = values.filter(values.is_finite().fill_null(value=False))
+    finite = values.filter(values.is_finite().fill_null(value=False))
     share = int(outside.sum()) / max(1, len(values))
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)  # type: ignore[arg-type]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)  # type: ignore[arg-type]
     if share >= 0.5 and low >= 0 and 1 < high <= 100:
         return "they look like percents: divide them by 100"
     if share >= 0.2 and low < 0:
@@ -181,16 +185,16 @@ def _scale_hint(values: pl.Series, outside: pl.Series, task: str) -> str:
     return f"give the model's probability of the {'event' if task == 'binary' else 'level'}"
 
 
-def _unique(found: Columns, column: str) -> None:
-    """Every id stands in one row only."""
+def _unique(columns: Columns, column: str) -> None:
+    """Check that every id stands in one row only."""
     import polars as pl
 
     from evalpipe.data.rows import POSITION
 
-    ids = found.values.get(column)
+    ids = columns.values.get(column)
     if ids is None or ids.drop_nulls().n_unique() == len(ids) - ids.null_count():
         return
-    rows = found.rows
+    rows = columns.rows
     frame = pl.DataFrame({"id": ids, "at": rows.frame[POSITION]})
     first = frame.select(pl.col("at").first().over("id")).to_series()
     again = (first != rows.frame[POSITION]) & ids.is_not_null()
@@ -202,4 +206,4 @@ def _unique(found: Columns, column: str) -> None:
         (row, f"{value}, as in row {was}{suffix}")
         for (row, value), (was, suffix) in zip(problem.rows, earlier, strict=True)
     )
-    found.problems.append(replace(problem, rows=shown))
+    columns.problems.append(replace(problem, rows=shown))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.rounding import Rounded
-    from evalpipe.data.rows import Rows
+    from evalpipe.data.rows import RowBlock
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.plan.slices import CutPlan
@@ -30,7 +30,7 @@ class Columns:
     tells of the models whose probabilities sum to 1 up to rounding.
     """
 
-    rows: Rows
+    rows: RowBlock
     values: dict[str, pl.Series] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     models: dict[str, Columns] = field(default_factory=dict)
@@ -51,16 +51,16 @@ class Graded:
     codes: pl.Series
 
 
-def read_numbers(found: Columns, column: str, loc: Loc, code: str | None, called: str) -> pl.Series | None:
+def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, called: str) -> pl.Series | None:
     """Read a column of numbers; a cell must hold one and, but where ``code`` is None, not be empty.
 
     Returns None when the column is unusable.
     """
-    rows, written = found.rows, found.rows.frame[column]
+    rows, written = columns.rows, columns.rows.frame[column]
     try:
         values = numbers(rows.numeric(column), as_text=rows.as_text)
     except Unreadable as fault:
-        found.problems.append(wrong_type(rows, column, loc, fault))
+        columns.problems.append(wrong_type(rows, column, loc, fault))
         return None
     empty = blank(written) | values.is_nan().fill_null(value=False)
     strange = values.is_null() & ~empty
@@ -69,11 +69,11 @@ def read_numbers(found: Columns, column: str, loc: Loc, code: str | None, called
         hint = fill_hint(rows, column, loc)
         if loc[0] != "models" and values.is_nan().any():
             hint = f"every row needs {with_article(called)}; find out why it could not be computed"
-        found.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
+        columns.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
     if strange.any():
         message = f"{cells(strange)} of column '{column}' {are(strange)} not {noun(strange, 'number')}"
         hint = _number_hint(written.filter(strange), called, missing=code is None, separated=rows.separated)
-        found.problems.append(rows.problem("not-a-number", message, loc, hint, mask=strange, values=written))
+        columns.problems.append(rows.problem("not-a-number", message, loc, hint, mask=strange, values=written))
     return values
 
 
@@ -100,7 +100,7 @@ def _missing_hint(cells: pl.Series, called: str, *, missing: bool, separated: bo
     return "only an empty cell counts as missing" + ("" if missing else f", and every row needs {with_article(called)}")
 
 
-def fill_hint(rows: Rows, column: str, loc: Loc) -> str:
+def fill_hint(rows: RowBlock, column: str, loc: Loc) -> str:
     """Return the way out of empty cells; ``loc`` is where the column is named, within a model for a prediction."""
     if loc[0] != "models":
         return f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
@@ -109,7 +109,7 @@ def fill_hint(rows: Rows, column: str, loc: Loc) -> str:
     return "fill them, or leave such rows out for every model with 'complete_case: all'"
 
 
-def wrong_type(rows: Rows, column: str, loc: Loc, fault: Unreadable) -> Problem:
+def wrong_type(rows: RowBlock, column: str, loc: Loc, fault: Unreadable) -> Problem:
     """Report a column whose type cannot be used."""
     return rows.problem(fault.code, f"column '{column}' of {rows.called} {fault.reason}", loc, fault.hint)
 

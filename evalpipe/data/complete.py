@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.data.rows import Rows
+    from evalpipe.data.rows import RowBlock
 
 
-def complete(rows: Rows, held: Mapping[str, Rows]) -> Rows | Problem:
+def complete(rows: RowBlock, files: Mapping[str, RowBlock]) -> RowBlock | Problem:
     """Keep the rows for which every model has a prediction, and count those that each model lacks.
 
     ``held`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
     the id, and where one of the model's cells is empty or NaN.
     """
-    lacking = {model: _lacks(rows, held.get(model), model) for model in rows.plan.models}
+    lacking = {model: _lacks(rows, files.get(model), model) for model in rows.plan.models}
     masks = list(lacking.values())
     absent = masks[0]
     for mask in masks[1:]:
@@ -40,7 +40,7 @@ def complete(rows: Rows, held: Mapping[str, Rows]) -> Rows | Problem:
     return replace(rows, frame=frame, incomplete=int(absent.sum()), lacking=MappingProxyType(counts))
 
 
-def _lacks(rows: Rows, theirs: Rows | None, model: str) -> pl.Series:
+def _lacks(rows: RowBlock, theirs: RowBlock | None, model: str) -> pl.Series:
     """Return for which rows a model has no prediction, shape [n]; a row without an id is another fault."""
     import polars as pl
 
@@ -58,6 +58,7 @@ def _lacks(rows: Rows, theirs: Rows | None, model: str) -> pl.Series:
 
 
 def _empty(cells: pl.Series, *, numeric: bool) -> pl.Series:
+    """Return which cells hold no prediction, shape [n]: empty ones, and NaN where a number is expected."""
     import polars as pl
 
     if cells.dtype.is_float():
@@ -67,7 +68,7 @@ def _empty(cells: pl.Series, *, numeric: bool) -> pl.Series:
     return blank(cells)
 
 
-def warning(rows: Rows) -> Warned:
+def warning(rows: RowBlock) -> Warned:
     """Say how many rows were left out, and which models lack them."""
     models = ", ".join(f"'{model}' lacks {count:,}" for model, count in rows.lacking.items())
     total = rows.incomplete + rows.frame.height

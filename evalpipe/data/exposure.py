@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
 
-def check(found: Columns, column: str) -> None:
+def check(columns: Columns, column: str) -> None:
     """Check that every row has an exposure above zero, and that every rate times it is a number above zero."""
     loc: Loc = ("exposure", "column")
-    values = found.values.get(column)
+    values = columns.values.get(column)
     if values is None:
-        values = read_numbers(found, column, loc, "missing-exposure", "exposure")
+        values = read_numbers(columns, column, loc, "missing-exposure", "exposure")
     if values is None:
         return
-    found.values[column] = values
-    known = values.fill_nan(None)
-    wrong = ((known <= 0) | known.is_infinite()).fill_null(value=False)
-    far = extreme(known) & ~wrong
+    columns.values[column] = values
+    defined = values.fill_nan(None)
+    wrong = ((defined <= 0) | defined.is_infinite()).fill_null(value=False)
+    far = extreme(defined) & ~wrong
     for code, mask, what, hint in (
         ("exposure-range", wrong, f"not {noun(wrong, 'positive finite number')}",
          f"a row without exposure tells nothing; leave such rows out with where: '{quoted(column)} > 0'"),
@@ -33,10 +33,10 @@ def check(found: Columns, column: str) -> None:
     ):
         if mask.any():
             message = f"{cells(mask)} of the exposure column '{column}' {are(mask)} {what}"
-            found.problems.append(found.rows.problem(
-                code, message, loc, hint, mask=mask, values=found.rows.frame[column]))
-    if not found.problems:
-        found.problems.extend(_not_expected(found, values))
+            columns.problems.append(columns.rows.problem(
+                code, message, loc, hint, mask=mask, values=columns.rows.frame[column]))
+    if not columns.problems:
+        columns.problems.extend(_not_expected(columns, values))
 
 
 def expected(rate: pl.Series, exposure: pl.Series) -> pl.Series:
@@ -44,13 +44,13 @@ def expected(rate: pl.Series, exposure: pl.Series) -> pl.Series:
     return rate * exposure
 
 
-def _not_expected(found: Columns, exposure: pl.Series) -> list[Problem]:
+def _not_expected(columns: Columns, exposure: pl.Series) -> list[Problem]:
     """Return a problem for each model whose rates give expected counts that cannot be computed with."""
     problems = []
-    for name, model in found.rows.plan.models.items():
+    for name, model in columns.rows.plan.models.items():
         if model.rate is None:
             continue
-        theirs = found.of(name)
+        theirs = columns.of(name)
         counts = expected(theirs.values[model.rate], exposure)
         wrong = extreme(counts)
         if wrong.any():

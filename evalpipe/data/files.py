@@ -88,7 +88,7 @@ def _one_format(places: Origin, named: Source, root: Path, names: list[str]) -> 
     if unknown:
         message = f"evalpipe cannot tell the format of {unknown[0]} by its name"
         return _problem(places, named, "unknown-format", message, f"it reads {READABLE}")
-    formats = {found: name for name in reversed(names) if (found := format_of(name)) is not None}
+    formats = {kind: name for name in reversed(names) if (kind := format_of(name)) is not None}
     if len(formats) > 1:
         listed = " and ".join(sorted(formats.values()))
         message = f"the files of {named.called} have different formats: {listed}"

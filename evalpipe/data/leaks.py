@@ -44,6 +44,7 @@ def shared(columns: Columns, other: Columns) -> Iterator[Problem]:
 
 
 def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
+    """Yield a problem where rows are shared though none has an id; rows that only look alike are a warning."""
     same = _of_one_file(columns, other)
     if same.height:
         yield _problem(columns, other, same, [])
@@ -69,8 +70,8 @@ def _more_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool
     import polars as pl
 
     alone = [
-        pl.DataFrame({key: _values(one)[key] for key in keys}).filter(pl.struct(keys).is_unique())
-        for one in (columns, other)
+        pl.DataFrame({key: _values(side)[key] for key in keys}).filter(pl.struct(keys).is_unique())
+        for side in (columns, other)
     ]
     if alone[0].height < FEWEST:
         return False
@@ -79,10 +80,10 @@ def _more_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool
 
 def _values(columns: Columns) -> dict[str, pl.Series]:
     """Return all columns that were read, those of files of predictions too."""
-    found = dict(columns.values)
-    for model, held in columns.models.items():
-        found |= {f"{model}\0{name}": values for name, values in held.values.items()}
-    return found
+    values = dict(columns.values)
+    for model, theirs in columns.models.items():
+        values |= {f"{model}\0{name}": series for name, series in theirs.values.items()}
+    return values
 
 
 def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | None:
@@ -104,11 +105,12 @@ def _of_one_file(columns: Columns, other: Columns) -> pl.DataFrame:
     """Return the rows that both datasets have from the same place of files with the same bytes."""
     import polars as pl
 
-    left, right = (_placed(one, name) for one, name in ((columns, POSITION), (other, THERE)))
+    left, right = (_placed(side, name) for side, name in ((columns, POSITION), (other, THERE)))
     return left.join(right, on=["file", "row"], how="inner").select(pl.col(POSITION, THERE)).sort(POSITION)
 
 
 def _placed(columns: Columns, name: str) -> pl.DataFrame:
+    """Return the file of each row, by the digest of its bytes, its row there, and its position under ``name``."""
     import polars as pl
 
     hashes = pl.Series([source.sha256 for source in columns.rows.sources], dtype=pl.String)
@@ -150,6 +152,7 @@ def _use(other: Columns) -> str:
 
 
 def _way_out(columns: Columns, other: Columns) -> str:
+    """Return what to do about rows that two datasets share, which depends on what these are for."""
     if other.rows.dataset.role == "calibrate" and _use(other).startswith("thresholds"):
         return "choose on other rows, or cross-fit with on: {folds: 10}: no threshold is judged on rows that chose it"
     if other.rows.dataset.role == "calibrate":

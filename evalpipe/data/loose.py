@@ -30,15 +30,17 @@ def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, A
     rows, problems = whole(plan, dataset, frame, ())
     if rows is None:
         raise DataError(*problems)
-    found, model = Columns(rows), plan.models[name]
-    (numeric if plan.task in NUMBERS else checks).predictions(found, name, model)
-    if found.problems:
-        raise DataError(*found.problems)
-    held = build.predicted(plan, model, found.values, plan.outcome.levels, rescale=name in found.rounded)
-    chances, scores = ([held[key].to_numpy() for key in held if key.startswith(kind)] for kind in ("chance", "score"))
+    columns, model = Columns(rows), plan.models[name]
+    (numeric if plan.task in NUMBERS else checks).predictions(columns, name, model)
+    if columns.problems:
+        raise DataError(*columns.problems)
+    by_kind = build.predicted(plan, model, columns.values, plan.outcome.levels, rescale=name in columns.rounded)
+    chances, scores = (
+        [by_kind[key].to_numpy() for key in by_kind if key.startswith(kind)] for kind in ("chance", "score")
+    )
     if plan.task in NUMBERS:
-        chances, scores = [held["predicted"].to_numpy()], []
-    values, score = (_table(columns) for columns in (chances or scores, scores if chances else []))
+        chances, scores = [by_kind["predicted"].to_numpy()], []
+    values, score = (_table(arrays) for arrays in (chances or scores, scores if chances else []))
     return rows.frame.drop(POSITION), values, score
 
 

@@ -25,55 +25,55 @@ SMALLEST = 1e-60
 EXTREME = "too large or too small to compute with"
 
 
-def check(found: Columns) -> None:
+def check(columns: Columns) -> None:
     """Check the outcome and every model's predictions: finite numbers; counts, and predictions of counts above zero."""
-    plan = found.rows.plan
-    truth = _finite(found, plan.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
+    plan = columns.rows.plan
+    truth = _finite(columns, plan.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
     if truth is not None and plan.task == "count":
         wrong = ((truth < 0) | (truth != truth.floor())).fill_null(value=False)
-        _refuse(found, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
+        _refuse(columns, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
                 noun(wrong, "whole number") + " from 0 on",
                 "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
     for name, model in plan.models.items():
-        predictions(found.of(name), name, model)
+        predictions(columns.of(name), name, model)
 
 
-def predictions(found: Columns, name: str, model: ModelPlan) -> None:
+def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
     """Check the predicted numbers of a model."""
     for kind in ("prediction", "rate", "loo_prediction"):
         column = model.columns.get(kind)
         if column is None:
             continue
         loc: Loc = ("models", name, kind)
-        values = _finite(found, column, loc, "missing-prediction", "rate" if kind == "rate" else "prediction")
-        if values is not None and found.rows.plan.task == "count":
+        values = _finite(columns, column, loc, "missing-prediction", "rate" if kind == "rate" else "prediction")
+        if values is not None and columns.rows.plan.task == "count":
             wrong = (values <= 0).fill_null(value=False)
-            _refuse(found, column, loc, wrong, "prediction-range", "above zero",
+            _refuse(columns, column, loc, wrong, "prediction-range", "above zero",
                     f"{_MEANT[kind]} is a number above zero; was a logarithm written?")
 
 
-def _finite(found: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
+def _finite(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
     """Read a column of finite numbers once; None where it cannot be read, or was before."""
-    if column in found.values:
+    if column in columns.values:
         return None
-    values = read_numbers(found, column, loc, code, called)
+    values = read_numbers(columns, column, loc, code, called)
     if values is None:
         return None
-    found.values[column] = values
-    bounded(found, column, loc, values)
+    columns.values[column] = values
+    bounded(columns, column, loc, values)
     return values
 
 
-def bounded(found: Columns, column: str, loc: Loc, values: pl.Series) -> None:
+def bounded(columns: Columns, column: str, loc: Loc, values: pl.Series) -> None:
     """Report numbers that are not finite, or too large or too small to compute with."""
     endless = values.is_infinite().fill_null(value=False)
-    _refuse(found, column, loc, endless, "infinite-value", "finite", "find out why it could not be computed")
+    _refuse(columns, column, loc, endless, "infinite-value", "finite", "find out why it could not be computed")
     far = extreme(values)
     if far.any():
         message = f"{cells(far)} of column '{column}' {are(far)} {EXTREME}"
         hint = f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}"
-        written = found.rows.frame[column]
-        found.problems.append(found.rows.problem("extreme-value", message, loc, hint, mask=far, values=written))
+        written = columns.rows.frame[column]
+        columns.problems.append(columns.rows.problem("extreme-value", message, loc, hint, mask=far, values=written))
 
 
 def extreme(values: pl.Series) -> pl.Series:
@@ -82,8 +82,9 @@ def extreme(values: pl.Series) -> pl.Series:
     return (((size > LARGEST) & size.is_finite()) | ((size < SMALLEST) & (size > 0))).fill_null(value=False)
 
 
-def _refuse(found: Columns, column: str, loc: Loc, wrong: pl.Series, code: str, what: str, hint: str) -> None:
+def _refuse(columns: Columns, column: str, loc: Loc, wrong: pl.Series, code: str, what: str, hint: str) -> None:
+    """Report the values of a column where ``wrong`` is true: they are not ``what`` they should be."""
     if wrong.any():
         message = f"{cells(wrong)} of column '{column}' {are(wrong)} not {what}"
-        written = found.rows.frame[column]
-        found.problems.append(found.rows.problem(code, message, loc, hint, mask=wrong, values=written))
+        written = columns.rows.frame[column]
+        columns.problems.append(columns.rows.problem(code, message, loc, hint, mask=wrong, values=written))

@@ -47,45 +47,46 @@ def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
     """Yield the columns that hold levels, each once: where its values are, its place in the spec, what it is called."""
     plan = columns.rows.plan
     yield columns, plan.outcome.column, _OUTCOME, "outcome"
-    seen: set[tuple[int, str]] = set()
+    yielded: set[tuple[int, str]] = set()
     for name, model in plan.models.items():
-        held = columns.of(name)
-        if model.prediction is not None and (id(held), model.prediction) not in seen:
-            seen.add((id(held), model.prediction))
-            yield held, model.prediction, ("models", name, "prediction"), "prediction"
+        holder = columns.of(name)
+        if model.prediction is not None and (id(holder), model.prediction) not in yielded:
+            yielded.add((id(holder), model.prediction))
+            yield holder, model.prediction, ("models", name, "prediction"), "prediction"
 
 
 def _write_alike(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
     """Write values that are one of the levels stored in another way as that level."""
     for columns in datasets:
-        for held, column, _, _ in _level_columns(columns):
-            if column not in held.values:
+        for holder, column, _, _ in _level_columns(columns):
+            if column not in holder.values:
                 continue
-            values = held.values[column]
-            said = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
-            other = {value: level for value, level in said.items() if level is not None and level != value}
-            held.values[column] = values.replace(other) if other else values
+            values = holder.values[column]
+            stands_for = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
+            other = {value: level for value, level in stands_for.items() if level is not None and level != value}
+            holder.values[column] = values.replace(other) if other else values
 
 
 def _written_twice(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
     """Find columns in which the same value stands in two ways, as '1' and '1.0', that are not levels of their own."""
-    for held, column, loc, called in _level_columns(columns):
-        if column not in held.values:
+    for holder, column, loc, called in _level_columns(columns):
+        if column not in holder.values:
             continue
-        values, first = held.values[column], dict[str, str]()
+        values, first = holder.values[column], dict[str, str]()
         for value in values.drop_nulls().unique().sort():
             same = first.setdefault(level_value(value), value)
             if same == value or {same, value} <= set(declared):
                 continue
-            message = (f"the {called} column '{column}' of {held.rows.called} holds {shown(same)} and {shown(value)}, "
-                       "which are the same value")
+            message = (f"the {called} column '{column}' of {holder.rows.called} holds {shown(same)} and "
+                       f"{shown(value)}, which are the same value")
             hint = "write it in one way, or list both under outcome.levels if they are different levels"
             mask = (values == value).fill_null(value=False)
-            yield held.rows.problem("level-written-twice", message, loc, hint, mask=mask, values=values)
+            yield holder.rows.problem("level-written-twice", message, loc, hint, mask=mask, values=values)
             break
 
 
 def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
+    """Find values of the outcome that are none of the declared levels."""
     truth = columns.values.get(columns.rows.plan.outcome.column)
     if truth is None:
         return
@@ -135,6 +136,7 @@ def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Proble
 
 
 def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
+    """Find an outcome that has more than two levels though it is binary."""
     if len(others) < 2:
         return None
     truth, column = columns.values[columns.rows.plan.outcome.column], columns.rows.plan.outcome.column
@@ -159,10 +161,10 @@ def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[
     return (*notes, *more(len(levels)))
 
 
-def _differ(columns: Columns, level: str, known: str, dataset: str) -> Problem:
+def _differ(columns: Columns, level: str, other: str, dataset: str) -> Problem:
     truth = columns.values[columns.rows.plan.outcome.column]
     message = (f"the outcome has the level {shown(level)} in dataset '{columns.rows.name}'"
-               f" but {shown(known)} in dataset '{dataset}'")
+               f" but {shown(other)} in dataset '{dataset}'")
     mask = (truth == level).fill_null(value=False)
     hint = "a binary outcome has the same two levels in all datasets; write them alike"
     return columns.rows.problem("levels-differ", message, _OUTCOME, hint, mask=mask, values=truth)
@@ -171,23 +173,23 @@ def _differ(columns: Columns, level: str, known: str, dataset: str) -> Problem:
 def _predicted(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
     """Return the level that the models predict beside the event, if it is one."""
     named = [(name, model.prediction) for name, model in plan.models.items() if model.prediction is not None]
-    held = [(columns.of(name).values, column) for columns in evaluated for name, column in named]
-    series = [values[column] for values, column in held if column in values]
+    sources = [(columns.of(name).values, column) for columns in evaluated for name, column in named]
+    series = [values[column] for values, column in sources if column in values]
     levels = {level for values in series for level in values.drop_nulls().unique()} - {event}
     return levels.pop() if len(levels) == 1 else None
 
 
 def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
     """Find predicted levels that the outcome does not have."""
-    for held, column, loc, called in _level_columns(columns):
-        values = held.values.get(column) if called == "prediction" else None
+    for holder, column, loc, called in _level_columns(columns):
+        values = holder.values.get(column) if called == "prediction" else None
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
         if values is not None and wrong is not None and wrong.any():
             what = _listed(values.filter(wrong))
             are = _are(wrong)
             message = f"{_count(wrong)} of the prediction column '{column}' {are} no level of the outcome: {what}"
             hint = _meant(values.filter(wrong), levels)
-            yield held.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values)
+            yield holder.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values)
 
 
 def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:
@@ -209,6 +211,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _listed(values: pl.Series) -> str:
+    """Return the first of the values that occur, for a message."""
     levels = values.unique().sort().to_list()
     return ", ".join(shown(level) for level in levels[:SHOWN]) + (", …" if len(levels) > SHOWN else "")
 

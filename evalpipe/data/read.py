@@ -42,11 +42,11 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         if columns.rows.dataset.role == "evaluate":
             for calibrating in (other for other in predicted if other.rows.dataset.role == "calibrate"):
                 columns.problems.extend(leaks.shared(columns, calibrating))
-    found = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
-    if found:
-        raise DataError(*found)
-    known = baseline.of(plan, references)
-    return tuple(build.sample(read_columns[dataset.name], levels, known) for dataset in plan.datasets)
+    all_problems = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
+    if all_problems:
+        raise DataError(*all_problems)
+    training_mean = baseline.of(plan, references)
+    return tuple(build.sample(read_columns[dataset.name], levels, training_mean) for dataset in plan.datasets)
 
 
 def _texts(plan: Plan) -> tuple[str, ...]:

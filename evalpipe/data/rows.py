@@ -41,7 +41,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowBlock:
     """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
 
     ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order.
@@ -55,7 +55,7 @@ class Rows:
     dataset: DatasetPlan
     frame: pl.DataFrame
     sources: tuple[Source, ...]
-    models: Mapping[str, Rows] = field(default_factory=lambda: MappingProxyType({}))
+    models: Mapping[str, RowBlock] = field(default_factory=lambda: MappingProxyType({}))
     types: Mapping[str, CellType | None] = field(default_factory=lambda: MappingProxyType({}))
     unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     incomplete: int = 0
@@ -140,7 +140,7 @@ def named(plan: Plan, loc: Loc) -> tuple[str, ...]:
     return (f"named at {place or 'the spec, ' + path_text(loc)}",)
 
 
-def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> Rows | list[Problem]:
+def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> RowBlock | list[Problem]:
     """Read the planned columns of a dataset, and of its models' files, and keep the rows that meet its ``where``.
 
     ``text`` are the columns to be read as text. Files of predictions are matched to the dataset before ``where`` is
@@ -150,46 +150,36 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     from evalpipe.data.complete import complete
 
     own, problems = whole(plan, dataset, frame, text)
-    held: dict[str, Rows] = {}
+    files: dict[str, RowBlock] = {}
     for model, part in dataset.predictions.items():
-        rows, found = whole(plan, part, None, text)
-        problems += found
+        rows, faults = whole(plan, part, None, text)
+        problems += faults
         if rows is not None:
-            held[model] = rows
+            files[model] = rows
     if own is None or problems:
         return problems
-    own, problems = match(own, held)
+    own, problems = match(own, files)
     kept = problems or _kept(own)
     if isinstance(kept, list):
         return kept
     if plan.complete_case and dataset.role != "reference":
-        whole_rows = complete(kept, held)
-        if not isinstance(whole_rows, Rows):
+        whole_rows = complete(kept, files)
+        if not isinstance(whole_rows, RowBlock):
             return [whole_rows]
         kept = whole_rows
-    kept, problems = take(kept, held)
+    kept, problems = take(kept, files)
     return problems or kept
 
 
 def whole(
     plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
-) -> tuple[Rows | None, list[Problem]]:
+) -> tuple[RowBlock | None, list[Problem]]:
     """Read the planned columns, and those that conditions mention, of all files of a path; None where it cannot be."""
     import polars as pl
 
-    asked = plan.places.place(*dataset.table.named.loc)
+    named_at = plan.places.place(*dataset.table.named.loc)
     columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.compared)))
-    parts: list[pl.DataFrame] = []
-    sources: list[Source] = []
-    problems: list[Problem] = []
-    for path, shown_path in dataset.table.files:
-        try:
-            part, source = _file(dataset, path, shown_path, columns, text, len(sources))
-        except Unreadable as fault:
-            problems.append(fault.problem(shown_path, asked))
-        else:
-            parts.append(part)
-            sources.append(source)
+    parts, sources, problems = _files(dataset, columns, text, named_at)
     if frame is not None:
         parts.append(_numbered(frame.select(columns), 0))
         sources.append(Source(None, None, frame.height))
@@ -200,13 +190,31 @@ def whole(
     except pl.exceptions.PolarsError:
         message = f"the files of {dataset.table.named.called} hold different types in the same column"
         hint = "write each column with one type in all files"
-        return None, [Problem("types-differ", message, asked, hint, notes=_types(parts))]
-    rows = Rows(plan, dataset, joined, tuple(sources))
+        return None, [Problem("types-differ", message, named_at, hint, notes=_types(parts))]
+    rows = RowBlock(plan, dataset, joined, tuple(sources))
     problems = _not_of_type(rows)
     return (None, problems) if problems else (replace(rows, types=_told(rows)), [])
 
 
-def _told(rows: Rows) -> Mapping[str, CellType | None]:
+def _files(
+    dataset: DatasetPlan, columns: Sequence[str], text: Sequence[str], named_at: Place | None
+) -> tuple[list[pl.DataFrame], list[Source], list[Problem]]:
+    """Read columns of all files of a dataset: their rows, what each file is, and the problems of those that cannot."""
+    parts: list[pl.DataFrame] = []
+    sources: list[Source] = []
+    problems: list[Problem] = []
+    for path, shown_path in dataset.table.files:
+        try:
+            part, source = _file(dataset, path, shown_path, columns, text, len(sources))
+        except Unreadable as fault:
+            problems.append(fault.problem(shown_path, named_at))
+        else:
+            parts.append(part)
+            sources.append(source)
+    return parts, sources, problems
+
+
+def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
     """Tell the types of the columns that conditions and slices are about, of separated text."""
     from evalpipe.data.celltypes import tell
 
@@ -221,7 +229,7 @@ def _told(rows: Rows) -> Mapping[str, CellType | None]:
     })
 
 
-def _not_of_type(rows: Rows) -> list[Problem]:
+def _not_of_type(rows: RowBlock) -> list[Problem]:
     """Find the cells that are not of the type that is declared for their column."""
     from evalpipe.data.celltypes import CALLED, strange
 
@@ -244,6 +252,7 @@ def _not_of_type(rows: Rows) -> list[Problem]:
 def _file(
     dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
 ) -> tuple[pl.DataFrame, Source]:
+    """Read columns of one file, blank lines left out; raises Unreadable."""
     from evalpipe.data.formats import read
 
     try:
@@ -260,6 +269,7 @@ def _file(
 
 
 def _numbered(frame: pl.DataFrame, number: int) -> pl.DataFrame:
+    """Return the rows of file ``number`` with their `POSITION`."""
     import polars as pl
 
     first = number * FILE + 1
@@ -282,30 +292,31 @@ def _alike(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> list[pl.DataF
     from evalpipe.data.values import texts
 
     kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in dataset.columns}
-    mixed = [name for name, found in kinds.items() if len(found) > 1 and not all(kind.is_numeric() for kind in found)]
+    mixed = [name for name, types in kinds.items() if len(types) > 1 and not all(kind.is_numeric() for kind in types)]
     return [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
 
 
 def _types(parts: Sequence[pl.DataFrame]) -> tuple[str, ...]:
+    """Return the columns that have several types in the files, each with these, for the notes of a problem."""
     kinds = {name: sorted({str(part[name].dtype) for part in parts}) for name in parts[0].columns}
-    return tuple(f"column '{name}': {', '.join(found)}" for name, found in kinds.items() if len(found) > 1)
+    return tuple(f"column '{name}': {', '.join(types)}" for name, types in kinds.items() if len(types) > 1)
 
 
-def _kept(rows: Rows) -> Rows | list[Problem]:
+def _kept(rows: RowBlock) -> RowBlock | list[Problem]:
     """Keep the rows that meet ``where`` and note which meet the conditions of slices; a problem when none is left."""
     if rows.frame.height == 0:
         hint = "was it written to the end?"
         return [Problem("no-rows", f"dataset '{rows.name}' has no rows", rows.place, hint)]
-    found = _conditions(rows)
-    if isinstance(found, list):
-        return found
-    flags = found.pop("where", None)
+    conditions = _conditions(rows)
+    if isinstance(conditions, list):
+        return conditions
+    flags = conditions.pop("where", None)
     hidden = [name for name in rows.frame.columns if name.startswith("\0")]
     frame = rows.frame.select([*rows.dataset.columns, *hidden]).with_columns(
-        column.fill_null(value=False).alias(f"\0{name}") for name, column in found.items())
+        column.fill_null(value=False).alias(f"\0{name}") for name, column in conditions.items())
     if flags is None:
-        return replace(rows, frame=frame, unknown=_unknown(found))
-    unknown = _unknown({"where": flags} | {name: column.filter(flags) for name, column in found.items()})
+        return replace(rows, frame=frame, unknown=_unknown(conditions))
+    unknown = _unknown({"where": flags} | {name: column.filter(flags) for name, column in conditions.items()})
     if not flags.any():
         return [_none_left(rows, unknown["where"])]
     return replace(rows, frame=frame.filter(flags), unknown=unknown)
@@ -316,7 +327,8 @@ def _unknown(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
     return MappingProxyType({name: column.null_count() for name, column in flags.items()})
 
 
-def _none_left(rows: Rows, unknown: int) -> Problem:
+def _none_left(rows: RowBlock, unknown: int) -> Problem:
+    """Return the problem of a condition that no row meets; for ``unknown`` rows it cannot be told."""
     message = f"no row of dataset '{rows.name}' meets its 'where'"
     notes = [f"{rows.frame.height:,} {'row was' if rows.frame.height == 1 else 'rows were'} read"]
     if unknown:
@@ -325,7 +337,7 @@ def _none_left(rows: Rows, unknown: int) -> Problem:
     return Problem("no-rows-left", message, place, "check the values it compares with", notes=tuple(notes))
 
 
-def _conditions(rows: Rows) -> dict[str, pl.Series] | list[Problem]:
+def _conditions(rows: RowBlock) -> dict[str, pl.Series] | list[Problem]:
     """Return which rows meet each condition: "where", and "slice <name>" for those of slices; null where unknown."""
     import polars as pl
 

@@ -73,14 +73,14 @@ class Predictions:
         return math.log(threshold) - math.log1p(-threshold)
 
     def threshold_at(self, cut: Any) -> Any:
-        """Return cuts of the score as thresholds are written."""
+        """Return the threshold that a cut of the score is written as, or those of an array of cuts."""
         return np.exp(-np.logaddexp(0.0, -cut)) if self.log_odds else cut
 
     def classified(self, cuts: Any, thresholds: Any = None) -> Predictions:
-        """Return the same with the classes of a cut of the score, or of one a row [n]; none in the zone about it.
+        """Return the predictions with classes by a cut of the score, or by one for each row [n].
 
-        ``thresholds`` are the cuts as they were written, which are of the probability where there is one; what the cuts
-        come to, where they were not written.
+        Rows in the equivocal zone about the threshold have no class. ``thresholds`` are the cuts as they are written,
+        of the probability where there is one; None where only the cuts are known.
         """
         assert self.score is not None  # noqa: S101 - known to the caller
         written = self.threshold_at(cuts) if thresholds is None else thresholds
@@ -91,7 +91,7 @@ class Predictions:
 
 
 @dataclass(frozen=True, slots=True)
-class Slicing:
+class SlicedRows:
     """One way to slice the rows of a sample.
 
     ``title`` names it, as in "season × habitat"; ``labels`` are those of each slice by column, such as {"season": "a",
@@ -131,8 +131,8 @@ class Sample:
     warnings: tuple[Warned, ...] = ()
     baseline: float | None = None
     cluster: Values | None = None
-    slicings: tuple[Slicing, ...] = ()
-    searched: tuple[Slicing, ...] = ()
+    slicings: tuple[SlicedRows, ...] = ()
+    searched: tuple[SlicedRows, ...] = ()
     exposure: Floats | None = None
 
     def named(self, name: str) -> dict[str, str]:

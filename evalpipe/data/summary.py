@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats, Values
     from evalpipe.data.columns import Columns
-    from evalpipe.data.rows import Rows
+    from evalpipe.data.rows import RowBlock
 
 
 def _effective(weights: Floats) -> float:
@@ -26,16 +26,17 @@ def _effective(weights: Floats) -> float:
 def files(columns: Columns) -> tuple[InputFile, ...]:
     """Return the files that were read, each with the rows that count; a file that serves several models once."""
     counts = counting(columns)
-    found: dict[tuple[str, str | None], InputFile] = {}
+    by_path: dict[tuple[str, str | None], InputFile] = {}
     for rows in (columns.rows, *columns.rows.models.values()):
         for file in _files(rows, counts):
-            same = found.setdefault((file.role, file.path), file)
+            same = by_path.setdefault((file.role, file.path), file)
             merged = list(dict.fromkeys((*same.columns, *file.columns)))
-            found[file.role, file.path] = same.model_copy(update={"columns": merged})
-    return tuple(found.values())
+            by_path[file.role, file.path] = same.model_copy(update={"columns": merged})
+    return tuple(by_path.values())
 
 
-def _files(rows: Rows, counting: pl.Series) -> tuple[InputFile, ...]:
+def _files(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
+    """Return the files of rows, each with the number of its rows for which ``counting`` is true."""
     import polars as pl
 
     read = list(dict.fromkeys((*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)))
@@ -62,12 +63,12 @@ def counting(columns: Columns) -> pl.Series:
 def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
     """Count the rows of a sample; ``frame`` holds its truth and weights, ``whole`` says that weights are counts."""
     rows, plan = columns.rows, columns.rows.plan
-    known = columns.values.get(plan.outcome.column) is not None
-    height = frame.height if known else rows.frame.height
+    has_outcome = columns.values.get(plan.outcome.column) is not None
+    height = frame.height if has_outcome else rows.frame.height
     weights = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(frame.height)
-    total = float(weights.sum()) if known else float(height)
-    counts = _counts(frame, levels, weights, plan.task) if known else []
-    events = counts[0].weight if plan.task == "binary" and known else 0.0
+    total = float(weights.sum()) if has_outcome else float(height)
+    counts = _counts(frame, levels, weights, plan.task) if has_outcome else []
+    events = counts[0].weight if plan.task == "binary" and has_outcome else 0.0
     before = sum(source.rows for source in rows.sources)
     used = rows.frame.height if rows.dataset.role == "reference" else height
     return DatasetSummary(
@@ -75,13 +76,13 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         excluded_where=before - rows.frame.height - rows.incomplete, unknown_where=rows.unknown.get("where", 0),
         excluded_zero_weight=rows.frame.height - used,
         n=round(total) if whole else used,
-        events=None if plan.task != "binary" else round(events) if whole else counts[0].rows if known else 0,
+        events=None if plan.task != "binary" else round(events) if whole else counts[0].rows if has_outcome else 0,
         total_weight=float(used) if rows.dataset.role == "reference" else total,
-        prevalence=events / total if plan.task == "binary" and known and total else None,
+        prevalence=events / total if plan.task == "binary" and has_outcome and total else None,
         levels=_declared(columns, counts),
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
         n_effective=None if whole or "weight" not in frame.columns else _effective(weights),
-        outcome=spread(frame["truth"].to_numpy(), weights) if plan.task in NUMBERS and known else {},
+        outcome=spread(frame["truth"].to_numpy(), weights) if plan.task in NUMBERS and has_outcome else {},
         **_exposed(frame, weights),
         matched=_matched(rows), excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
     )
@@ -95,13 +96,14 @@ def _exposed(frame: pl.DataFrame, weights: Floats) -> dict[str, Any]:
     return {"total_exposure": total, "rate": float((weights * frame["truth"].to_numpy()).sum()) / total}
 
 
-def _matched(rows: Rows) -> list[Matched]:
+def _matched(rows: RowBlock) -> list[Matched]:
     """Say how each file of predictions was matched to the rows."""
     by: Literal["id", "position"] = "position" if rows.plan.id is None else "id"
-    return [Matched(model=model, by=by, agree=list(held.dataset.compared)) for model, held in rows.models.items()]
+    return [Matched(model=model, by=by, agree=list(block.dataset.compared)) for model, block in rows.models.items()]
 
 
 def _counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task: str) -> list[LevelCount]:
+    """Count the rows of each level, and total their weights."""
     truth = frame["truth"].to_numpy()
     codes = np.where(truth.astype(bool), 0, 1) if task == "binary" else truth
     masks = [codes == place for place in range(len(levels))]
@@ -154,7 +156,7 @@ def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
     return (Warned(code="absent-level", message=message),)
 
 
-def unknown_conditions(rows: Rows) -> tuple[Warned, ...]:
+def unknown_conditions(rows: RowBlock) -> tuple[Warned, ...]:
     """Warn of rows that meet no condition because a value is missing."""
     warnings: list[Warned] = []
     for key, count in rows.unknown.items():

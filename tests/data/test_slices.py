@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
-from evalpipe.data.sample import Sample, Slicing
+from evalpipe.data.sample import Sample, SlicedRows
 from evalpipe.data.slices import intervals, ordered
 from evalpipe.errors import DataError, SpecError
 from evalpipe.plan import plan, sources
@@ -55,7 +55,7 @@ def sample(frame: pl.DataFrame | None = None, path: str = "memory", **changes: A
     return read(plan(spec, look(sources(spec), frames)), frames)[0]
 
 
-def members(found: Sample, slicing: Slicing) -> dict[str, list[float]]:
+def members(found: Sample, slicing: SlicedRows) -> dict[str, list[float]]:
     """Return the probabilities of the rows of each slice, by its labels; they tell the rows apart."""
     chances = found.models["m"].probability
     assert chances is not None
