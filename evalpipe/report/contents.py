@@ -13,17 +13,17 @@ from evalpipe.report import (
     figures,
     method,
     models,
+    prevalence,
     provenance,
     summary,
+    thresholds,
 )
 from evalpipe.report.comparisons import comparison_views
 from evalpipe.report.costs import costs_view
 from evalpipe.report.masthead import masthead, short_spec, subject
 from evalpipe.report.page import Card, Code, Figures, Heading, Section, Text
-from evalpipe.report.prevalence import prevalence_view
 from evalpipe.report.recalibration import recalibration_views
 from evalpipe.report.slices import slices_views
-from evalpipe.report.thresholds import thresholds_views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,22 +54,6 @@ def card_of(results: Results) -> Card:
         foot=(f"{results.name}, spec ", short_spec(results), f", {version}. Every number on this card is in ",
               Code("results.json"), "."),
     )
-
-
-def _prevalence(results: Results) -> Iterator[Partial]:
-    view = prevalence_view(results)
-    if view:
-        yield Partial("prevalence", "Prevalence", "prevalence.html", view, {
-            dataset.anchor: Figures(
-                partial(figures.prevalence_drawings, results, dataset.name, first=place == 0),
-                above=() if dataset.tables else (Heading(dataset.name),))
-            for place, dataset in enumerate(view.datasets)})
-
-
-def _thresholds(results: Results) -> Iterator[Partial]:
-    for chosen in thresholds_views(results):
-        yield Partial(chosen.anchor, chosen.title, "thresholds.html", chosen, {
-            chosen.anchor: Figures(partial(figures.threshold_drawings, results, chosen.dataset))})
 
 
 def _costs(results: Results) -> Iterator[Partial]:
@@ -115,7 +99,8 @@ def _slices(results: Results) -> Iterator[Partial]:
 
 
 SECTIONS: tuple[Callable[[Results], Iterator[Section | Partial]], ...] = (
-    summary.sections, dataset_results.sections, _prevalence, _thresholds, _costs, _recalibrations, _comparisons,
-    desirability.sections, _slices, data.sections, models.sections, method.sections, provenance.sections,
+    summary.sections, dataset_results.sections, prevalence.sections, thresholds.sections, _costs, _recalibrations,
+    _comparisons, desirability.sections, _slices, data.sections, models.sections, method.sections,
+    provenance.sections,
 )
 """What makes the sections of the card, in their order."""

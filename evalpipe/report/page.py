@@ -249,15 +249,18 @@ class Table:
     def bodies(self, limit: int | None) -> Iterator[tuple[Group | None, tuple[Row, ...]]]:
         """Yield each group with the rows under its heading, as far as they are shown; None for those under none."""
         left, heading, rows = self.kept(limit), None, list[Row]()
+        cut = left < self.whole
         for row in self.rows:
+            if cut and not left:
+                break
             if isinstance(row, Group):
-                if rows:
+                if rows or heading is not None:
                     yield heading, tuple(rows)
                 heading, rows = row, []
-            elif left:
+            else:
                 rows.append(row)
                 left -= 1
-        if rows:
+        if rows or heading is not None:
             yield heading, tuple(rows)
 
     def line(self, row: Row) -> Iterator[Place]:

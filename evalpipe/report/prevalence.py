@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report import wording
-from evalpipe.report.page import Number
-from evalpipe.report.tables import is_whole, limited, overall, shown
+from evalpipe.report.figures import prevalence_drawings
+from evalpipe.report.page import Column, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.report.tables import evaluated, is_whole, labels, overall, shown, with_limits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from evalpipe.report.page import Block
     from evalpipe.results import Estimate, Prior, Results, Scalar
 
 SAMPLE = "In the sample"
@@ -18,80 +22,41 @@ ABREAST = 4
 """The most prevalences in a table; more go to a further one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShareRow:
-    """The share of a level in a dataset, and what is declared."""
-
-    dataset: str
-    level: str
-    observed: Number
-    declared: str
+WEIGHED = (
+    "At a prevalence, each class of the rows is weighed to have its share. That is right where only the mix of the "
+    "classes differs, and wrong where the classes themselves look different."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class AtRow:
-    """A measure of a model at each prevalence; None where it is not asked for."""
-
-    measure: str
-    model: str
-    cells: tuple[Number | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AtTable:
-    """Measures on a dataset at some prevalences."""
-
-    heads: tuple[str, ...]
-    rows: tuple[AtRow, ...]
-
-    @property
-    def limited(self) -> bool:
-        """Whether a number has an interval."""
-        return limited(cell for row in self.rows for cell in row.cells)
-
-
-@dataclass(frozen=True, slots=True)
-class PrevalenceDataset:
-    """What there is on one dataset; its figures stand under the anchor."""
-
-    name: str
-    anchor: str
-    tables: tuple[AtTable, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PrevalenceView:
-    """The whole section."""
-
-    lead: str
-    spread: str
-    shares: tuple[ShareRow, ...]
-    datasets: tuple[PrevalenceDataset, ...]
-
-    @property
-    def limited(self) -> bool:
-        """Whether a number has an interval."""
-        return limited(row.observed for row in self.shares)
-
-
-def prevalence_view(results: Results) -> PrevalenceView | None:
-    """Write the section; None where no prevalence is declared and no measure is asked for at one."""
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section; none where no prevalence is declared and no measure is asked for at one."""
     if results.prevalence is None and not any("prevalence" in e.params for e in results.rows):
-        return None
-    names = [d.name for d in results.datasets if overall(results, d.name)]
-    return PrevalenceView(
-        lead=_lead(results),
-        spread=_spread(results),
-        shares=tuple(
-            ShareRow(share.dataset, share.level, _number(share.value, share.lower, share.upper),
-                     _declared(results.prevalence, share.level))
-            for share in results.observed
-        ),
-        datasets=tuple(
-            PrevalenceDataset(name, f"prevalence-{place}", _tables(results, name))
-            for place, name in enumerate(names, 1)
-        ),
-    )
+        return
+    lead = " ".join(filter(None, (_lead(results), _spread(results), WEIGHED)))
+    datasets = [
+        block for place, (_, dataset) in enumerate(evaluated(results))
+        for block in _dataset(results, dataset.name, first=place == 0)
+    ]
+    yield Section("prevalence", "Prevalence", (Text(lead, "lead"), _shares(results), *datasets))
+
+
+def _shares(results: Results) -> Table:
+    rows = tuple(
+        Row((share.dataset, share.level, _number(share.value, share.lower, share.upper),
+             _declared(results.prevalence, share.level)))
+        for share in results.observed)
+    columns = (Column("Dataset"), Column("Level"), Column("Observed", "num"), Column("Declared", "num"))
+    return Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, rows)
+
+
+def _dataset(results: Results, dataset: str, *, first: bool) -> Iterator[Block]:
+    """Write what there is on a dataset; nothing where that is neither a table nor a figure."""
+    tables = list(_tables(results, dataset))
+    if tables:
+        yield Heading(dataset)
+        yield from tables
+    yield Figures(partial(prevalence_drawings, results, dataset, first=first),
+                  above=() if tables else (Heading(dataset),))
 
 
 def _lead(results: Results) -> str:
@@ -145,24 +110,26 @@ def _number(value: float, lower: float | None, upper: float | None) -> Number:
     return Number(text, limits, None, numbers.exact(value))
 
 
-def _tables(results: Results, dataset: str) -> tuple[AtTable, ...]:
+def _tables(results: Results, dataset: str) -> Iterator[Table]:
     """Make the tables of measures that are asked for at a prevalence: a column for each, that of the sample first."""
-    rows = [e for e in overall(results, dataset) if e.class_ is None]
-    asked = {_key(e) for e in rows if "prevalence" in e.params}
-    places = dict.fromkeys(e.params["prevalence"] for e in rows if "prevalence" in e.params)
-    heads = [SAMPLE] if any(_key(e) in asked and "prevalence" not in e.params for e in rows) else []
+    estimates = [e for e in overall(results, dataset) if e.class_ is None]
+    asked = {_key(e) for e in estimates if "prevalence" in e.params}
+    places = dict.fromkeys(e.params["prevalence"] for e in estimates if "prevalence" in e.params)
+    heads = [SAMPLE] if any(_key(e) in asked and "prevalence" not in e.params for e in estimates) else []
     heads += [_head(results, at) for at in places]
-    found: dict[tuple[object, ...], dict[str, Estimate]] = {}
-    first = list(dict.fromkeys(_key(e)[:-1] for e in rows))
-    for e in sorted(rows, key=lambda e: first.index(_key(e)[:-1])):
+    by_measure: dict[tuple[object, ...], dict[str, Estimate]] = {}
+    order = list(dict.fromkeys(_key(e)[:-1] for e in estimates))
+    for e in sorted(estimates, key=lambda e: order.index(_key(e)[:-1])):
         if _key(e) in asked:
             at = e.params.get("prevalence")
-            found.setdefault(_key(e), {})[SAMPLE if at is None else _head(results, at)] = e
-    chunks = [heads[start : start + ABREAST] for start in range(0, len(heads), ABREAST)]
-    return tuple(
-        AtTable(tuple(chunk), tuple(_row(results, each, chunk) for each in found.values() if set(each) & set(chunk)))
-        for chunk in chunks
-    )
+            by_measure.setdefault(_key(e), {})[SAMPLE if at is None else _head(results, at)] = e
+    for start in range(0, len(heads), ABREAST):
+        abreast = heads[start : start + ABREAST]
+        rows = tuple(_row(results, row, abreast) for row in by_measure.values() if set(row) & set(abreast))
+        columns = (Column("Measure"), Column("Model", shown=len(results.models) > 1),
+                   *(Column(head, "num") for head in abreast))
+        yield Table(f"Measures by prevalence on {dataset}{with_limits(results, rows)}", columns, rows,
+                    rest="estimates.csv")
 
 
 def _key(e: Estimate) -> tuple[object, ...]:
@@ -178,13 +145,14 @@ def _head(results: Results, at: Scalar) -> str:
     return f"A{wording.at(at)[1:]}" + (" (declared)" if known else "")
 
 
-def _row(results: Results, found: dict[str, Estimate], heads: list[str]) -> AtRow:
-    metrics, labels = {m.name: m for m in results.metrics}, {model.name: model.label for model in results.models}
-    e = next(iter(found.values()))
+def _row(results: Results, estimates: Mapping[str, Estimate], heads: Iterable[str]) -> Row:
+    """Write a measure of a model at each prevalence; a dash where it is not asked for."""
+    metrics = {metric.name: metric for metric in results.metrics}
+    e = next(iter(estimates.values()))
     own = {name: value for name, value in e.params.items() if name != "prevalence"}
     whole = is_whole(metrics[e.metric])
-    weighed = next((each.params for each in found.values() if "prevalence" in each.params), {})
-    return AtRow(
-        wording.measure(wording.titled(metrics[e.metric].title, weighed), own, e.average), labels[e.model],
-        tuple(shown(found[head], whole=whole) if head in found else None for head in heads),
-    )
+    weighed = next((each.params for each in estimates.values() if "prevalence" in each.params), {})
+    return Row((
+        wording.measure(wording.titled(metrics[e.metric].title, weighed), own, e.average), labels(results)[e.model],
+        *(shown(estimates[head], whole=whole) if head in estimates else "–" for head in heads),
+    ))

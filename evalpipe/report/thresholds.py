@@ -2,94 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.report import wording
+from evalpipe.report.figures import threshold_drawings
 from evalpipe.report.names import Names, names_of
-from evalpipe.report.page import Number
+from evalpipe.report.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.report.tables import is_whole, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from evalpipe.report.page import Block, Cell
     from evalpipe.results import Results, Scalar, Threshold
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureAt:
-    """A measure at a chosen threshold: on the rows that chose, how much too good that is, and on the evaluated rows."""
-
-    measure: str
-    role: str
-    """What the rule wants of it: "maximized", "at least 0.9"."""
-    apparent: Number
-    optimism: Number
-    corrected: Number
-    evaluated: Number
+BOOTSTRAPPED = (
+    "Rows that choose a threshold make it look too good. In each bootstrap replicate of them the threshold was chosen "
+    "anew: the spread of these is its interval, and the optimism is the mean of the measure in a replicate less that "
+    "on all rows at the same threshold (Harrell, Lee & Mark 1996). Where chosen less optimism is corrected."
+)
+BOUNDED = "A bound is kept on the rows that choose; on other rows the measure may lie on either side of it."
+CROSSED = ": cross-fitted, the rows of each fold are classified by the threshold that the other folds choose"
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenView:
-    """One threshold: of which model, by which rule and rows, with its interval, and the measures at it."""
-
-    model: str
-    rule: str
-    chosen_on: str
-    value: Number
-    measures: tuple[MeasureAt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdsView:
-    """The section of one dataset."""
-
-    dataset: str
-    title: str
-    anchor: str
-    crossed: bool
-    uncertain: bool
-    """Whether there are intervals and optimism, from the bootstrap."""
-    bounded: bool
-    rows: tuple[ChosenView, ...]
-
-
-def thresholds_views(results: Results) -> tuple[ThresholdsView, ...]:
+def sections(results: Results) -> Iterator[Section]:
     """Write a section for every dataset whose classes are made by a threshold that a rule chose."""
-    names = names_of(results)
     ruled = {row.dataset for row in results.thresholds if row.rule != "fixed"}
-    return tuple(
-        _view(results, names, dataset.name, place, len(ruled))
-        for place, dataset in enumerate(results.datasets, 1) if dataset.name in ruled
-    )
+    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+        if dataset in ruled:
+            title = f"Thresholds on {dataset}" if len(ruled) > 1 else "Thresholds"
+            yield Section(f"thresholds-{place}", title, tuple(_blocks(results, dataset)))
 
 
-def _view(results: Results, names: Names, dataset: str, place: int, many: int) -> ThresholdsView:
+def _blocks(results: Results, dataset: str) -> Iterator[Block]:
     rows = [row for row in results.thresholds if row.dataset == dataset]
-    return ThresholdsView(
-        dataset=dataset,
-        title=f"Thresholds on {dataset}" if many > 1 else "Thresholds",
-        anchor=f"thresholds-{place}",
-        crossed=any(row.folds is not None for row in rows),
-        uncertain=any(row.lower is not None for row in rows),
-        bounded=any(row.constraints for row in rows),
-        rows=tuple(_chosen(results, names, row) for row in rows),
-    )
+    yield Text("The threshold of each model, and what it achieves. No row of "
+               f"{dataset} is judged by a threshold that it helped to choose"
+               f"{CROSSED if any(row.folds is not None for row in rows) else ''}.", "lead")
+    uncertain = any(row.lower is not None for row in rows)
+    yield _table(results, dataset, rows, uncertain=uncertain)
+    if uncertain:
+        yield Text(BOOTSTRAPPED, "small")
+    if any(row.constraints for row in rows):
+        yield Text(BOUNDED, "small")
+    yield Figures(partial(threshold_drawings, results, dataset))
 
 
-def _chosen(results: Results, names: Names, row: Threshold) -> ChosenView:
-    value = Number(numbers.plain(row.value), None, None, numbers.exact(row.value))
-    if row.rule != "fixed":
-        value = Number(numbers.number(row.value), None, None, numbers.exact(row.value))
+def _table(results: Results, dataset: str, rows: Sequence[Threshold], *, uncertain: bool) -> Table:
+    names = names_of(results)
+    limits = f", with {wording.level(results.intervals.level)} intervals" if uncertain else ""
+    columns = (Column("Measure", style="what"), Column("Where chosen", "num"), Column("Optimism", "num"),
+               Column("Corrected", "num"), Column(f"On {dataset}", "num"))
+    lines: list[Row | Group] = []
+    for row in rows:
+        lines += [Group(_chosen(names, row)), *_measures(results, names, row)]
+    return Table(f"Thresholds, and the measures at them where they were chosen and on {dataset}{limits}", columns,
+                 tuple(lines), "compared chosen", stacked=True)
+
+
+def _chosen(names: Names, row: Threshold) -> Cell:
+    """Write a threshold with its interval: of which model, by which rule and rows."""
+    value = Number(numbers.plain(row.value) if row.rule == "fixed" else numbers.number(row.value), None, row.reason,
+                   numbers.exact(row.value))
     if row.lower is not None and row.upper is not None:
         value = Number(*numbers.interval(row.value, row.lower, row.upper), row.reason, numbers.exact(row.value))
-    elif row.reason is not None:
-        value = Number(value.value, None, row.reason, value.exact)
-    return ChosenView(
-        model=names.model(row.model, row.variant),
-        rule={"fixed": "written in the spec", "bayes": "decided by the costs"}.get(row.rule, in_words(names, row)),
-        chosen_on=_rows(row), value=value, measures=tuple(_measures(results, names, row)),
-    )
+    rule = {"fixed": "written in the spec", "bayes": "decided by the costs"}.get(row.rule, in_words(names, row))
+    about = "; ".join(filter(None, (rule, _rows(row))))
+    return f"{names.model(row.model, row.variant)}: ", value, Aside(about, "options")
 
 
 def in_words(names: Names, row: Threshold) -> str:
@@ -124,19 +106,16 @@ def _rows(row: Threshold) -> str:
             "of all rows is for later use")
 
 
-def _measures(results: Results, names: Names, row: Threshold) -> Iterator[MeasureAt]:
-    """Yield the measure that was to be best, then those that are bounded."""
+def _measures(results: Results, names: Names, row: Threshold) -> Iterator[Row]:
+    """Yield the measure that was to be best, then those that are bounded, each with what the rule wants of it."""
     if row.metric is None:
         return
     goal = (row.metric, row.params, f"{row.rule.split(' ', 1)[0]}d", row.apparent, row.optimism, row.corrected)
     bounds = [(one.metric, one.params, _role(one.min, one.max), one.apparent, one.optimism, one.corrected)
               for one in row.constraints]
     for metric, params, role, apparent, optimism, corrected in (goal, *bounds):
-        yield MeasureAt(
-            measure=_named(names, metric, params), role=role, apparent=_plain(apparent),
-            optimism=_gain(optimism, apparent), corrected=_plain(corrected),
-            evaluated=_evaluated(results, row, metric, params),
-        )
+        yield Row(((_named(names, metric, params), Aside(role, "options")), _plain(apparent), _gain(optimism, apparent),
+                   _plain(corrected), _evaluated(results, row, metric, params)))
 
 
 def _plain(value: float | None) -> Number:

@@ -10,9 +10,10 @@ from engine.runs import BOTH, intervals, people, run
 from engine.test_prevalence import WORDS, words
 from evalpipe.report.html import html_page
 from evalpipe.report.names import names_of
-from evalpipe.report.prevalence import PrevalenceView, prevalence_view
+from evalpipe.report.prevalence import sections
 from evalpipe.report.recalibration_verdict import verdict_of
 from evalpipe.results import Results
+from report.blocks import column, heads, lines, paragraphs, table, tables
 
 BETA: dict[str, Any] = {
     "prevalence": {"beta": [20.0, 80.0], "source": "a survey"}, "models": BOTH, "intervals": intervals(100),
@@ -26,42 +27,36 @@ def beta() -> Results:
     return run(people(300), **BETA)
 
 
-def seen(results: Results) -> PrevalenceView:
-    view = prevalence_view(results)
-    assert view is not None
-    return view
+def lead(results: Results) -> str:
+    return paragraphs(sections(results))[0]
 
 
 def test_the_declared_prevalence_is_told_with_its_form_and_source(beta: Results) -> None:
-    view = seen(beta)
-    assert view.lead == (
+    assert lead(beta).startswith(
         "Where the models will be used, the share of 1 is uncertain: a Beta(20, 80) distribution with mean 0.2, 95% "
-        "of it from 0.128 to 0.283. Source: a survey."
+        "of it from 0.128 to 0.283. Source: a survey. Limits at the declared prevalence hold both the sampling error "
+        "and the spread of the prior, of which every bootstrap replicate draws its own. At a prevalence, each class"
     )
-    assert "spread of the prior" in view.spread
-    plain = seen(run(people(300), **BETA | {"prevalence": 0.2}))
-    assert plain.lead == "Where the models will be used, the share of 1 is taken to be 0.2. Its source is not stated."
-    assert plain.spread == ""
+    assert lead(run(people(300), **BETA | {"prevalence": 0.2})).startswith(
+        "Where the models will be used, the share of 1 is taken to be 0.2. Its source is not stated. At a prevalence,")
 
 
 def test_measures_stand_side_by_side_by_measure_and_model(beta: Results) -> None:
-    (dataset,) = seen(beta).datasets
-    (table,) = dataset.tables
-    assert table.heads == ("In the sample", "At prevalence 0.2 (declared)", "At prevalence 0.05")
-    assert [(row.measure, row.model) for row in table.rows] == [
+    measures = table(sections(beta), "Measures by prevalence on d, with 95% intervals")
+    assert heads(measures)[2:] == ["In the sample", "At prevalence 0.2 (declared)", "At prevalence 0.05"]
+    assert [tuple(line[:2]) for line in lines(measures)] == [
         (measure, model) for measure in ("Precision", "PPV", "Brier score (scale = half)") for model in ("p", "q")]
     by_params = {(e.metric, e.model, e.params.get("prevalence")): e for e in beta.rows}
-    for cell, at in zip(table.rows[1].cells, (None, 0.2, 0.05), strict=True):
-        assert cell is not None
-        assert float(cell.exact or "nan") == by_params["precision", "q", at].value
-    assert [cell is None for cell in table.rows[2].cells] == [True, False, True]
+    for head, at in zip(heads(measures)[2:], (None, 0.2, 0.05), strict=True):
+        assert float(column(measures, head)[1].exact) == by_params["precision", "q", at].value
+    assert [cell == "–" for cell in lines(measures)[2][2:]] == [True, False, True]
 
 
 def test_the_observed_share_stands_beside_the_declared_one(beta: Results) -> None:
-    (row,) = seen(beta).shares
+    ((dataset, level, observed, declared),) = lines(table(sections(beta), "Observed and declared prevalence"))
     (share,) = beta.observed
-    assert (row.dataset, row.level, row.declared) == ("d", "1", "0.2 (0.128 to 0.283)")
-    assert row.observed.interval == f"{share.lower:.3f} to {share.upper:.3f}"
+    assert (dataset, level, declared) == ("d", "1", "0.2 (0.128 to 0.283)")
+    assert observed.endswith(f"({share.lower:.3f} to {share.upper:.3f})")
 
 
 def test_a_measure_at_a_prevalence_is_named_so_everywhere(beta: Results) -> None:
@@ -78,19 +73,19 @@ def test_levels_have_a_row_each_and_classes_are_told_apart_by_prevalence() -> No
     asked = [{"metric": "f1", "average": ["macro", "none"], "prevalence": ["sample", "declared"]}]
     found = run(words(), **WORDS, prevalence={"dirichlet": {"a": 4.0, "b": 9.0, "c": 7.0}}, metrics=asked,
                 intervals={"replicates": 100})
-    view = seen(found)
-    assert [row.level for row in view.shares] == ["a", "b", "c"]
-    assert view.datasets[0].tables[0].heads[1] == "At prevalence a 0.2, b 0.45, c 0.35 (declared)"
+    shares, measures = tables(sections(found))
+    assert column(shares, "Level") == ["a", "b", "c"]
+    assert heads(measures)[2] == "At prevalence a 0.2, b 0.45, c 0.35 (declared)"
     page = html_page(found).decode()
     assert page.count("F1 (at prevalence a 0.2, b 0.45, c 0.35)") >= 1
 
 
 def test_without_a_prevalence_there_is_no_section() -> None:
     found = run(people(100), metrics=["brier"], intervals={"method": "none"})
-    assert prevalence_view(found) is None
+    assert list(sections(found)) == []
     assert 'id="prevalence"' not in html_page(found).decode()
     asked = run(people(100), metrics=[{"metric": "brier", "prevalence": 0.1}], intervals={"method": "none"})
-    assert seen(asked).lead == "No prevalence is declared for where the models will be used."
+    assert lead(asked).startswith("No prevalence is declared for where the models will be used. ")
 
 
 def test_a_prior_shift_is_not_judged_by_rows_of_the_sample() -> None:

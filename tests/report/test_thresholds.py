@@ -11,9 +11,10 @@ from evalpipe.numbers import exact
 from evalpipe.report import models
 from evalpipe.report.figures import drawings, threshold_drawings
 from evalpipe.report.html import html_page
-from evalpipe.report.thresholds import thresholds_views
+from evalpipe.report.page import Aside
+from evalpipe.report.thresholds import sections
 from evalpipe.results import Results
-from report.blocks import facts
+from report.blocks import column, facts, groups, paragraphs, table
 
 DATASETS = {"d": {"path": "memory"}, "cal": {"path": "memory", "role": "calibrate"}}
 GIVEN = {"d": people(300, 0), "cal": people(400, 1)}
@@ -29,35 +30,37 @@ def results() -> Results:
 
 
 def test_the_section_has_each_rule_in_words_with_its_rows(results: Results) -> None:
-    (view,) = thresholds_views(results)
-    first, second = view.rows
-    assert (view.title, view.anchor, view.crossed, view.bounded) == ("Thresholds", "thresholds-1", True, True)
-    assert (first.model, first.rule) == ("p", "maximize Sensitivity, with Specificity at least 0.9")
-    assert first.chosen_on == "chosen on cal (400 rows, 137 events)"
-    assert second.rule == "maximize J index"
-    assert second.chosen_on.startswith("cross-fitted in 5 folds of d (300 rows, ")
-    assert second.chosen_on.endswith("that of all rows is for later use")
+    (section,) = sections(results)
+    first, second = groups(table([section]))
+    lead, *_, bounded = paragraphs([section])
+    assert (section.title, section.anchor) == ("Thresholds", "thresholds-1")
+    assert ": cross-fitted, the rows of each fold are" in lead
+    assert bounded.startswith("A bound is kept on the rows that choose; ")
+    assert first.startswith("p: ")
+    assert first.endswith(
+        " maximize Sensitivity, with Specificity at least 0.9; chosen on cal (400 rows, 137 events)")
+    assert " maximize J index; cross-fitted in 5 folds of d (300 rows, " in second
+    assert second.endswith("that of all rows is for later use")
 
 
 def test_the_section_has_the_measures_where_chosen_and_where_judged(results: Results) -> None:
-    (view,) = thresholds_views(results)
+    chosen = table(sections(results))
     row = results.thresholds[0]
-    (best, bound), (alone,) = (one.measures for one in view.rows)
-    assert (best.measure, best.role, bound.measure, bound.role) == (
-        "Sensitivity", "maximized", "Specificity", "at least 0.9")
+    assert column(chosen, "Measure")[:2] == [
+        ("Sensitivity", Aside("maximized", "options")), ("Specificity", Aside("at least 0.9", "options"))]
     assert row.apparent is not None
     assert row.optimism is not None
-    assert best.apparent.value == f"{row.apparent:.3f}"
-    assert best.optimism.exact == exact(row.optimism)
+    assert column(chosen, "Where chosen")[0].value == f"{row.apparent:.3f}"
+    assert column(chosen, "Optimism")[0].exact == exact(row.optimism)
     judged = next(e for e in results.rows if (e.model, e.metric) == ("p", "sensitivity"))
     assert judged.value is not None
-    assert best.evaluated.exact == repr(judged.value)
-    assert alone.evaluated.value == "not among the measures"
+    assert column(chosen, "On d")[0].exact == repr(judged.value)
+    assert column(chosen, "On d")[2].value == "not among the measures"
 
 
 def test_a_run_of_written_thresholds_has_no_section() -> None:
     plain = run(GIVEN["d"], metrics=["sensitivity"], intervals={"method": "none"})
-    assert thresholds_views(plain) == ()
+    assert list(sections(plain)) == []
     assert b"thresholds-1" not in html_page(plain)
 
 
