@@ -33,7 +33,7 @@ from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.rows import rows_of
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.paired import paired_auc
-from evalpipe.plan import Plan
+from evalpipe.plan.plan import Plan
 from evalpipe.statistics import Rows, Summary
 from evalpipe.statistics.rows import present
 

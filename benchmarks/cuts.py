@@ -25,7 +25,8 @@ import evalpipe
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.recalibrate import fold_of
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.run import load
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "methods.md"

@@ -28,7 +28,7 @@ from evalpipe.engine.parts import parts
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.rows import rows_of
 from evalpipe.intervals.noise import range_limits
-from evalpipe.plan import Plan
+from evalpipe.plan.plan import Plan
 from evalpipe.statistics import Summary
 
 Array = np.ndarray[Any, Any]

@@ -12,7 +12,7 @@ from evalpipe.errors import DataError, Problem, UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
     from evalpipe.results import Recalibration, Results
     from evalpipe.spec.models import Spec
 
@@ -96,7 +96,8 @@ def _plan(
 ) -> Plan:
     """Plan to read the one model's predictions from the data."""
     from evalpipe.data.catalog import look
-    from evalpipe.plan import plan_predictions, sources
+    from evalpipe.plan.resolve import plan_predictions
+    from evalpipe.plan.sources import sources
 
     spec = _spec(results, record, path)
     return plan_predictions(spec, look(sources(spec), None if frame is None else {"data": frame}))

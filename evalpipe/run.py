@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.gates.reference import Change
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
     from evalpipe.results import FailOn, Results
     from evalpipe.spec.models import Spec
@@ -86,8 +86,8 @@ def plan(source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.
     ``frames`` are datasets held in memory, by name. Raises SpecError or DataError with every fault.
     """
     from evalpipe.data.catalog import look
-    from evalpipe.plan import plan as make_plan
-    from evalpipe.plan import sources
+    from evalpipe.plan.resolve import plan as make_plan
+    from evalpipe.plan.sources import sources
 
     spec = load(source, overrides)
     return make_plan(spec, look(sources(spec), frames))
@@ -114,8 +114,8 @@ def run(
     from evalpipe.engine.gather import gather
     from evalpipe.gates import judged, look_back
     from evalpipe.gates.reference import REFERENCE, next_reference
-    from evalpipe.plan import plan as make_plan
-    from evalpipe.plan import sources
+    from evalpipe.plan.resolve import plan as make_plan
+    from evalpipe.plan.sources import sources
     from evalpipe.spec.schema import resolved
 
     progress = progress or Silence()

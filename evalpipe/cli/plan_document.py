@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.plan import DatasetPlan, GatePlan, GoalPlan, MetricPlan, ModelPlan, Plan
+    from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import Plan
 
 Document = dict[str, Any]
 
@@ -63,7 +68,7 @@ def _estimates(plan: Plan) -> Iterator[Document]:
 
 
 def _not_served(plan: Plan) -> Iterator[Document]:
-    from evalpipe.plan import LACKING
+    from evalpipe.plan.measures import LACKING
 
     for name, model in plan.models.items():
         for entry in model.lacking(plan.metrics):
@@ -102,7 +107,7 @@ def _worst(plan: Plan) -> Document | None:
     worst = plan.slices.worst
     if worst is None:
         return None
-    from evalpipe.plan.slices import part_column
+    from evalpipe.chapters.slices.plan import part_column
 
     columns = [part_column(part) for part in worst.parts]
     return {**_measure(worst.entry), "columns": columns, "depth": worst.depth, "top": worst.top}

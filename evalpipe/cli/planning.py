@@ -14,7 +14,10 @@ from evalpipe.spec.text import STDIN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.plan import GatePlan, MetricPlan, ModelPlan, Plan
+    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import Plan
 
 
 def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.data.columns import Columns
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 def of(plan: Plan, references: Sequence[Columns]) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.data import complete, rounding, slices
 from evalpipe.data.exposure import expected
 from evalpipe.data.sample import Predictions, Sample
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.arraytypes import Floats, Values
+    from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.data.columns import Columns
-    from evalpipe.plan import ModelPlan, Plan, ZonePlan
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.results import Warned
 
 
@@ -196,7 +199,7 @@ def _predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int
 
 def _of_levels(chances: Floats, scores: Floats | None, predicted: Any, zone: ZonePlan | None) -> Predictions:
     """Return predictions of several levels; the classes are those of the highest score, or probability."""
-    reported, tied = None if zone is None else _frozen(zone.reportable(chances)), 0
+    reported, tied = None if zone is None else _frozen(reportable_rows(zone, chances)), 0
     if predicted is None:
         highest = chances if scores is None else scores
         predicted = _frozen(highest.argmax(axis=1).astype(np.intp))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalpipe.data.rows import RowBlock
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
-    from evalpipe.plan import ModelPlan
+    from evalpipe.plan.models import ModelPlan
 
 
 def check(rows: RowBlock) -> Columns:

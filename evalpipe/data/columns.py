@@ -13,11 +13,11 @@ from evalpipe.data.values import blank, numbers
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.chapters.slices.plan import CutPlan
     from evalpipe.data.rounding import Rounded
     from evalpipe.data.rows import RowBlock
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
-    from evalpipe.plan.slices import CutPlan
     from evalpipe.results import Warned
 
 

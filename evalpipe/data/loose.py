@@ -15,7 +15,7 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.columns import Columns
     from evalpipe.origin import Loc
-    from evalpipe.plan import ModelPlan
+    from evalpipe.plan.models import ModelPlan
 
 
 _MEANT = {"prediction": "the expected count", "rate": "a rate", "loo_prediction": "the expected count"}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.columns import Columns
     from evalpipe.origin import Loc
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 _OUTCOME: Loc = ("outcome", "column")
 _EVENT: Loc = ("outcome", "event")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.data.columns import Columns
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[Sample, ...]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.slices.plan import part_column
 from evalpipe.data.errors import SHOWN, Unreadable, more
 from evalpipe.data.values import shown
 from evalpipe.errors import Place, Problem
 from evalpipe.origin import path_text
-from evalpipe.plan.slices import part_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.origin import Loc
-    from evalpipe.plan import DatasetPlan, Plan
+    from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.plan.sources import CellType
 
 POSITION = "\0position"

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.results import DatasetSummary, InputFile, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.arraytypes import Flags, Floats, Values, Wholes
-    from evalpipe.plan import ZonePlan
+    from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.tasks import Task
 
 
@@ -85,7 +86,7 @@ class Predictions:
         assert self.score is not None  # noqa: S101 - known to the caller
         written = self.threshold_at(cuts) if thresholds is None else thresholds
         shown = self.score if self.probability is None else self.probability
-        reportable = None if self.zone is None else self.zone.reportable(shown, written)
+        reportable = None if self.zone is None else reportable_rows(self.zone, shown, written)
         predicted = self.score >= cuts if self.log_odds or thresholds is None else shown >= written
         return replace(self, predicted=predicted, reportable=reportable)
 

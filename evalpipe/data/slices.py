@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.chapters.slices.plan import CutPlan, part_column
 from evalpipe.data.columns import Graded, read_numbers, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.sample import SlicedRows
 from evalpipe.data.summary import counting
 from evalpipe.data.values import shown, texts
 from evalpipe.levels import level_text
-from evalpipe.plan.slices import CutPlan, part_column
 from evalpipe.spelling import closest_level
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from evalpipe.metrics.declare import ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
-    from evalpipe.plan import MetricPlan
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Summary
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 WIDTH, STEP = 10, 5

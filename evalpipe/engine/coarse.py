@@ -20,7 +20,7 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Predictions, Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 ROWS = 16_384
 """The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of units costs less."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.intervals.contrasts import Verdict
     from evalpipe.metrics.declare import Direction
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
 
 
 @dataclass(frozen=True)

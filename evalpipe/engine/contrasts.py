@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalpipe.engine.estimates import Place
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
 
 LOSSES: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "brier": lambda rows, params: _brier_scale(rows, params) * rows.squared_error(),

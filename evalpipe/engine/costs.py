@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 def cost_references(plan: Plan, sample: Sample) -> Iterator[CostReference]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe import constants
+from evalpipe.chapters.thresholds.plan import called
 from evalpipe.engine.averages import values
 from evalpipe.engine.bands import AXES, band, curve_heights
 from evalpipe.engine.bins import STRATEGIES, bin_edges, totals
@@ -23,7 +24,6 @@ from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bands import pointwise_band, simultaneous_band
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
-from evalpipe.plan import called
 from evalpipe.results.curves import CURVES, Curve
 from evalpipe.statistics import Summary, sweep
 from evalpipe.tasks import MANY
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.replicates import Replicates
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 CLASS_VERTICES = 120
 """The same, of each class's curves where there are several."""

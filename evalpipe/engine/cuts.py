@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.chapters.thresholds.plan import RulePlan
     from evalpipe.data.sample import Predictions, Sample
-    from evalpipe.plan import Plan, RulePlan
+    from evalpipe.plan.plan import Plan
 
 NOWHERE = -1
 """The place of the best cut where no cut has a value and keeps to the bounds."""

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.arraytypes import Floats
+    from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.engine.evaluate import Evaluated
-    from evalpipe.plan import GoalPlan, Plan
+    from evalpipe.plan.plan import Plan
     from evalpipe.results import Scalar, Status
 
 FACTORS = (0.5, 2.0)

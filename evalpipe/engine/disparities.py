@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.engine.evaluate import Evaluated
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
 
 
 def disparities(plan: Plan, one: Evaluated) -> Iterator[Disparity]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.results import Zone
 
 if TYPE_CHECKING:
-    from evalpipe.plan import ZonePlan
+    from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.statistics import Summary
 
 

@@ -18,7 +18,7 @@ from evalpipe.engine.parts import reported
 from evalpipe.engine.support import counts, own_denominator
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
 from evalpipe.intervals.declare import NoLimits, registry
-from evalpipe.plan import LACKING
+from evalpipe.plan.measures import LACKING
 from evalpipe.results import Estimate, Status
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from evalpipe.engine.parts import Part
     from evalpipe.engine.replicates import Replicates
     from evalpipe.intervals.declare import Limits
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 
 CLUSTERS = 20

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.evaluate import Evaluation
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 def gather(

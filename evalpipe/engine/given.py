@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.engine.estimates import Drawn
-    from evalpipe.plan import MetricPlan
+    from evalpipe.plan.measures import MetricPlan
 
 NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.metrics import Metric
-    from evalpipe.plan import MetricPlan
+    from evalpipe.plan.measures import MetricPlan
 
 PAIRS = 20_000_000
 """The most pairs of a row and a distinct truth that are summed over one by one."""

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.engine.averages import values
 from evalpipe.engine.independent import exact
 from evalpipe.intervals.resampling import stream
 from evalpipe.metrics.declare import ratio
-from evalpipe.plan.prevalence import SAMPLE
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
 
 PERMUTATIONS = 200
 """Random pairings of truths with predictions, for measures whose mean has no closed form."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from evalpipe.plan import MetricPlan
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Summary
 
 UNITS = {"gaps": 5, "squared_gaps": 20, "scatter": 20}

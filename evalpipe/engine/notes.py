@@ -11,14 +11,14 @@ from evalpipe.metrics import registry
 from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.declare import ratio
 from evalpipe.metrics.logistic import line
-from evalpipe.plan import LACKING
+from evalpipe.plan.measures import LACKING
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate
     from evalpipe.statistics import Summary
 

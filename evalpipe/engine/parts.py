@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Wholes
     from evalpipe.data.sample import Predictions, Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 
 GRID = np.arange(101) / 100

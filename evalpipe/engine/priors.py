@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 def declared_prior(plan: Plan, levels: Sequence[str]) -> Prior | None:

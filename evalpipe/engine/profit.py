@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.replicates import Replicates
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 
 EVEN = 1e-12

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.calibration import Fitted, Training, Unfit, registry
+from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.engine.replicates import design
 from evalpipe.engine.ties import apart
 from evalpipe.errors import DataError, Problem
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evalpipe.arraytypes import Wholes
+    from evalpipe.chapters.recalibrate.plan import MethodPlan
     from evalpipe.data.sample import Predictions, Sample
-    from evalpipe.plan import MethodPlan, Plan
+    from evalpipe.plan.plan import Plan
 
 
 @dataclass(slots=True)
@@ -244,7 +246,7 @@ def _of_levels(model: Predictions) -> Predictions:
     """Return a variant with the classes of its highest scores, or probabilities."""
     chances = present(model.probability, "probabilities")
     highest = chances if model.score is None else model.score
-    reportable = None if model.zone is None else model.zone.reportable(chances)
+    reportable = None if model.zone is None else reportable_rows(model.zone, chances)
     seen = highest if reportable is None else highest[reportable]
     tied = int(((seen == seen.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
     return replace(model, predicted=highest.argmax(axis=1), tied=tied, reportable=reportable)

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
 
 Key = tuple[str, int, int]
 """A model, the number of a part, and the number of a metric in the plan."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from evalpipe.engine.differences import Test
     from evalpipe.engine.estimates import Place
     from evalpipe.engine.evaluate import Evaluated
-    from evalpipe.plan import MetricPlan, Plan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
 
 CONSTANT_PART = "one of the two is the same in every resample, which tells nothing of other rows"
 

@@ -11,7 +11,7 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from evalpipe.data.sample import Sample
     from evalpipe.engine.parts import Part
-    from evalpipe.plan import MetricPlan
+    from evalpipe.plan.measures import MetricPlan
 
 
 def counts(sample: Sample, part: Part, rows: Any) -> Summary:

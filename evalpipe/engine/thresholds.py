@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe import constants
+from evalpipe.chapters.thresholds.plan import RulePlan, called
 from evalpipe.engine.cuts import NOWHERE, Best, best, kept, resampled
 from evalpipe.engine.estimates import ONE_CLUSTER
 from evalpipe.engine.recalibrate import fold_of, recalibrated
 from evalpipe.engine.rows import rows_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.bootstrap import percentile_limits
-from evalpipe.plan import RulePlan, called
 from evalpipe.results import Constraint, Threshold
 from evalpipe.statistics import Rows, Summary, cut_values, sweep
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.engine.recalibrate import Variants
-    from evalpipe.plan import Plan
+    from evalpipe.plan.plan import Plan
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from evalpipe.chapters.gates.plan import EarlierPlan, GatePlan
     from evalpipe.data.sample import Sample
-    from evalpipe.plan import Plan
-    from evalpipe.plan.gates import EarlierPlan, GatePlan
+    from evalpipe.plan.plan import Plan
 
 FIRST = "run once without this gate, or add 'optional: true' to it, which skips it until there is something to compare"
 

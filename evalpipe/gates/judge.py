@@ -17,7 +17,8 @@ from evalpipe.results import Gate as Row
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.plan import GatePlan, Plan
+    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.report.names import Names
     from evalpipe.results import Results
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.gates.plan import bounds_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.gates.tables import Tables
 from evalpipe.gates.verdict import Bounds, Seen
-from evalpipe.plan.gates import bounds_of
 from evalpipe.results import Results
 
 if TYPE_CHECKING:

@@ -10,8 +10,10 @@ from evalpipe.gates.verdict import Seen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.gates.tables import Tables
-    from evalpipe.plan import GatePlan, MetricPlan, Plan
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate, Scalar, Slice
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.slices.plan import part_column, slice_parts
 from evalpipe.errors import Problem
 from evalpipe.plan.outcome import levels
-from evalpipe.plan.slices import part_column, slice_parts
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:

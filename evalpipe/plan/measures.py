@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.chapters.costs.plan import cost_matrix
+from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, prior
 from evalpipe.intervals.declare import registry as interval_methods
-from evalpipe.plan.costs import cost_matrix
 from evalpipe.plan.methods import interval
 from evalpipe.plan.outcome import levels
-from evalpipe.plan.prevalence import SAMPLE, PriorPlan, prior
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:

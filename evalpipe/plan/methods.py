@@ -9,9 +9,9 @@ from evalpipe.intervals.declare import EVERY, UNLIKE_ROWS, registry
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from evalpipe.chapters.prevalence.plan import PriorPlan
     from evalpipe.intervals.declare import IntervalMethod, Obstacle
     from evalpipe.metrics import Metric
-    from evalpipe.plan.prevalence import PriorPlan
     from evalpipe.spec.models import Spec
 
 FALLBACK = "percentile"

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.chapters.equivocal.plan import zone, zone_of_probabilities
+from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.plan.columns import level_columns, model_columns
-from evalpipe.plan.equivocal import zone, zone_of_probabilities
-from evalpipe.plan.thresholds import threshold_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evalpipe.plan.equivocal import ZonePlan
+    from evalpipe.chapters.equivocal.plan import ZonePlan
+    from evalpipe.chapters.thresholds.plan import ThresholdPlan
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.plan.thresholds import ThresholdPlan
     from evalpipe.spec.models import Spec
 
 

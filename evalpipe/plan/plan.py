@@ -10,19 +10,19 @@ from evalpipe.intervals.declare import registry as interval_methods
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.chapters.compare.plan import ComparePlan
+    from evalpipe.chapters.costs.plan import CostsPlan, ProfitPlan
+    from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.chapters.prevalence.plan import PrevalencePlan
+    from evalpipe.chapters.recalibrate.plan import MethodPlan, RecalibrationPlan
+    from evalpipe.chapters.slices.plan import SlicesPlan
     from evalpipe.errors import Problem
     from evalpipe.origin import Origin
-    from evalpipe.plan.compare import ComparePlan
-    from evalpipe.plan.costs import CostsPlan, ProfitPlan
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.desirability import GoalPlan
-    from evalpipe.plan.gates import GatePlan
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.outcome import ExposurePlan, OutcomePlan, WeightPlan
-    from evalpipe.plan.prevalence import PrevalencePlan
-    from evalpipe.plan.recalibrate import MethodPlan, RecalibrationPlan
-    from evalpipe.plan.slices import SlicesPlan
     from evalpipe.tasks import Task
 
 

@@ -31,7 +31,7 @@ class MetricChoice:
     """A metric's name as written, the options written beside it, and how it is averaged over classes.
 
     The registry is looked up when a spec is read, never when this module is imported, so metrics registered later
-    are known. Names and options are checked by `evalpipe.spec.check`, which can report all faults with their places.
+    are known. Names and options are checked by `evalpipe.spec.rules`, which can report all faults with their places.
     """
 
     metric: str

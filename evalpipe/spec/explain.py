@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.describe import SHORT_LIST, Shapes
 from evalpipe.spec.kinds import PATTERN, RULES
 from evalpipe.spec.named import bad_key, bad_plain_name
-from evalpipe.spec.recalibration import NOT_A_METHOD
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
 
@@ -41,7 +41,7 @@ _PERCENT = 100
 def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()) -> list[Problem]:
     """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
 
-    What is wrong with the methods of ``recalibrate`` is left to `evalpipe.spec.check_recalibrate`.
+    What is wrong with the methods of ``recalibrate`` is left to `evalpipe.chapters.recalibrate.rules`.
     """
     explainer = _Explainer(tree, Shapes.of(schema), prefix)
     problems: dict[tuple[Loc, str], Problem] = {}

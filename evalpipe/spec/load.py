@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import SpecError, UsageError
 from evalpipe.origin import Origin
-from evalpipe.spec.check import check
 from evalpipe.spec.draft import Draft
 from evalpipe.spec.explain import explain
 from evalpipe.spec.layers import Layers
 from evalpipe.spec.models import Spec
 from evalpipe.spec.overrides import FILE, apply
+from evalpipe.spec.rules import check
 from evalpipe.spec.schema import model_schema
 from evalpipe.spec.text import STDIN
 from evalpipe.spec.tree import Node, flatten, from_plain, without

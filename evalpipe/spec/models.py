@@ -1,7 +1,7 @@
 """The spec as a pydantic model: every accepted key; what stands under it is declared where it belongs.
 
 The models hold what was written, checked one key at a time. What concerns several keys is checked in
-`evalpipe.spec.check`; what concerns the columns of the data, in `evalpipe.plan`.
+`evalpipe.spec.rules`; what concerns the columns of the data, in `evalpipe.plan`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr, StrictBool, StrictInt, StrictStr
 
+from evalpipe.chapters.compare.spec import Compare
+from evalpipe.chapters.costs.spec import Cost, ProfitRule
+from evalpipe.chapters.desirability.spec import GoalRule
+from evalpipe.chapters.equivocal.spec import EquivocalZone
+from evalpipe.chapters.gates.spec import GateRule
+from evalpipe.chapters.prevalence.spec import Prevalence
+from evalpipe.chapters.recalibrate.spec import Recalibrate
+from evalpipe.chapters.slices.spec import SliceRules, SlicingRule, WorstSlices
+from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
 from evalpipe.origin import Origin
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.compare import Compare
-from evalpipe.spec.costs import Cost, ProfitRule
-from evalpipe.spec.desirability import GoalRule
-from evalpipe.spec.equivocal import EquivocalZone
-from evalpipe.spec.gates import GateRule
 from evalpipe.spec.kinds import ColumnName, Key, Name, Short, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
-from evalpipe.spec.prevalence import Prevalence
-from evalpipe.spec.recalibration import Recalibrate
-from evalpipe.spec.slicing import SliceRules, SlicingRule, WorstSlices
-from evalpipe.spec.thresholds import OfSpec
 from evalpipe.tasks import Task
 
 

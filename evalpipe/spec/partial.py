@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 from pydantic import BaseModel, Discriminator, RootModel, Tag
 
+from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.explain import existing
 from evalpipe.spec.kinds import Short
 from evalpipe.spec.models import Spec
-from evalpipe.spec.recalibration import MethodChoice
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from evalpipe.chapters.equivocal.spec import EquivocalZone
+from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
 from evalpipe.formats import FORMATS, FormatName
 from evalpipe.intervals.declare import asked_by_name
-from evalpipe.spec.equivocal import EquivocalZone
 from evalpipe.spec.kinds import (
     ColumnName,
     FilePath,
@@ -19,7 +20,6 @@ from evalpipe.spec.kinds import (
     SpecPart,
 )
 from evalpipe.spec.separated import Csv
-from evalpipe.spec.thresholds import OfModel, ThresholdRule, tunes
 
 if TYPE_CHECKING:
     AskedMethod = str

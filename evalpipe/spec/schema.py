@@ -8,20 +8,20 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from evalpipe import calibration
+from evalpipe.chapters.desirability.spec import OWN, file_schema
+from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import PREVALENCE
-from evalpipe.spec.check_task import applies
 from evalpipe.spec.choices import MEASURE
-from evalpipe.spec.desirability import OWN, file_schema
 from evalpipe.spec.models import Spec
 from evalpipe.spec.parts import gives
-from evalpipe.spec.thresholds import ThresholdRule
+from evalpipe.spec.rules_task import applies
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
+    from evalpipe.chapters.recalibrate.spec import MethodChoice
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.describe import Schema
-    from evalpipe.spec.recalibration import MethodChoice
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.spec.check_prevalence import single_prevalence
+from evalpipe.chapters.prevalence.rules import single_prevalence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
-    from evalpipe.spec.check_metrics import Entry
     from evalpipe.spec.draft import Draft
+    from evalpipe.spec.rules_metrics import Entry
 
 
 def one_value(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:

@@ -16,7 +16,8 @@ from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.data.where import faults, judge
 from evalpipe.errors import DataError
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.spec.load import load
 
 NAN = math.nan

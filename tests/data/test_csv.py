@@ -13,7 +13,8 @@ from evalpipe.data.celltypes import tell, typed
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.spec.load import load
 
 HEAD = "y,p,x\n"

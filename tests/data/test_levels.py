@@ -14,7 +14,8 @@ from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.errors import DataError
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.spec.load import load
 
 TRUTH = [1, 0, 1, 1, 0, 0]

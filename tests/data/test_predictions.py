@@ -18,7 +18,8 @@ from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
 from evalpipe.data.values import differing
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.results import Matched
 from evalpipe.spec.load import load
 

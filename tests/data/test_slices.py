@@ -16,7 +16,8 @@ from evalpipe.data.read import read
 from evalpipe.data.sample import Sample, SlicedRows
 from evalpipe.data.slices import intervals, ordered
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.spec.load import load
 
 FRAME = pl.DataFrame({

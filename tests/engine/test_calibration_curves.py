@@ -21,7 +21,8 @@ from evalpipe.calibration.spline import smooth
 from evalpipe.data.catalog import look
 from evalpipe.engine import calibration_curves as curves
 from evalpipe.intervals.binomial import clopper_pearson
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.results import Curve, Results
 from evalpipe.run import load
 from evalpipe.statistics import Rows, Summary

@@ -249,7 +249,8 @@ def test_variants_are_candidates_with_the_characteristics_of_their_model() -> No
 
 def test_only_the_measures_of_goals_are_drawn_beside_those_that_need_it_anyway() -> None:
     from evalpipe.data.catalog import look
-    from evalpipe.plan import plan, sources
+    from evalpipe.plan.resolve import plan
+    from evalpipe.plan.sources import sources
     from evalpipe.run import load
 
     spec = load({

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from engine.runs import BOTH, intervals, numbers, people, read_sample, run
+from evalpipe.chapters.equivocal.compute import reportable_rows
+from evalpipe.chapters.equivocal.plan import ZonePlan
 from evalpipe.errors import DataError
 from evalpipe.metrics import registry
-from evalpipe.plan import ZonePlan
 from evalpipe.results import Results
 
 ZONE = {"below": 0.1, "above": 0.05}
@@ -145,7 +146,7 @@ def test_both_ends_are_inside_as_they_are_written() -> None:
 
 def test_each_row_may_have_a_cut_of_its_own() -> None:
     score, cuts = np.array([0.3, 0.3, 0.55, 0.9]), np.array([0.4, 0.6, 0.6, 0.6])
-    assert ZonePlan(0.1, 0.0).reportable(score, cuts).tolist() == [False, True, False, True]
+    assert reportable_rows(ZonePlan(0.1, 0.0), score, cuts).tolist() == [False, True, False, True]
 
 
 def test_a_model_may_have_its_own_zone_and_given_classes_have_none() -> None:

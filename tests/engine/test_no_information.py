@@ -18,7 +18,7 @@ from evalpipe.engine.averages import values
 from evalpipe.engine.independent import Independent, exact
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import AVERAGES
-from evalpipe.plan import MetricPlan
+from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import NumberRows, Summary
 from laws import samples
 from laws.test_number_metrics import VARIANTS

@@ -10,7 +10,8 @@ import polars as pl
 from engine.runs import people, run
 from evalpipe.cli.planning import plan_document
 from evalpipe.data.catalog import look
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.run import load
 
 MODELS = {"full": {"probability": "p"}, "rules": {"prediction": "c"}, "rank": {"score": "r"}}

@@ -15,7 +15,8 @@ from evalpipe.data.sample import Sample
 from evalpipe.engine.profit import Campaign
 from evalpipe.engine.replicates import design
 from evalpipe.intervals.resampling import block_counts, blocks
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.results import BestProfit, Profit, Results
 from evalpipe.run import load
 from evalpipe.statistics import Rows, Summary

@@ -15,7 +15,8 @@ from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.recalibrate import fold_of, with_variants
 from evalpipe.errors import DataError
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.results import Results
 from evalpipe.run import load
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from engine.runs import BINARY, BOTH, intervals, numbers, people, run
+from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.cuts import best
@@ -17,8 +18,8 @@ from evalpipe.engine.recalibrate import fold_of, with_variants
 from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.errors import DataError
 from evalpipe.metrics import registry
-from evalpipe.plan import plan, sources
-from evalpipe.plan.thresholds import threshold_plan
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.results import Results, Threshold
 from evalpipe.run import load
 from evalpipe.statistics import Rows, Summary, cut_values, sweep

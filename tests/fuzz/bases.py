@@ -15,10 +15,10 @@ from typing import Any
 import polars as pl
 import yaml
 
+from evalpipe.chapters.slices.plan import part_column, slice_parts
 from evalpipe.errors import EvalpipeError
 from evalpipe.levels import level_text
 from evalpipe.plan.columns import level_columns, model_columns
-from evalpipe.plan.slices import part_column, slice_parts
 from evalpipe.spec.load import load
 from evalpipe.spec.models import Spec
 from evalpipe.tasks import NUMBERS

@@ -13,16 +13,17 @@ import pytest
 
 import evalpipe
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.chapters.gates.spec import GateRule as Asked
 from evalpipe.data.catalog import look
 from evalpipe.errors import DataError
 from evalpipe.gates import judged
 from evalpipe.gates.tables import Tables, changed
 from evalpipe.gates.verdict import Seen
 from evalpipe.intervals.recovered import recovered_limits
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.results import Desirability, Gate, Results, holds, worst
 from evalpipe.run import load
-from evalpipe.spec.gates import GateRule as Asked
 
 FRAME = people(400)
 CHEAP: dict[str, Any] = {"intervals": intervals(100), "metrics": ["accuracy", "brier"]}

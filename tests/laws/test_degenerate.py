@@ -18,7 +18,7 @@ import evalpipe
 from evalpipe.engine.averages import values
 from evalpipe.metrics import Metric, calibration_tests, recalibration, registry
 from evalpipe.metrics.written import AVERAGES
-from evalpipe.plan import MetricPlan
+from evalpipe.plan.measures import MetricPlan
 from evalpipe.results import Estimate
 from evalpipe.statistics import ClassRows, Rows, Summary
 from evalpipe.tasks import MANY, NUMBERS

@@ -15,7 +15,7 @@ from evalpipe.engine.averages import values as averaged
 from evalpipe.metrics import Metric, Proportion, metric, ratio, registry
 from evalpipe.metrics.declare import Registry
 from evalpipe.metrics.written import AVERAGES
-from evalpipe.plan import MetricPlan
+from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import ClassRows, Rows, Summary, statistics
 from evalpipe.statistics.summary import column, pairs, table
 from laws import samples

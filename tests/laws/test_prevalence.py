@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evalpipe.chapters.prevalence.plan import PriorPlan
 from evalpipe.engine.averages import values
 from evalpipe.metrics import registry
-from evalpipe.plan import MetricPlan
-from evalpipe.plan.prevalence import PriorPlan
+from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import Summary
 from laws import samples
 

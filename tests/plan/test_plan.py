@@ -11,18 +11,19 @@ import pytest
 from pydantic import BaseModel
 
 import evalpipe
+from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine import evaluate
 from evalpipe.engine.gather import gather
 from evalpipe.gates import judged, look_back
-from evalpipe.plan import plan, sources
+from evalpipe.plan.resolve import plan
+from evalpipe.plan.sources import sources
 from evalpipe.record import Recorder
 from evalpipe.report import render
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import SpecPart
 from evalpipe.spec.load import load
-from evalpipe.spec.recalibration import MethodChoice
 from evalpipe.spec.schema import resolved
 
 CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))

@@ -21,7 +21,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from evalpipe.engine.averages import values
 from evalpipe.metrics import registry
-from evalpipe.plan import MetricPlan
+from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import ClassRows, Rows, Summary
 from laws import samples
 

@@ -11,7 +11,7 @@ import pytest
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves import threshold_curves
 from evalpipe.metrics import registry
-from evalpipe.plan import MetricPlan
+from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import ClassRows, Summary
 from reference.yardstick import CURVES, FOLDER, Case, NotApplicable, convert, read_cases, solubility
 

@@ -103,7 +103,8 @@ def test_the_schema_refuses_bad_specs(path: Path) -> None:
 
 
 def test_every_code_is_shown_by_the_corpus_or_another_test(root: Path) -> None:
-    source = "".join(path.read_text(encoding="utf-8") for path in (root / "evalpipe" / "spec").rglob("*.py"))
+    files = (path for room in ("spec", "chapters") for path in (root / "evalpipe" / room).rglob("*.py"))
+    source = "".join(path.read_text(encoding="utf-8") for path in files)
     codes = set(re.findall(r"""\b(?:problem|idle|refer)\([^"']*"([a-z0-9-]+)", """, source))
     shown = {code for path in BAD for code in re.findall(r"^error\[(.+?)\]", expected_of(path), re.MULTILINE)}
     tests = "".join(path.read_text(encoding="utf-8") for path in (root / "tests").rglob("test_*.py"))

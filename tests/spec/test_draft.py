@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from evalpipe.chapters.desirability.spec import Ramp
+from evalpipe.chapters.slices.spec import Cut
 from evalpipe.origin import Origin
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.desirability import Ramp
 from evalpipe.spec.draft import Draft, choose, refer
 from evalpipe.spec.load import load
 from evalpipe.spec.models import Spec
 from evalpipe.spec.parts import Weight
-from evalpipe.spec.slicing import Cut
 from evalpipe.spec.tree import flatten, from_plain
 
 GOOD = sorted((Path(__file__).parent.parent / "corpus" / "specs" / "good").glob("*.yaml"))

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from evalpipe.chapters.gates.plan import bounds_of
+from evalpipe.chapters.gates.rules import rules
+from evalpipe.chapters.gates.spec import KEYS, GateRule
 from evalpipe.metrics import registry
 from evalpipe.origin import Origin
-from evalpipe.spec.check_gates import check_gates
 from evalpipe.spec.draft import Draft
-from evalpipe.spec.gates import KEYS, GateRule
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import resolved
 from evalpipe.spec.tree import flatten, from_plain
@@ -41,8 +42,8 @@ def test_limits_are_bounds_of_the_value_or_its_change(
     limits: dict[str, float], bounds: tuple[float, float]
 ) -> None:
     gate = GateRule.model_validate({"metric": "brier", **limits})
-    assert gate.bounds == bounds
     assert gate.limit == limits
+    assert bounds_of(gate.limit) == bounds
 
 
 def test_options_beside_a_name_are_those_of_the_measure() -> None:
@@ -64,7 +65,7 @@ def desired(**gate: Any) -> list[str]:
     goals = [{"metric": "brier", "minimize": ramp}, {"characteristic": "licence", "category": {"open": 1}},
              {"metric": "f_beta", "beta": 2, "maximize": ramp}]
     tree = flatten(from_plain(SPEC | {"desirability": goals, "gates": [gate]}, Origin()), None, {})
-    return [str(problem).replace("gates[0].", "") for problem in check_gates(Draft(tree))]
+    return [str(problem).replace("gates[0].", "") for problem in rules(Draft(tree))]
 
 
 @pytest.mark.parametrize("goal", ["overall", "minimize brier", "category licence", "maximize f_beta (beta=2)"])

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from evalpipe.chapters.slices.spec import Cut
 from evalpipe.errors import SpecError
 from evalpipe.spec.load import load
 from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import resolved, spec_sha256
-from evalpipe.spec.slicing import Cut
 
 SPEC: dict[str, Any] = {
     "evalpipe": 1,

@@ -5,33 +5,33 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.desirability.rules import names_of_goals
+from evalpipe.chapters.gates.rules_scope import check_scope
+from evalpipe.chapters.gates.spec import CHANGES, KEYS, LIMITS, Earlier
+from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.levels import level_text, meant_level
-from evalpipe.spec.check_desirability import names_of_goals
-from evalpipe.spec.check_gate_scope import check_scope
-from evalpipe.spec.check_metrics import check_measure
-from evalpipe.spec.check_prevalence import single_prevalence
 from evalpipe.spec.draft import refer
 from evalpipe.spec.explain import unknown_key
-from evalpipe.spec.gates import CHANGES, KEYS, LIMITS, Earlier
+from evalpipe.spec.rules_metrics import check_measure
 from evalpipe.spelling import closest, listed
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
     from evalpipe.origin import Loc
-    from evalpipe.spec.check_metrics import Entry
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.gates import GateRule
+    from evalpipe.spec.rules_metrics import Entry
 
 OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), ("min_decrease", "max_increase"))
 """Limits of a change of which one asks for a rise, and the other is about a fall, or the reverse."""
 
 
-def check_gates(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of gates: none that cannot be answered gets past."""
     for loc, gate in draft.entries(draft.spec.gates, "gates"):
         yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),

@@ -5,34 +5,34 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.prevalence.rules import single_prevalence
+from evalpipe.chapters.recalibrate.spec import Folds
+from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
 from evalpipe.levels import level_text
 from evalpipe.metrics import registry
 from evalpipe.metrics.costs import bayes_threshold
-from evalpipe.spec.check_metrics import check_measure, unknown_metric
-from evalpipe.spec.check_prevalence import single_prevalence
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.parts import gives
-from evalpipe.spec.recalibration import Folds
-from evalpipe.spec.thresholds import CutFolds, ThresholdRule
+from evalpipe.spec.rules_metrics import check_measure, unknown_metric
 from evalpipe.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.chapters.thresholds.spec import Bounds
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.parts import Model
-    from evalpipe.spec.thresholds import Bounds
 
 GOALS = ("maximize", "minimize")
 WAYS = (*GOALS, "bayes")
 EXAMPLES = "such as j_index, f1, mcc or, with costs, cost"
 
 
-def check_thresholds(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of rules that choose thresholds, of the spec and of its models."""
     if draft.spec.task != "binary":
         return

@@ -11,12 +11,12 @@ from evalpipe.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.chapters.compare.spec import Compare
     from evalpipe.errors import Problem
-    from evalpipe.spec.compare import Compare
     from evalpipe.spec.draft import Draft
 
 
-def check_compare(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of comparisons, and of bands and resampling that cannot be."""
     yield from _drawing(draft)
     compare = draft.spec.compare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.spec.equivocal import Equivocal
+from evalpipe.chapters.equivocal.spec import Equivocal
 from evalpipe.spec.parts import gives
 from evalpipe.tasks import CLASSES, MANY
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SIDES = ("below", "above")
 
 
-def check_equivocal(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the spec's equivocal zone and of those of its models."""
     if draft.spec.task not in CLASSES:
         return

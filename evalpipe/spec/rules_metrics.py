@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from evalpipe.chapters.prevalence.rules import check_prevalence, mean_of, prevalences
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import AVERAGES
-from evalpipe.spec.check_prevalence import check_prevalence, mean_of, prevalences
-from evalpipe.spec.check_task import KNOWN, with_article
 from evalpipe.spec.choices import MetricChoice, items
 from evalpipe.spec.draft import refer
 from evalpipe.spec.explain import explain, unknown_key
 from evalpipe.spec.parts import gives
+from evalpipe.spec.rules_task import KNOWN, with_article
 from evalpipe.spelling import closest, listed
 from evalpipe.tasks import NUMBERS
 

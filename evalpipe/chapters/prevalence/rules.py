@@ -7,27 +7,27 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.spec.check_task import KNOWN, lacking, unknown_levels
 from evalpipe.spec.choices import items
 from evalpipe.spec.kinds import is_number
+from evalpipe.spec.rules_task import KNOWN, lacking, unknown_levels
 from evalpipe.spelling import closest, listed
 from evalpipe.tasks import CLASSES, MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evalpipe.chapters.prevalence.spec import Prevalence
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
-    from evalpipe.spec.check_metrics import Entry
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.prevalence import Prevalence
+    from evalpipe.spec.rules_metrics import Entry
 
 HERE: Loc = ("prevalence",)
 FORMS = {"binary": ("value", "beta"), "many": ("levels", "dirichlet")}
 """The forms of a declared prevalence, of which one is needed."""
 
 
-def check_prior(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the declared prevalence."""
     task, prior = draft.spec.task, draft.spec.prevalence
     if task not in CLASSES or prior is None or not draft.readable(*HERE):

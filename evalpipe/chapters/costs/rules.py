@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.draft import Draft
 
 
-def check_profit(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problem of a profit that no model ranks rows for."""
     if draft.spec.profit is None or draft.spec.task != "binary":
         return

@@ -13,9 +13,9 @@ from evalpipe.plan.measures import entries
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.chapters.gates.spec import Earlier, GateRule
     from evalpipe.errors import Place
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.spec.gates import Earlier, GateRule
     from evalpipe.spec.models import Spec
 
 

@@ -6,28 +6,28 @@ import math
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.slices.spec import DISPARITIES, Cut, part_column
 from evalpipe.metrics import registry
-from evalpipe.spec.check_metrics import check_measure
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.draft import refer
 from evalpipe.spec.parts import gives
+from evalpipe.spec.rules_metrics import check_measure
 from evalpipe.spec.single import one_value
-from evalpipe.spec.slicing import DISPARITIES, Cut, part_column
 from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.chapters.slices.spec import SlicingRule
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.slicing import SlicingRule
 
 Parts = dict["Loc", "str | Cut"]
 """The columns and cuts of one slicing, by where they stand."""
 
 
-def check_slices(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of slices, of the rules over them and of the search for the worst ones."""
     return chain(_slices(draft), _unused(draft), _reference(draft), _disparities(draft), _worst(draft))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.plan.costs import cost_matrix
+from evalpipe.chapters.costs.plan import cost_matrix
 from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.chapters.thresholds.spec import ThresholdRule
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.thresholds import ThresholdRule
 
 NO_BOUND = (float("-inf"), float("inf"))
 
@@ -117,8 +117,8 @@ def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | N
 
 
 def _planned(spec: Spec, asked: ThresholdRule, place: tuple[str, ...]) -> RulePlan:
+    from evalpipe.chapters.thresholds.spec import CutFolds
     from evalpipe.spec.choices import MetricChoice
-    from evalpipe.spec.thresholds import CutFolds
 
     aim: Literal["maximize", "minimize"] = "minimize" if asked.maximize is None else "maximize"
     choice = asked.maximize or asked.minimize

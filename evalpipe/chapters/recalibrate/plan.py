@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.plan.prevalence import declared_shares
+from evalpipe.chapters.prevalence.plan import declared_shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.chapters.recalibrate.spec import MethodChoice
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.recalibration import MethodChoice
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from evalpipe.chapters.desirability.spec import KINDS, OWN, Custom, goal_names
+from evalpipe.chapters.prevalence.rules import prevalences
 from evalpipe.levels import level_text, meant_level
-from evalpipe.spec.check_metrics import check_measure, effective
-from evalpipe.spec.check_prevalence import prevalences
-from evalpipe.spec.desirability import KINDS, OWN, Custom, goal_names
 from evalpipe.spec.draft import refer
 from evalpipe.spec.explain import unknown_key
+from evalpipe.spec.rules_metrics import check_measure, effective
 from evalpipe.spec.single import one_value
 from evalpipe.spelling import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.chapters.desirability.spec import GoalRule
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
-    from evalpipe.spec.check_metrics import Entry
-    from evalpipe.spec.desirability import GoalRule
     from evalpipe.spec.draft import Draft
+    from evalpipe.spec.rules_metrics import Entry
 
 _LIMITS = {
     "minimize": ("low", "high"), "maximize": ("low", "high"), "target": ("low", "target", "high"),
@@ -34,7 +34,7 @@ _LIMITS = {
 """The limits of each form, which ascend."""
 
 
-def check_desirability(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the goals."""
     first: dict[tuple[str, ...], Loc] = {}
     for loc, goal in draft.entries(draft.spec.desirability, "desirability"):

@@ -12,8 +12,8 @@ from evalpipe.plan.measures import goal_entries
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.chapters.desirability.spec import GoalRule
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.spec.desirability import GoalRule
     from evalpipe.spec.models import Spec
 
 
@@ -47,7 +47,7 @@ class GoalPlan:
 
 def goals_plan(spec: Spec) -> tuple[GoalPlan, ...]:
     """Return the goals of a spec, in order; none where it declares none."""
-    from evalpipe.spec.desirability import goal_names
+    from evalpipe.chapters.desirability.spec import goal_names
 
     declared = spec.desirability or ()
     return tuple(map(_goal, goal_names(declared), declared, goal_entries(spec)))

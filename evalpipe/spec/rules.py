@@ -6,22 +6,14 @@ import math
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters import functions
 from evalpipe.levels import level_text, meant_level
-from evalpipe.spec.check_compare import check_compare
-from evalpipe.spec.check_desirability import check_desirability
-from evalpipe.spec.check_equivocal import check_equivocal
-from evalpipe.spec.check_exposure import check_exposure
-from evalpipe.spec.check_gates import check_gates
-from evalpipe.spec.check_metrics import check_metrics
-from evalpipe.spec.check_predictions import check_predictions
-from evalpipe.spec.check_prevalence import check_prior
-from evalpipe.spec.check_profit import check_profit
-from evalpipe.spec.check_recalibrate import check_recalibrate
-from evalpipe.spec.check_slices import check_slices
-from evalpipe.spec.check_task import check_task
-from evalpipe.spec.check_thresholds import check_thresholds
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.parts import gives
+from evalpipe.spec.rules_exposure import check_exposure
+from evalpipe.spec.rules_metrics import check_metrics
+from evalpipe.spec.rules_predictions import check_predictions
+from evalpipe.spec.rules_task import check_task
 from evalpipe.spelling import listed
 from evalpipe.tasks import MANY, NUMBERS
 
@@ -42,13 +34,11 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate
 
 def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
-    return list(chain(
+    core = chain(
         check_task(draft), _resampling(draft), _draws(draft), _levels(draft), _event(draft), _datasets(draft),
-        _models(draft), _columns(draft), check_prior(draft), check_metrics(draft), check_slices(draft),
-        check_predictions(draft), check_compare(draft), check_recalibrate(draft), check_equivocal(draft),
-        check_profit(draft), check_exposure(draft), check_desirability(draft), check_gates(draft),
-        check_thresholds(draft),
-    ))
+        _models(draft), _columns(draft), check_metrics(draft), check_predictions(draft), check_exposure(draft),
+    )
+    return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 
 
 def _resampling(draft: Draft) -> Iterator[Problem]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
 
@@ -29,16 +28,6 @@ class ZonePlan:
         at, below, above = (Decimal(repr(float(number))) for number in (cut, self.below, self.above))
         return float(at - below), float(at + above)
 
-    def reportable(self, values: Any, cut: Any = None) -> Flags:
-        """Tell which rows have a class: of scores [n] with their cut (or cuts [n]), or of probabilities [n, K]."""
-        import numpy as np
-
-        if self.min_probability is not None:
-            return np.asarray(values.max(axis=1) >= self.min_probability)
-        cuts, place = np.unique(cut, return_inverse=True)
-        low, high = np.array([self.ends(one) for one in cuts]).T[:, place.reshape(np.shape(cut))]
-        return np.asarray((values < low) | (values > high))
-
 
 def zone(spec: Spec, model: Model) -> ZonePlan | None:
     """Return the zone of a model's own classes; None where none is declared, or the data give its classes."""
@@ -54,7 +43,7 @@ def zone_of_probabilities(spec: Spec, model: Model) -> ZonePlan | None:
     given = spec.equivocal if model.equivocal is None and not rank else model.equivocal
     if given is None:
         return None
-    from evalpipe.spec.equivocal import Equivocal
+    from evalpipe.chapters.equivocal.spec import Equivocal
 
     if not isinstance(given, Equivocal):
         return ZonePlan(given, given)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from evalpipe.calibration import registry
-from evalpipe.spec.check_prevalence import check_shift
+from evalpipe.chapters.prevalence.rules import check_shift
+from evalpipe.chapters.recalibrate.spec import OWN
+from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.spec.describe import Shapes
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.explain import bad_name, explain, missing_key, unknown_key
 from evalpipe.spec.named import is_key
 from evalpipe.spec.parts import gives
-from evalpipe.spec.recalibration import OWN
-from evalpipe.spec.thresholds import ThresholdRule
 from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.calibration import Recalibrator
+    from evalpipe.chapters.recalibrate.spec import MethodChoice, Recalibrate
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.recalibration import MethodChoice, Recalibrate
 
 HERE: Loc = ("recalibrate",)
 
 
-def check_recalibrate(draft: Draft) -> Iterator[Problem]:
+def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of what is fitted on which rows."""
     recalibrate = draft.spec.recalibrate
     if recalibrate is None or not draft.readable(*HERE):

@@ -10,10 +10,10 @@ from evalpipe.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.gates import GateRule
 
 
 def check_scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.levels import level_text
 from evalpipe.plan.measures import MetricPlan, entries
-from evalpipe.plan.prevalence import SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.chapters.slices.spec import Cut, SlicingRule
     from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
-    from evalpipe.spec.slicing import Cut, SlicingRule
 
 DISPARITIES = {
     "demographic_parity": ("detection_prevalence",),

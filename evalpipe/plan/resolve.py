@@ -1,0 +1,75 @@
+"""Step 2: what will be computed, from the spec and the columns of the data alone. Pure; nothing is read here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.chapters.compare.plan import compare_plan
+from evalpipe.chapters.costs.plan import costs_plan, profit_plan
+from evalpipe.chapters.desirability.plan import goals_plan
+from evalpipe.chapters.gates.plan import gates_plan
+from evalpipe.chapters.prevalence.plan import prevalence_plan
+from evalpipe.chapters.recalibrate.plan import recalibration_plan
+from evalpipe.chapters.slices.plan import behind, slices_plan
+from evalpipe.errors import DataError
+from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
+from evalpipe.plan.measures import asked
+from evalpipe.plan.methods import proportions
+from evalpipe.plan.models import models_plan
+from evalpipe.plan.outcome import exposure_plan, outcome_plan, weight_plan
+from evalpipe.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from evalpipe.data.table import Catalog
+    from evalpipe.spec.models import Spec
+
+def plan(spec: Spec, catalog: Catalog) -> Plan:
+    """Plan the evaluation; raises DataError with every problem of the catalog and every column that the data lack."""
+    problems = [*catalog.problems, *lacking_columns(spec, catalog)]
+    if problems:
+        raise DataError(*problems)
+    return _resolved(spec, tuple(dataset_plan(spec, catalog, name) for name in spec.datasets))
+
+
+def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:
+    """Plan to read the predictions of the only model in the only dataset, which needs no outcome.
+
+    Raises DataError with every problem of the catalog and every column that the data lack.
+    """
+    if catalog.problems:
+        raise DataError(*catalog.problems)
+    dataset, problems = loose_plan(spec, catalog)
+    if problems:
+        raise DataError(*problems)
+    return _resolved(spec, (dataset,))
+
+
+def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
+    """Resolve all that the spec asks for, chapter by chapter."""
+    metrics = asked(spec)
+    hidden = behind(spec, metrics)
+    limited = spec.intervals.method != "none"
+    return Plan(
+        **_settings(spec), datasets=datasets, models=models_plan(spec), metrics=metrics, behind=hidden,
+        bins=proportions(spec)[0], banded=spec.task == "binary" and spec.intervals.bands and limited,
+        profit_drawn=spec.profit is not None and limited, slices=slices_plan(spec, metrics),
+        recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
+        costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec), gates=gates_plan(spec),
+    )
+
+
+def _settings(spec: Spec) -> dict[str, Any]:
+    """Return what the spec says in plain values, and of the columns of all rows."""
+    from evalpipe.spec.schema import spec_sha256
+
+    intervals = spec.intervals
+    return {
+        "name": spec.name, "title": spec.title or spec.name, "spec_sha256": spec_sha256(spec), "task": spec.task,
+        "seed": spec.seed,
+        "level": intervals.level, "interval_method": intervals.method, "replicates": intervals.replicates,
+        "stratify": intervals.stratify, "resampling": intervals.resampling, "mode": spec.engine.mode,
+        "workers": spec.engine.workers, "no_information": spec.no_information, "formats": spec.report.formats,
+        "outcome": outcome_plan(spec), "weight": weight_plan(spec), "exposure": exposure_plan(spec),
+        "cluster": spec.cluster, "id": spec.id, "complete_case": spec.complete_case == "all",
+        "places": spec.origin, "warnings": spec.warnings,
+    }
