@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -177,8 +178,10 @@ def test_every_fault_is_one_message(done: Path, tmp_path: Path) -> None:
 
 
 def test_an_edited_recalibrator_is_refused(done: Path, tmp_path: Path) -> None:
-    text = (done / "out" / "results.json").read_text(encoding="utf-8")
-    (tmp_path / "results.json").write_text(text.replace('"slope":', '"slop":'), encoding="utf-8")
+    document = json.loads((done / "out" / "results.json").read_text(encoding="utf-8"))
+    logistic = next(record for record in document["recalibration"] if record["variant"] == "logistic")
+    logistic["parameters"]["slop"] = logistic["parameters"].pop("slope")
+    (tmp_path / "results.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(DataError, match=r"'a\+logistic' cannot be read: logistic: lacks the parameter 'slope'"):
         evalpipe.recalibrate(tmp_path, "a+logistic", done / "test.csv")
 
