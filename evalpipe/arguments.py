@@ -76,9 +76,9 @@ def _message(text: str, columns: Mapping[str, str]) -> str:
     if begun is not None:
         argument = _argument(begun[1], columns)
         text = f"{argument}: {text[begun.end():]}" if argument else text[begun.end():]
-    known = "|".join(re.escape(column) for column in sorted(columns, key=len, reverse=True))
-    text = re.sub(rf"(the (outcome|prediction|weight|exposure|cluster) )?column '({known}|.*?)'( of dataset 'data')?",
-                  lambda found: _shown(columns.get(found[3], found[3])), text)
+    names = "|".join(re.escape(column) for column in sorted(columns, key=len, reverse=True))
+    text = re.sub(rf"(the (outcome|prediction|weight|exposure|cluster) )?column '({names}|.*?)'( of dataset 'data')?",
+                  lambda match: _shown(columns.get(match[3], match[3])), text)
     return _said(text).replace(" of dataset 'data'", "").replace("of model 'model' ", "")
 
 
@@ -90,9 +90,9 @@ def _note(text: str, columns: Mapping[str, str]) -> str:
 
 def _argument(place: str, columns: Mapping[str, str]) -> str:
     """Return the argument behind a place in the spec; empty for that of a model or of all models."""
-    known = next((key for key in _KEYS if place.startswith(key)), None)
-    if known is not None:
-        return _KEYS[known] + place.removeprefix(known)
+    key = next((start for start in _KEYS if place.startswith(start)), None)
+    if key is not None:
+        return _KEYS[key] + place.removeprefix(key)
     if place == "outcome" or re.match(r"models(\.|$)", place) is None:
         return "" if place == "outcome" else place
     _, *keys = path_keys(place)

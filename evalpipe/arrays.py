@@ -107,16 +107,16 @@ def _run(spec: Mapping[str, Any], frame: pl.DataFrame, arguments: Mapping[str, s
 
 def _arguments(models: Mapping[str, Mapping[str, Any]], levels: Sequence[Any] | None) -> dict[str, str]:
     """Return the arguments by the names of the columns that hold them."""
-    alone, found = list(models) == ["model"], {
+    alone, arguments = list(models) == ["model"], {
         "truth": "truth", "weight": "weight", "exposure": "exposure", "cluster": "cluster"}
     for name, model in models.items():
         for kind in model:
             argument = kind if alone or kind == "scale" else f"{kind}[{name!r}]"
-            found |= dict.fromkeys((f"{name}.{kind}", _column(name, kind)), argument)
+            arguments |= dict.fromkeys((f"{name}.{kind}", _column(name, kind)), argument)
             if kind == "probabilities":
-                found |= {f"{_column(name, 'probability')}.{level_text(level)}": f"{argument}[:, {place}]"
+                arguments |= {f"{_column(name, 'probability')}.{level_text(level)}": f"{argument}[:, {place}]"
                           for place, level in enumerate(() if levels is None else levels)}
-    return found
+    return arguments
 
 
 def _no_predictions(task: str) -> Problem:

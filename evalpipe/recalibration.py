@@ -35,14 +35,14 @@ def recalibrate(
     """
     from evalpipe.data.loose import predictions
 
-    found = _read(results)
-    record = _record(found, model, fitted_on)
+    run = _read(results)
+    record = _record(run, model, fitted_on)
     path = data if isinstance(data, str | os.PathLike) else None
     frame = None if path is not None else _frame(data)
-    frame, values, score = predictions(_plan(found, record, path, frame), frame)
-    made = _fitted(record)(values, score)
-    columns = {model: made} if made.ndim == 1 else {
-        f"{model}.{level}": made[:, place] for place, level in enumerate(found.levels)}
+    frame, values, score = predictions(_plan(run, record, path, frame), frame)
+    recalibrated = _fitted(record)(values, score)
+    columns = {model: recalibrated} if recalibrated.ndim == 1 else {
+        f"{model}.{level}": recalibrated[:, place] for place, level in enumerate(run.levels)}
     taken = [name for name in columns if name in frame.columns]
     if taken:
         raise DataError(Problem(
@@ -51,12 +51,14 @@ def recalibrate(
 
 
 def _with(frame: pl.DataFrame, columns: dict[str, Any]) -> pl.DataFrame:
+    """Return the rows with columns added."""
     import polars as pl
 
     return frame.with_columns(pl.Series(name, values) for name, values in columns.items())
 
 
 def _frame(data: Any) -> pl.DataFrame:
+    """Return data in memory as a table; raises UsageError for what is none."""
     import polars as pl
 
     try:
@@ -67,6 +69,7 @@ def _frame(data: Any) -> pl.DataFrame:
 
 
 def _read(results: Results | str | os.PathLike[str]) -> Results:
+    """Return the results of a run, read where they are named by its folder or file."""
     from evalpipe.results import Results
 
     if isinstance(results, Results):
@@ -76,15 +79,16 @@ def _read(results: Results | str | os.PathLike[str]) -> Results:
 
 
 def _record(results: Results, model: str, fitted_on: str | None) -> Recalibration:
-    known = {f"{one.model}+{one.variant}": one for one in results.recalibration}
-    if not known:
+    """Return what a run has fitted for a variant; raises UsageError where that is nothing, or of several datasets."""
+    by_name = {f"{record.model}+{record.variant}": record for record in results.recalibration}
+    if not by_name:
         message = f"the run '{results.name}' fitted no recalibrator"
         raise UsageError(Problem("no-recalibration", message, hint="add 'recalibrate' to its spec"))
-    if model not in known:
-        hint = f"those of the run are {', '.join(known)}"
+    if model not in by_name:
+        hint = f"those of the run are {', '.join(by_name)}"
         raise UsageError(Problem("unknown-variant", f"the run has no recalibrator '{model}'", hint=hint))
-    same = [one for one in results.recalibration if f"{one.model}+{one.variant}" == model]
-    datasets = [one.fitted_on for one in same]
+    same = [record for record in results.recalibration if f"{record.model}+{record.variant}" == model]
+    datasets = [record.fitted_on for record in same]
     if len(same) > 1 if fitted_on is None else fitted_on not in datasets:
         message = f"'{model}' was fitted on {' and on '.join(datasets)}"
         raise UsageError(Problem("which-fit", message, hint="name one of these as the dataset it was fitted on"))
@@ -113,8 +117,8 @@ def _spec(results: Results, record: Recalibration, path: str | os.PathLike[str] 
         if isinstance(part.get("threshold"), dict):  # a rule that chose among other rows
             del part["threshold"]
     datasets = {"data": {"path": "memory" if path is None else os.fspath(path)}}
-    given = {key: value for key, value in model.items() if value is not None}
-    return load(source | {"datasets": datasets, "models": {record.model: given}, "metrics": None})
+    written = {key: value for key, value in model.items() if value is not None}
+    return load(source | {"datasets": datasets, "models": {record.model: written}, "metrics": None})
 
 
 def _number_only(results: Results, record: Recalibration) -> Any:
@@ -124,6 +128,7 @@ def _number_only(results: Results, record: Recalibration) -> Any:
 
 
 def _fitted(record: Recalibration) -> Fitted:
+    """Return the recalibrator that a run has fitted; raises DataError where its record cannot be read."""
     from evalpipe.calibration import fitted_from
 
     try:

@@ -167,11 +167,13 @@ def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | N
     from evalpipe.report import render as render_card
     from evalpipe.results import Results
 
-    found = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
+    run_results = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
     empty = [entry.file for name, entry in FORMATS.items() if name in (formats or ()) and entry.needs_gates]
-    if empty and not found.gates:
+    if empty and not run_results.gates:
         raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint="add 'gates: […]' to the spec")
-    return render_card(found, found.spec.get("report", {}).get("formats", ()) if formats is None else formats)
+    if formats is None:
+        formats = run_results.spec.get("report", {}).get("formats", ())
+    return render_card(run_results, formats)
 
 
 def accept(folder: str | os.PathLike[str]) -> tuple[Results, list[Change]]:

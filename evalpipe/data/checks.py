@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.data import exposure, numeric, rounding, slices, weights
-from evalpipe.data.columns import Columns, are, cells, fill_hint, noun, read_numbers, rows_have, wrong_type
+from evalpipe.data.columns import Columns, fill_hint, noun, read_once, refuse, rows_have, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
 from evalpipe.tasks import NUMBERS
@@ -139,37 +139,19 @@ def _text(columns: Columns, column: str, loc: Loc, code: str, called: str) -> No
 
 def _probability(columns: Columns, column: str, loc: Loc) -> None:
     """Read a column of probabilities; every row must have one from 0 to 1."""
-    if column in columns.values:
-        return
-    values = read_numbers(columns, column, loc, "missing-probability", "probability")
-    if values is None:
-        return
-    columns.values[column] = values
-    outside = (((values < 0) | (values > 1)) & values.is_not_nan()).fill_null(value=False)
-    if outside.any():
-        message = f"{cells(outside)} of column '{column}' {are(outside)} not {noun(outside, 'probability')} from 0 to 1"
-        written = columns.rows.frame[column]
-        problem = columns.rows.problem(
-            "probability-range", message, loc, _scale_hint(values, outside, columns.rows.plan.task), mask=outside,
-            values=written,
-        )
-        columns.problems.append(problem)
+    values = read_once(columns, column, loc, "missing-probability", "probability")
+    if values is not None:
+        outside = (((values < 0) | (values > 1)) & values.is_not_nan()).fill_null(value=False)
+        refuse(columns, column, loc, outside, "probability-range", f"not {noun(outside, 'probability')} from 0 to 1",
+               _scale_hint(values, outside, columns.rows.plan.task))
 
 
 def _score(columns: Columns, column: str, loc: Loc) -> None:
     """Read a column of scores; every row must have a finite one."""
-    if column in columns.values:
-        return
-    values = read_numbers(columns, column, loc, "missing-score", "score")
-    if values is None:
-        return
-    columns.values[column] = values
-    endless = values.is_infinite().fill_null(value=False)
-    if endless.any():
-        message = f"{cells(endless)} of column '{column}' {are(endless)} infinite"
-        hint = "a score is a finite number; find out why it could not be computed"
-        written = columns.rows.frame[column]
-        columns.problems.append(columns.rows.problem("score-range", message, loc, hint, mask=endless, values=written))
+    values = read_once(columns, column, loc, "missing-score", "score")
+    if values is not None:
+        refuse(columns, column, loc, values.is_infinite().fill_null(value=False), "score-range", "infinite",
+               "a score is a finite number; find out why it could not be computed")
 
 
 def _scale_hint(values: pl.Series, outside: pl.Series, task: str) -> str:

@@ -71,13 +71,33 @@ def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, call
             hint = f"every row needs {with_article(called)}; find out why it could not be computed"
         columns.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
     if strange.any():
-        message = f"{cells(strange)} of column '{column}' {are(strange)} not {noun(strange, 'number')}"
         hint = _number_hint(written.filter(strange), called, missing=code is None, separated=rows.separated)
-        columns.problems.append(rows.problem("not-a-number", message, loc, hint, mask=strange, values=written))
+        refuse(columns, column, loc, strange, "not-a-number", f"not {noun(strange, 'number')}", hint)
     return values
 
 
+def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
+    """Read and keep a column of numbers that every row must have; None where it is unusable, or was read before."""
+    if column in columns.values:
+        return None
+    values = read_numbers(columns, column, loc, code, called)
+    if values is not None:
+        columns.values[column] = values
+    return values
+
+
+def refuse(
+    columns: Columns, column: str, loc: Loc, wrong: pl.Series, code: str, what: str, hint: str, called: str = "column"
+) -> None:
+    """Report the cells of a column where ``wrong`` [n] is true, if any; ``what`` says what they are, or are not."""
+    if wrong.any():
+        message = f"{cells(wrong)} of {called} '{column}' {are(wrong)} {what}"
+        values = columns.rows.frame[column]
+        columns.problems.append(columns.rows.problem(code, message, loc, hint, mask=wrong, values=values))
+
+
 def _number_hint(cells: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
+    """Return the way out of texts that stand where numbers should; ``missing``: a cell may be empty."""
     words = cells.str.strip_chars().str.to_lowercase()
     if words.is_in(list(MISSING_WORDS)).all():
         return _missing_hint(cells, called, missing=missing, separated=separated)

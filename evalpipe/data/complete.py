@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def complete(rows: RowBlock, files: Mapping[str, RowBlock]) -> RowBlock | Problem:
     """Keep the rows for which every model has a prediction, and count those that each model lacks.
 
-    ``held`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
+    ``files`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
     the id, and where one of the model's cells is empty or NaN.
     """
     lacking = {model: _lacks(rows, files.get(model), model) for model in rows.plan.models}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data.columns import are, cells, noun, quoted, read_numbers
+from evalpipe.data.columns import are, cells, noun, quoted, read_numbers, refuse
 from evalpipe.data.numeric import EXTREME, LARGEST, SMALLEST, extreme
 
 if TYPE_CHECKING:
@@ -25,16 +25,11 @@ def check(columns: Columns, column: str) -> None:
     columns.values[column] = values
     defined = values.fill_nan(None)
     wrong = ((defined <= 0) | defined.is_infinite()).fill_null(value=False)
-    far = extreme(defined) & ~wrong
-    for code, mask, what, hint in (
-        ("exposure-range", wrong, f"not {noun(wrong, 'positive finite number')}",
-         f"a row without exposure tells nothing; leave such rows out with where: '{quoted(column)} > 0'"),
-        ("extreme-value", far, EXTREME, "give the exposure in another unit, and rates per that unit"),
-    ):
-        if mask.any():
-            message = f"{cells(mask)} of the exposure column '{column}' {are(mask)} {what}"
-            columns.problems.append(columns.rows.problem(
-                code, message, loc, hint, mask=mask, values=columns.rows.frame[column]))
+    called = "the exposure column"
+    refuse(columns, column, loc, wrong, "exposure-range", f"not {noun(wrong, 'positive finite number')}",
+           f"a row without exposure tells nothing; leave such rows out with where: '{quoted(column)} > 0'", called)
+    refuse(columns, column, loc, extreme(defined) & ~wrong, "extreme-value", EXTREME,
+           "give the exposure in another unit, and rates per that unit", called)
     if not columns.problems:
         columns.problems.extend(_not_expected(columns, values))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data.columns import are, cells, noun, read_numbers
+from evalpipe.data.columns import noun, read_once, refuse
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,9 +31,9 @@ def check(columns: Columns) -> None:
     truth = _finite(columns, plan.outcome.column, ("outcome", "column"), "missing-truth", "outcome")
     if truth is not None and plan.task == "count":
         wrong = ((truth < 0) | (truth != truth.floor())).fill_null(value=False)
-        _refuse(columns, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
-                noun(wrong, "whole number") + " from 0 on",
-                "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
+        refuse(columns, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
+               f"not {noun(wrong, 'whole number')} from 0 on",
+               "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
     for name, model in plan.models.items():
         predictions(columns.of(name), name, model)
 
@@ -48,43 +48,27 @@ def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
         values = _finite(columns, column, loc, "missing-prediction", "rate" if kind == "rate" else "prediction")
         if values is not None and columns.rows.plan.task == "count":
             wrong = (values <= 0).fill_null(value=False)
-            _refuse(columns, column, loc, wrong, "prediction-range", "above zero",
-                    f"{_MEANT[kind]} is a number above zero; was a logarithm written?")
+            refuse(columns, column, loc, wrong, "prediction-range", "not above zero",
+                   f"{_MEANT[kind]} is a number above zero; was a logarithm written?")
 
 
 def _finite(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
     """Read a column of finite numbers once; None where it cannot be read, or was before."""
-    if column in columns.values:
-        return None
-    values = read_numbers(columns, column, loc, code, called)
-    if values is None:
-        return None
-    columns.values[column] = values
-    bounded(columns, column, loc, values)
+    values = read_once(columns, column, loc, code, called)
+    if values is not None:
+        bounded(columns, column, loc, values)
     return values
 
 
 def bounded(columns: Columns, column: str, loc: Loc, values: pl.Series) -> None:
     """Report numbers that are not finite, or too large or too small to compute with."""
     endless = values.is_infinite().fill_null(value=False)
-    _refuse(columns, column, loc, endless, "infinite-value", "finite", "find out why it could not be computed")
-    far = extreme(values)
-    if far.any():
-        message = f"{cells(far)} of column '{column}' {are(far)} {EXTREME}"
-        hint = f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}"
-        written = columns.rows.frame[column]
-        columns.problems.append(columns.rows.problem("extreme-value", message, loc, hint, mask=far, values=written))
+    refuse(columns, column, loc, endless, "infinite-value", "not finite", "find out why it could not be computed")
+    refuse(columns, column, loc, extreme(values), "extreme-value", EXTREME,
+           f"give them in another unit: 0, or in size from {SMALLEST:g} to {LARGEST:g}")
 
 
 def extreme(values: pl.Series) -> pl.Series:
     """Return which finite values are too large or too small to compute with, shape [n]; zero and no value are not."""
     size = values.fill_nan(None).abs()
     return (((size > LARGEST) & size.is_finite()) | ((size < SMALLEST) & (size > 0))).fill_null(value=False)
-
-
-def _refuse(columns: Columns, column: str, loc: Loc, wrong: pl.Series, code: str, what: str, hint: str) -> None:
-    """Report the values of a column where ``wrong`` is true: they are not ``what`` they should be."""
-    if wrong.any():
-        message = f"{cells(wrong)} of column '{column}' {are(wrong)} not {what}"
-        written = columns.rows.frame[column]
-        columns.problems.append(columns.rows.problem(code, message, loc, hint, mask=wrong, values=written))

@@ -22,40 +22,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """One model's predictions for the rows of a sample.
-
-    Of a binary outcome: ``score`` ranks the rows, shape [n], None where the model gives only classes; ``probability``
-    of the event, shape [n], None where there is none; ``log_odds`` whether the score is the log odds of it, and not
-    the probability itself or a rank alone; ``predicted`` whether the row is predicted as the event, shape [n], None
-    where no threshold makes classes of a score; ``threshold`` what made ``predicted``, as it is written (a probability
-    where there is one), None for given classes, and ``cut`` the same on the score: rows at or above it are predicted
-    as events. ``stated`` is the probability at the score, where rows that share a score on a grid have others.
-    Of K levels: ``probability`` of each, shape [n, K]; ``score`` of each that the softmax made these of (``log_odds``
-    is then set), None where the model gives them; ``predicted`` the place of the level; ``tied`` the number of
-    reportable rows whose highest probability several levels share. Of either: ``reportable`` whether the row is outside
-    the equivocal ``zone`` and so has a class, shape [n], None where no zone is declared. Of a number: ``predicted`` and
-    ``left_out``, the prediction of a model that had not seen the row, shape [n].
-
-    Of a variant, ``source`` is the name of the model that was recalibrated, ``variant`` what the variant is called, and
-    ``folds`` the number of each row's fold, shape [n], where it was cross-fitted. ``cuts`` are the cuts of the score
-    that made ``predicted``, shape [n], where the threshold was cross-fitted; ``threshold`` is then for later use.
-    """
+    """One model's predictions for the n rows of a sample; None is what the model does not give."""
 
     score: Floats | None = None
+    """What ranks the rows, [n]: the probability where the model gives no score. Of K levels, the scores [n, K] that the
+    softmax made the probabilities of."""
     probability: Floats | None = None
+    """The probability of the event, [n], or of each of K levels, [n, K]."""
     predicted: Values | None = None
+    """Whether each row is predicted as the event, the place of its predicted level, or its predicted number, [n]; None
+    where no threshold makes classes of a score."""
     threshold: float | None = None
+    """What made ``predicted``, as it is written: a probability where there is one. None for classes that were given;
+    where the threshold was cross-fitted, that for later use."""
     tied: int = 0
+    """Of K levels, the number of reportable rows whose highest probability several levels share."""
     left_out: Floats | None = None
+    """The predicted numbers of models fitted without the row, [n]."""
     source: str | None = None
+    """Of a variant, the name of the model that was recalibrated."""
     variant: str = "original"
+    """What the variant is called."""
     folds: Wholes | None = None
+    """Of a cross-fitted variant, the number of each row's fold, [n]."""
     reportable: Flags | None = None
+    """Whether each row is outside the equivocal ``zone`` and so has a class, [n]; None where no zone is declared."""
     zone: ZonePlan | None = None
+    """The equivocal zone about the threshold."""
     cuts: Floats | None = None
+    """Where the threshold was cross-fitted, the cut of the score that decided on each row, [n]."""
     log_odds: bool = False
+    """Whether the score is the log odds of the probability (or what the softmax made it of), and not a rank alone."""
     cut: float | None = None
+    """``threshold`` on the scale of the score: rows at or above it are predicted as events."""
     stated: Floats | None = None
+    """The probability at the score, [n], where rows that share a score on a grid have probabilities of their own."""
 
     @property
     def made_of(self) -> Floats | None:

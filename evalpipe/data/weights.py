@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.data.columns import are, cells, noun, read_numbers
+from evalpipe.data.columns import noun, read_once, refuse
 from evalpipe.results import DatasetSummary, Warned
 
 if TYPE_CHECKING:
@@ -32,12 +32,9 @@ FEW = 0.1
 def check(columns: Columns, column: str, *, whole: bool) -> None:
     """Check the weights and bring them into a range in which their sums can be held; ``whole``: they are counts."""
     loc: Loc = ("weight", "column")
-    if column in columns.values:
-        return
-    values = read_numbers(columns, column, loc, "missing-weight", "weight")
+    values = read_once(columns, column, loc, "missing-weight", "weight")
     if values is None:
         return
-    columns.values[column] = values
     before = len(columns.problems)
     _refuse(columns, column, loc, values, whole=whole)
     if not whole and len(columns.problems) == before:
@@ -46,18 +43,15 @@ def check(columns: Columns, column: str, *, whole: bool) -> None:
 
 def _refuse(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool) -> None:
     """Report weights that are negative, infinite, no counts where these are asked for, or all 0."""
-    rows, written, problems = columns.rows, columns.rows.frame[column], columns.problems
+    rows, problems, called = columns.rows, columns.problems, "the weight column"
     defined = values.fill_nan(None)
     wrong = ((defined < 0) | defined.is_infinite()).fill_null(value=False)
-    if wrong.any():
-        message = f"{cells(wrong)} of the weight column '{column}' {are(wrong)} negative or infinite"
-        hint = "a weight is a number from 0 on; rows of weight 0 are left out"
-        problems.append(rows.problem("weight-range", message, loc, hint, mask=wrong, values=written))
+    refuse(columns, column, loc, wrong, "weight-range", "negative or infinite",
+           "a weight is a number from 0 on; rows of weight 0 are left out", called)
     broken = ((defined != defined.floor()) & ~wrong).fill_null(value=False)
-    if whole and broken.any():
-        message = f"{cells(broken)} of the weight column '{column}' {are(broken)} not {noun(broken, 'whole number')}"
-        hint = "frequency weights count identical rows; for other weights write kind: importance"
-        problems.append(rows.problem("frequency-weight", message, loc, hint, mask=broken, values=written))
+    if whole:
+        refuse(columns, column, loc, broken, "frequency-weight", f"not {noun(broken, 'whole number')}",
+               "frequency weights count identical rows; for other weights write kind: importance", called)
     if whole and not wrong.any() and (defined.sum() or 0) > COUNTED:
         message = f"the weight column '{column}' sums to {defined.sum():.4g}, more than can be counted one by one"
         hint = f"frequency weights count rows, {COUNTED:,} at most; for other weights write kind: importance"
