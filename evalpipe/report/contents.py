@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalpipe.report import (
+    comparisons,
     data,
     dataset_results,
     desirability,
@@ -18,7 +19,6 @@ from evalpipe.report import (
     summary,
     thresholds,
 )
-from evalpipe.report.comparisons import comparison_views
 from evalpipe.report.costs import costs_view
 from evalpipe.report.masthead import masthead, short_spec, subject
 from evalpipe.report.page import Card, Code, Figures, Heading, Section, Text
@@ -73,14 +73,6 @@ def _recalibrations(results: Results) -> Iterator[Partial]:
         yield Partial(section.anchor, section.title, "recalibration.html", section, {section.anchor: Figures(draw)})
 
 
-def _comparisons(results: Results) -> Iterator[Partial]:
-    for place, comparison in enumerate(comparison_views(results), 1):
-        baseline = (comparison.across, comparison.baseline)
-        yield Partial(comparison.anchor, comparison.title, "comparison.html", comparison, {
-            table.anchor: Figures(partial(figures.difference_drawings, results, table.dataset, baseline, place))
-            for table in comparison.tables})
-
-
 def _slices(results: Results) -> Iterator[Partial]:
     def above(measures: int) -> tuple[Heading, Text]:
         said = f"Of the first {measures} key {'measure' if measures == 1 else 'measures'}; all are in "
@@ -100,7 +92,7 @@ def _slices(results: Results) -> Iterator[Partial]:
 
 SECTIONS: tuple[Callable[[Results], Iterator[Section | Partial]], ...] = (
     summary.sections, dataset_results.sections, prevalence.sections, thresholds.sections, _costs, _recalibrations,
-    _comparisons, desirability.sections, _slices, data.sections, models.sections, method.sections,
+    comparisons.sections, desirability.sections, _slices, data.sections, models.sections, method.sections,
     provenance.sections,
 )
 """What makes the sections of the card, in their order."""

@@ -24,9 +24,6 @@ FACES = (
 )
 """Family, weight and file of the fonts inside the page."""
 
-MOST_ROWS = 60
-
-
 def document(results: Results) -> bytes:
     """Render the card as an HTML page with all rows of its tables."""
     return html_page(results)
@@ -35,6 +32,7 @@ def document(results: Results) -> bytes:
 def html_page(results: Results, limit: int | None = None) -> bytes:
     """Render the card as an HTML page in UTF-8; tables stop after ``limit`` rows, None for no limit."""
     from evalpipe.report.contents import card_of
+    from evalpipe.report.tables import MOST_ROWS
     from evalpipe.report.wording import level
 
     environment = _environment()

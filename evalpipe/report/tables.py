@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Comparison, DatasetSummary, Estimate, MetricSummary, Results
 
+MOST_ROWS = 60
+"""Rows of the tables that grow with slices times measures; beyond, nobody reads them on a card."""
+
 MODELS_ABREAST = 3
 """Models side by side in one table; more continue in a further table."""
 

@@ -72,3 +72,8 @@ def paragraphs(parts: Iterable[Any]) -> list[str]:
         if isinstance(block, Figures):
             found += paragraphs((*block.above, *block.instead))
     return found
+
+
+def content(part: Any) -> list[Any]:
+    """Return all words of a section, to compare two."""
+    return [paragraphs([part]), *([plain(each.caption), heads(each), lines(each)] for each in tables([part]))]

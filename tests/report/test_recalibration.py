@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evalpipe.calibration import registry as recalibrators
-from evalpipe.report.comparisons import comparison_views
+from evalpipe.report.comparisons import sections
 from evalpipe.report.figures import drawings, recalibration_drawings
 from evalpipe.report.figures.recalibration import MOST_PANELS
 from evalpipe.report.html import html_page
+from evalpipe.report.page import plain
 from evalpipe.report.procedures import recalibrators as told
 from evalpipe.report.recalibration import fitted_words, recalibration_views
 from evalpipe.report.slices import MEASURES_ABREAST
 from evalpipe.results import Recalibration, Results
 from evalpipe.results.curves.residuals import ObservedPoints, ObservedPredictedSmooth
 from report import groups, variants
+from report.blocks import content, tables
 from report.variants import change
 
 if TYPE_CHECKING:
@@ -150,13 +152,13 @@ def test_differences_in_slices_are_counted_and_left_to_the_results(recalibrated:
 
 
 def test_recalibrated_variants_are_no_comparison_of_models(recalibrated: Results, grouped: Results) -> None:
-    assert comparison_views(recalibrated) == ()
+    assert list(sections(recalibrated)) == []
     both = grouped.model_copy(update={"comparisons": [*grouped.comparisons, *recalibrated.comparisons]})
-    assert comparison_views(both) == comparison_views(grouped)
+    assert [content(each) for each in sections(both)] == [content(each) for each in sections(grouped)]
     across = groups.compared(grouped, baseline=M, model=M, baseline_dataset="last year", variant="beta",
                              baseline_variant="beta")
-    (view,) = comparison_views(grouped.model_copy(update={"comparisons": across}))
-    assert {row.model for table in view.tables for row in table.rows} == {"Naive Bayes (beta)"}
+    (section,) = sections(grouped.model_copy(update={"comparisons": across}))
+    assert {plain(each.caption).split(":")[0] for each in tables([section])} == {"Naive Bayes (beta)"}
 
 
 @pytest.mark.parametrize(("method", "parameters", "words"), [
