@@ -41,6 +41,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "origin": {"spelling", "errors"},
     "levels": {"spelling"},
     "tasks": set(),
+    "cells": set(),
     "numbers": set(),
     "results": {"chapters.records", "records", "numbers", "errors"},
     "metrics": {"spelling", "tasks", "errors"},
@@ -50,14 +51,17 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "statistics": {"metrics.declare", "errors"},
     "intervals": {"later", "errors"},
     "spec": {
-        "formats", "intervals.declare", "levels", "origin", "chapters.all", "chapters.spec", "chapters.rules",
-        "spelling", "metrics", "calibration", "tasks", "errors",
+        "cells", "formats", "intervals.declare", "levels", "origin", "chapters.all", "chapters.spec",
+        "chapters.rules", "spelling", "metrics", "calibration", "tasks", "errors",
     },
     "plan": {
-        "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling", "spec", "data.table",
-        "metrics", "tasks", "errors",
+        "cells", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling", "spec",
+        "data.table", "metrics", "tasks", "errors",
     },
-    "data": {"chapters.plan", "chapters.compute", "levels", "origin", "spelling", "plan", "tasks", "results", "errors"},
+    "data": {
+        "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "tasks", "results",
+        "errors",
+    },
     "engine": {
         "chapters.all", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers", "plan",
         "tasks", "statistics", "metrics", "intervals", "calibration", "desirability", "data.sample", "results",
@@ -165,6 +169,12 @@ def test_a_card_takes_the_words_of_interval_methods_without_numpy() -> None:
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
     assert printed == "True False\n"
+
+
+def test_no_room_of_a_step_after_the_plan_may_import_the_spec() -> None:
+    reading = {room for room, below in BELOW.items() if any(within(lower, "spec") for lower in below)}
+
+    assert not reading & {"data", "engine", "gates", "results", "report", "record", "chapters.compute", "chapters.card"}
 
 
 def test_every_room_has_a_place(root: Path) -> None:

@@ -15,7 +15,7 @@ from evalpipe.data.values import shown
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.plan.sources import CellType
+    from evalpipe.cells import CellType
 
 _INTEGER = r"^-?(?:0|[1-9]\d{0,17})$"
 _NUMBER = r"^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$"

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.cells import CellType
     from evalpipe.origin import Loc
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.plan.sources import CellType
 
 POSITION = "\0position"
 """The column that says where a row stands: the number of its file times `FILE`, plus its 1-based row there."""

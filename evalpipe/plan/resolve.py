@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.chapters.compare.plan import compare_plan
 from evalpipe.chapters.costs.plan import costs_plan, profit_plan
@@ -46,30 +46,20 @@ def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:
 
 def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
     """Resolve all that the spec asks for, chapter by chapter."""
-    metrics = asked(spec)
-    hidden = behind(spec, metrics)
-    limited = spec.intervals.method != "none"
+    from evalpipe.spec.schema import spec_sha256
+
+    intervals, metrics = spec.intervals, asked(spec)
+    limited = intervals.method != "none"
     return Plan(
-        **_settings(spec), datasets=datasets, models=models_plan(spec), metrics=metrics, behind=hidden,
-        bins=proportions(spec)[0], banded=spec.task == "binary" and spec.intervals.bands and limited,
+        name=spec.name, title=spec.title or spec.name, spec_sha256=spec_sha256(spec), task=spec.task, seed=spec.seed,
+        level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
+        stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
+        workers=spec.engine.workers, no_information=spec.no_information, formats=spec.report.formats,
+        outcome=outcome_plan(spec), weight=weight_plan(spec), exposure=exposure_plan(spec), cluster=spec.cluster,
+        id=spec.id, complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
+        datasets=datasets, models=models_plan(spec), metrics=metrics, behind=behind(spec, metrics),
+        bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited, slices=slices_plan(spec, metrics),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec), gates=gates_plan(spec),
     )
-
-
-def _settings(spec: Spec) -> dict[str, Any]:
-    """Return what the spec says in plain values, and of the columns of all rows."""
-    from evalpipe.spec.schema import spec_sha256
-
-    intervals = spec.intervals
-    return {
-        "name": spec.name, "title": spec.title or spec.name, "spec_sha256": spec_sha256(spec), "task": spec.task,
-        "seed": spec.seed,
-        "level": intervals.level, "interval_method": intervals.method, "replicates": intervals.replicates,
-        "stratify": intervals.stratify, "resampling": intervals.resampling, "mode": spec.engine.mode,
-        "workers": spec.engine.workers, "no_information": spec.no_information, "formats": spec.report.formats,
-        "outcome": outcome_plan(spec), "weight": weight_plan(spec), "exposure": exposure_plan(spec),
-        "cluster": spec.cluster, "id": spec.id, "complete_case": spec.complete_case == "all",
-        "places": spec.origin, "warnings": spec.warnings,
-    }

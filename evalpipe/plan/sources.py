@@ -6,19 +6,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.spec.separated import CellType
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.cells import CellType
     from evalpipe.origin import Loc, Origin
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Dataset, Model
-
-__all__ = ["CellType", "Condition", "CsvPlan", "DatasetSource", "Role", "Source", "Sources", "sources"]
-
-Role = Literal["evaluate", "calibrate", "reference"]
-"""What the rows of a dataset are for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +67,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class DatasetSource:
-    """A dataset as it is named: its files, its role, the conditions on its rows, and by model files of predictions."""
+    """A dataset as it is named: its files, the conditions on its rows, and by model the files of predictions."""
 
     name: str
-    role: Role
     source: Source
     conditions: tuple[Condition, ...]
     predictions: Mapping[str, Source]
-
-    @property
-    def where(self) -> str | None:
-        """The condition that its rows meet."""
-        return next((condition.text for condition in self.conditions if condition.key == "where"), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +95,7 @@ def _dataset(spec: Spec, name: str) -> DatasetSource:
     files = {} if declared.role == "reference" else {
         model: named for model in spec.models if (named := _predictions(spec, model, name)) is not None}
     own = Source(name, None, declared.path, ("datasets", name, "path"), _csv(declared))
-    return DatasetSource(name, declared.role, own, tuple(conditions(spec, name)), MappingProxyType(files))
+    return DatasetSource(name, own, tuple(conditions(spec, name)), MappingProxyType(files))
 
 
 def _predictions(spec: Spec, model: str, dataset: str) -> Source | None:

@@ -6,10 +6,8 @@ from typing import Literal
 
 from pydantic import Field, StrictStr
 
+from evalpipe.cells import CellType
 from evalpipe.spec.kinds import ColumnName, SpecPart
-
-CellType = Literal["text", "number", "integer", "boolean", "date", "datetime"]
-"""What the cells of a column may be declared to be."""
 
 
 class Csv(SpecPart):
