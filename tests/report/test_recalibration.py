@@ -250,7 +250,7 @@ def test_the_datasets_that_recalibrators_are_fitted_on_are_said_to_be_that(recal
         "inputs": [*recalibrated.inputs, recalibrated.inputs[0].model_copy(update={
             "dataset": "calibration", "role": "calibrate"})],
     })
-    text = html_page(held).decode("utf-8")
+    text = html_page(held).decode("utf-8").replace("\n<td>", "<td>")
     assert "<h3>calibration (for recalibrators and thresholds; not evaluated)</h3>" in text
     assert '<th scope="row">calibration</th><td>calibration: for recalibrators and thresholds</td>' in text
     assert '<th scope="row">validation</th><td>evaluation</td>' in text
