@@ -42,23 +42,23 @@ def evaluate(
     The other arguments are the spec's keys. Raises SpecError, DataError or UsageError as a run does.
     """
     rows = {"truth": truth, "weight": weight, "exposure": exposure, "cluster": cluster}
-    given = {"probability": probability, "score": score, "prediction": prediction, "rate": rate,
+    predictions = {"probability": probability, "score": score, "prediction": prediction, "rate": rate,
              "loo_prediction": loo_prediction, "probabilities": probabilities}
     keys = {"task": task, "seed": seed, "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit,
             "intervals": intervals, "equivocal": equivocal, "threshold": threshold, "compare": compare, "gates": gates,
             "no_information": None if no_information is False else no_information, "desirability": desirability,
             "engine": engine, "complete_case": complete_case}
-    return _evaluated(rows, given, keys, event, levels, slices, scale, weight_kind)
+    return _evaluated(rows, predictions, keys, event, levels, slices, scale, weight_kind)
 
 
 def _evaluated(
-    rows: Keys, given: Keys, keys: Keys, event: Any, levels: Any, slices: Any, scale: Any, weight_kind: Any
+    rows: Keys, predictions: Keys, keys: Keys, event: Any, levels: Any, slices: Any, scale: Any, weight_kind: Any
 ) -> Results:
-    """Evaluate the columns of ``rows`` and the predictions ``given`` by kind, under ``keys`` of the spec."""
+    """Evaluate the columns of ``rows`` and the ``predictions`` by kind, under ``keys`` of the spec."""
     columns = _without_none(rows)
     columns |= _slices(slices, columns)
     levels = None if levels is None else _listed(levels)
-    models, predicted = _models(given, levels, scale)
+    models, predicted = _models(predictions, levels, scale)
     if not models:
         raise UsageError(_no_predictions(str(keys["task"])))
     if isinstance(levels, str):
@@ -120,14 +120,16 @@ def _arguments(models: Mapping[str, Mapping[str, Any]], levels: Sequence[Any] | 
 
 
 def _no_predictions(task: str) -> Problem:
-    given = {"binary": "probability=…, score=… or prediction=…", "regression": "prediction=…",
+    """Return the problem of a call without predictions, with the arguments that a task takes."""
+    arguments = {"binary": "probability=…, score=… or prediction=…", "regression": "prediction=…",
              "count": "prediction=…, or rate=… with exposure=…"}
-    hint = f"give {given.get(task, 'probabilities=… or prediction=…')}"
+    hint = f"give {arguments.get(task, 'probabilities=… or prediction=…')}"
     return Problem("no-predictions", "there are no predictions to evaluate", hint=hint)
 
 
-def _without_none(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in given.items() if value is not None}
+def _without_none(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping without the keys whose value is None."""
+    return {key: value for key, value in mapping.items() if value is not None}
 
 
 def _slices(slices: Any, taken: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,11 +149,11 @@ def _slices(slices: Any, taken: Mapping[str, Any]) -> dict[str, Any]:
     return dict(slices)
 
 
-def _models(given: Keys, levels: Any, scale: str | None) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+def _models(predictions: Keys, levels: Any, scale: str | None) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return the models as a spec has them, and the columns of their predictions, from the arrays by kind."""
     models: dict[str, dict[str, Any]] = {}
     columns: dict[str, Any] = {}
-    for kind, arrays in given.items():
+    for kind, arrays in predictions.items():
         for name, values in _by_model(arrays).items():
             column = _column(name, kind)
             if kind == "probabilities":
@@ -186,8 +188,8 @@ def _by_level(name: str, table: Any, levels: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         values, shape = np.empty(0), "are rows of different lengths"
     if not isinstance(levels, list) or values.ndim != 2 or values.shape[1] != len(levels):
-        known = isinstance(levels, list)
-        wanted = f"[n, {len(levels)}]" if known else "[n, K] with a column for each of the levels"
+        is_list = isinstance(levels, list)
+        wanted = f"[n, {len(levels)}]" if is_list else "[n, K] with a column for each of the levels"
         message = f"probabilities of '{name}' {shape}, not {wanted}"
         hint = "give a column of probabilities for each of 'levels', in their order" if levels is not None else (
             "name the levels, in the order of the columns, as levels=[…]; of a binary outcome, give the probability of "
@@ -211,10 +213,11 @@ def _listed(values: Any) -> Any:
         return values
 
 
-def _by_model(given: Any) -> dict[str, Any]:
-    if given is None:
+def _by_model(predictions: Any) -> dict[str, Any]:
+    """Return predictions by the name of the model; those of one without a name are of "model"."""
+    if predictions is None:
         return {}
-    return dict(given) if isinstance(given, Mapping) else {"model": given}
+    return dict(predictions) if isinstance(predictions, Mapping) else {"model": predictions}
 
 
 def _plain(value: Any) -> Any:

@@ -61,6 +61,7 @@ class Recorder:
                 raise NotADirectoryError(20, "a file is in the way")
             self._lock.__enter__()
             self._mend()
+            # Whether a folder can be made here is tried now, not after everything is computed.
             tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.try-").cleanup()
         except OSError as error:
             self._lock.__exit__(None, None, None)
@@ -88,7 +89,7 @@ class Recorder:
         try:
             for name, content in files.items():
                 (fresh / name).write_bytes(content)
-            fresh.chmod(0o755)
+            fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
             self._exchange(fresh)
         except OSError as error:
             shutil.rmtree(fresh, ignore_errors=True)

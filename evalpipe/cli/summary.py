@@ -43,6 +43,7 @@ def print_summary(results: Results) -> None:
             """Pass the error on."""
             raise BrokenPipeError(errno.EPIPE, "the reader has gone")
 
+    # Where no person reads along, the width is fixed, so that the output is the same on every machine.
     console = Plain(highlight=False, width=None if sys.stdout.isatty() else 120)
     for dataset in (d.name for d in results.datasets if d.role == "evaluate"):
         for start in range(0, len(results.models), MODELS_ABREAST):

@@ -102,6 +102,7 @@ def _by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | N
     again = present & ~ids.is_first_distinct()
     strange = present & ~ids.is_in(wanted.drop_nulls().implode())
     problems = _faults(theirs, column, ids, again=again, strange=strange)
+    # A join promises no order unless it is told to keep that of its left side.
     places = pl.DataFrame({"id": ids, "at": pl.int_range(len(ids), dtype=pl.Int64, eager=True)}).filter(present)
     matched = pl.DataFrame({"id": wanted}).join(
         places.unique("id", keep="first", maintain_order=True), on="id", how="left", maintain_order="left"

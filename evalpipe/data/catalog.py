@@ -161,6 +161,7 @@ def _types(table: Table, columns: tuple[str, ...]) -> tuple[Schema, dict[str, st
 
     if table.format not in SEPARATORS or not columns:
         return {}, {}
+    # All rows are read: a text in the last of them makes the whole column text.
     parts: list[pl.DataFrame] = []
     csv = table.named.csv
     for path, shown in table.files:

@@ -77,15 +77,18 @@ def check(path: Path, separator: str, width: int) -> frozenset[int]:
         try:
             decoder.decode(chunk)
         except UnicodeDecodeError as error:
+            # The decoder keeps the first bytes of a character that two chunks share; they are not of this chunk.
             before = len(error.object) - len(chunk)
             raise _not_utf8(lines + chunk.count(b"\n", 0, max(0, error.start - before)) + 1) from None
         lines += chunk.count(b"\n")
+        # Only whole lines are counted; what follows the last break waits for the next chunk.
         whole, mark, rest = (rest + chunk).rpartition(b"\n")
         shape.feed(whole + mark)
     if rest:
         shape.feed(rest + b"\n")
     if shape.odd or shape.inside:
         _explain(path, separator, width)
+    # In a file of one column a blank line is an empty cell.
     return frozenset(shape.blank) if width > 1 else frozenset()
 
 

@@ -101,6 +101,7 @@ def _missing(places: Origin, named: Source, root: Path, written: PurePosixPath) 
     if "://" in named.path:
         hint = "download it first: evalpipe reads files of this machine only"
         return _problem(places, named, "missing-file", f"there is no file {named.path}", hint)
+    # From the outermost folder inwards: the first that is missing is the one to mend.
     folder = next((above for above in reversed(written.parents) if not (root / above).exists()), None)
     message = f"there is no file {written}" if folder is None else f"there is no file {written}, and no folder {folder}"
     notes: tuple[str, ...] = ()

@@ -263,7 +263,7 @@ def _file(
         reason = (error.strerror or str(error)).lower()
         raise Unreadable("unreadable-file", reason) from None
     part, blank_lines = read(path, dataset.table.format, dataset.table.named.csv, columns, text)
-    part = _numbered(part, number)
+    part = _numbered(part, number)  # before blank lines go, so that messages count rows as the file does
     if blank_lines:
         part = part.filter(~(part[POSITION] - number * FILE - 1).is_in(list(blank_lines)))
     return part, Source(shown_path, sha256, part.height)

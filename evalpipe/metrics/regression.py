@@ -368,6 +368,7 @@ def _position(weight: Floats, totals: Floats, share: float) -> Floats:
     values, last = ratio(totals, weight), _last(weight)
     place = _over_one(total) * share
     below, part = np.floor(place), place - np.floor(place)
+    # A running total that is above a rank by rounding alone is not above it.
     reached = running - ROUNDING * total[..., None]
     low, high = (np.minimum((reached <= rank[..., None]).sum(axis=-1), last) for rank in (below, below + 1))
     return _at(values, low) * (1 - part) + _at(values, high) * part

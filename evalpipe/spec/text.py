@@ -66,7 +66,7 @@ def read_text(path: Path, shown: str, named_at: Place | None = None) -> Text | P
     """
     try:
         with nullcontext(sys.stdin.buffer) if shown == STDIN else path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)  # one more tells that it is too large, without reading it all
     except (FileNotFoundError, NotADirectoryError):
         return Problem("missing-file", f"there is no file {shown}", named_at, _sibling(path))
     except IsADirectoryError:

@@ -94,7 +94,7 @@ def parse(text: Text, environment: Mapping[str, str]) -> Document:
     except _TooDeepError as error:
         message = f"values are nested more than {MAX_DEPTH} deep"
         return Document(None, (Problem("too-deep", message, text.place(error.index, error.index + 1)),))
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError):  # PyYAML lets them pass for an escape beyond the last character of Unicode
         mark = loader.get_mark()
         problem = Problem(
             "yaml-syntax", "this escape is not a character", text.place(mark.index), "write the character itself"

@@ -45,7 +45,7 @@ class Groups:
     @classmethod
     def by(cls, *keys: Values) -> Groups:
         """Group rows by the first key [n], within it by the next, all ascending."""
-        order = np.lexsort(keys[::-1])
+        order = np.lexsort(keys[::-1])  # which sorts by its last key first
         new = np.zeros(len(order), bool)
         new[:1] = True
         for key in keys:

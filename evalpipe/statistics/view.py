@@ -40,6 +40,7 @@ class Draws:
     def columns(self) -> Values:
         """The counts as floats [units, b], in single precision where that is exact; made once for all views."""
         kind = np.float32 if self.counts.sum(axis=-1).max(initial=0) < SINGLE else np.float64
+        # Units first: the sparse product then reads a unit's counts in all replicates one after another.
         return np.ascontiguousarray(self.counts.T.astype(kind))
 
 
