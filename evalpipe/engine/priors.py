@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.engine.predictive import predictive_lines
+from evalpipe.engine.curves.predictive import predictive_lines
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.results import ObservedShare, Prior

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.engine.groups import ranked
+from evalpipe.engine.curves.groups import ranked
 from evalpipe.intervals.bands import pointwise_band
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.metrics.declare import ratio

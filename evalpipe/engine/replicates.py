@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.bands import curve_heights
-from evalpipe.engine.bins import STRATEGIES, bin_edges, event_rates
-from evalpipe.engine.calibration_curves import isotonic_heights, isotonic_places, window_rates
 from evalpipe.engine.coarse import coarsened
-from evalpipe.engine.decision_curve import net_benefits
+from evalpipe.engine.curves.bands import curve_heights
+from evalpipe.engine.curves.bins import STRATEGIES, bin_edges, event_rates
+from evalpipe.engine.curves.calibration import isotonic_heights, isotonic_places, window_rates
+from evalpipe.engine.curves.decision import net_benefits
 from evalpipe.engine.parts import Part, parts
 from evalpipe.engine.profit import Campaign
 from evalpipe.engine.rows import rows_of

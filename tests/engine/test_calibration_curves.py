@@ -19,7 +19,9 @@ from evalpipe.calibration.bands import Spread, logistic_line, logistic_spline
 from evalpipe.calibration.pooled import Events, clipped, events_of, expit, logit
 from evalpipe.calibration.spline import smooth
 from evalpipe.data.catalog import look
-from evalpipe.engine import calibration_curves as curves
+from evalpipe.engine.curves import calibration as curves
+from evalpipe.engine.curves.declare import CurveRows
+from evalpipe.engine.curves.declare import registry as registered
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
@@ -353,11 +355,14 @@ def held(bent: bool) -> dict[str, Any]:
 
         y, p = generator.random(600) < expit(truth(x)), expit(x)
         summary = Summary(Rows(y, None, p, p), np.ones(600))
-        for name, points, _ in curves.calibration_curves(planned, replace(sample, weight=None), summary, {}):
-            if name in found:
-                at, lower, upper = (np.array(points[key])[list(AT)] for key in ("probability", "lower", "upper"))
+        rows = CurveRows("class", planned, replace(sample, weight=None), summary)
+        for name, held in found.items():
+            fitted = registered[name].compute(rows)
+            if fitted is not None:
+                columns = fitted[0].columns
+                at, lower, upper = (np.array(columns[key])[list(AT)] for key in ("probability", "lower", "upper"))
                 true = expit(truth(logit(at)))
-                found[name].append((lower <= true) & (true <= upper))
+                held.append((lower <= true) & (true <= upper))
     return {name: np.array(each) for name, each in found.items()}
 
 

@@ -168,8 +168,8 @@ def test_long_curves_keep_their_ends_and_say_what_was_left_out() -> None:
     assert kept.notes.points_of == len(np.unique(p)) + 1
     gain = curve(evaluate(y, p, intervals={"method": "none"}), "gain").notes
     order = np.argsort(-p, kind="stable")
-    assert gain["found_in_first_10_percent"] == pytest.approx(y[order][:2000].sum() / y.sum(), abs=1e-3)
-    assert gain["tested_for_half_of_events"] == pytest.approx(
+    assert gain.found_in_first_10_percent == pytest.approx(y[order][:2000].sum() / y.sum(), abs=1e-3)
+    assert gain.tested_for_half_of_events == pytest.approx(
         (np.cumsum(y[order]) < y.sum() / 2).sum() / 20_000, abs=1e-3
     )
     assert (kept.points.sensitivity[0], kept.points.sensitivity[-1]) == (0, 1)
@@ -293,7 +293,7 @@ def test_a_rank_with_a_threshold_has_classes(tmp_path: Any) -> None:
 
 def test_rates_are_those_of_predicting_from_each_threshold_upwards() -> None:
     points = curve(evaluate(), "thresholds").points
-    for t, sensitivity, specificity, precision, tested in zip(*points.values(), strict=True):
+    for t, sensitivity, specificity, precision, tested in zip(*points.columns.values(), strict=True):
         picked = t <= P
         assert sensitivity == pytest.approx(picked[Y == 1].mean())
         assert specificity == pytest.approx((~picked)[Y == 0].mean())

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 import evalpipe
-from evalpipe.engine.groups import gain_table
+from evalpipe.engine.curves.groups import gain_table
 from evalpipe.results import Curve
 from evalpipe.statistics import Rows, Summary
 

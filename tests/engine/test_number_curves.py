@@ -19,7 +19,8 @@ from scipy.interpolate import make_smoothing_spline
 from scipy.stats import poisson
 
 import evalpipe
-from evalpipe.engine.number_curves import CAUTION, GROUPS, PENALTIES, number_curves, quantiles, smooth
+from evalpipe.engine.curves.declare import CurveRows, computed
+from evalpipe.engine.curves.numbers import CAUTION, GROUPS, PENALTIES, quantiles, smooth
 from evalpipe.statistics import NumberRows, Summary
 
 NAMES = {
@@ -35,8 +36,9 @@ def curves(
 ) -> Found:
     y, p = np.asarray(truth, float), np.asarray(predicted, float)
     w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
-    found = number_curves(SimpleNamespace(task=task, weight_kind=kind), Summary(NumberRows(y, p), w))  # type: ignore[arg-type]
-    return {name: (points, notes) for name, points, notes in found}
+    sample = SimpleNamespace(task=task, weight_kind=kind)
+    rows = CurveRows("numbers", None, sample, Summary(NumberRows(y, p), w))  # type: ignore[arg-type]
+    return {name: (dict(points.columns), notes.model_dump()) for name, points, notes in computed(rows)}
 
 
 def data(n: int, seed: int = 5, *, ties: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -219,7 +221,7 @@ def test_the_smooth_line_is_the_spline_of_least_cross_validation_score(seed: int
     at, line, notes = smooth(x, y, w)
     place, weight = (x - x[0]) / (x[-1] - x[0]), w / w.mean()
     best = min(PENALTIES * 30, key=lambda penalty: score(place, y, weight, penalty))
-    assert notes == {"groups": 30, "smoothed": True}
+    assert notes.model_dump() == {"groups": 30, "smoothed": True}
     assert at == pytest.approx(x, rel=1e-12)
     assert line == pytest.approx(make_smoothing_spline(place, y, weight, lam=best)(place), rel=LINE, abs=LINE)
 
@@ -242,7 +244,7 @@ def test_groups_have_equal_weight_and_never_split_equal_predictions() -> None:
     x = np.repeat(np.arange(1000.0), 3)
     y = np.random.default_rng(2).normal(size=3000)
     at, _, notes = smooth(x, y, np.ones(3000))
-    assert notes["groups"] == GROUPS
+    assert notes.groups == GROUPS
     assert at.tolist() == (np.arange(GROUPS) * 5 + 2.0).tolist()
     w = np.repeat([9, 1], 1500)
     alike = np.repeat(x, w)
@@ -353,9 +355,10 @@ def test_a_run_holds_the_curves_and_agrees_with_its_measures(reference: Path) ->
     value = {row.metric: row.value for row in results.rows}
     assert found.keys() == NAMES
     box = found["residual_box"]
-    assert box.notes == pytest.approx({"rmse": value["rmse"], "mean": value["mae"], "outliers": 0}, rel=1e-12)
+    means = {"rmse": value["rmse"], "mean": value["mae"], "outliers": 0}
+    assert box.notes.model_dump() == pytest.approx(means, rel=1e-12)
     assert box.points.median == pytest.approx([value["median_absolute_error"]], rel=1e-12)
     # As the chapter's model gives them, to the digits of the reference table.
     assert (box.notes.rmse, box.points.median[0]) == pytest.approx((283.0865, 212.7067), abs=5e-5)
     distinct = frame.select("m2_price", "pred_lm").unique().height
-    assert found["observed_predicted"].notes == {"points_of": distinct}
+    assert found["observed_predicted"].notes.points_of == distinct

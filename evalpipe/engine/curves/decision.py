@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.points import Notes, Points, listed
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
 from evalpipe.intervals.bands import pointwise_band
 from evalpipe.metrics.declare import ratio
+from evalpipe.results.curves.calibration import NetBenefit, NetBenefitNotes, NetBenefitPoints
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -30,14 +31,19 @@ def net_benefits(summary: Summary) -> Floats:
     return ratio(found - alarmed * ODDS, total)
 
 
-def decision_curve(summary: Summary, drawn: Floats | None, level: float) -> tuple[str, Points, Notes]:
-    """Return the curve with that of acting on all rows; ``drawn`` are replicates of its heights [B, 99], if any."""
+@curve(NetBenefit, of=("event",), needs="probabilities")
+def decision_curve(rows: CurveRows) -> Computed:
+    """Compute the curve with that of acting on all rows; `net_benefits` are its replicates."""
+    summary, drawn, level = rows.summary, rows.drawn.get("net_benefit"), rows.plan.level
     height = net_benefits(summary)
     events, others = summary("events_from")[0], summary("others_from")[0]
     everybody = (events - others * ODDS) / (events + others)
     lower, upper = (np.full(len(height), np.nan),) * 2 if drawn is None else pointwise_band(drawn, level)
     gained = height - np.maximum(everybody, 0.0)
     most = int(gained.argmax())
-    notes: Notes = {"largest_gain": float(gained[most]), "largest_gain_at": float(THRESHOLDS[most])}
-    points = listed(threshold=THRESHOLDS, net_benefit=height, treat_all=everybody, lower=lower, upper=upper)
-    return "net_benefit", points, notes if drawn is None else notes | {"level": level}
+    points = NetBenefitPoints(
+        threshold=listed(THRESHOLDS), net_benefit=listed(height), treat_all=listed(everybody), lower=listed(lower),
+        upper=listed(upper))
+    return points, NetBenefitNotes(
+        largest_gain=float(gained[most]), largest_gain_at=float(THRESHOLDS[most]),
+        level=None if drawn is None else level)

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
 from evalpipe.intervals.bands import pointwise_band, simultaneous_band
 from evalpipe.metrics.declare import ratio
+from evalpipe.results.curves import bands
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
+    from evalpipe.results.curves import Column
     from evalpipe.statistics import Summary
 
 PLACES = np.arange(101) / 100
 """The places on the horizontal axis at which a band is given."""
-
-AXES = {
-    "roc_band": ("false_positive_rate", "sensitivity"),
-    "pr_band": ("recall", "precision"),
-    "gain_band": ("tested", "found"),
-}
-"""The coordinates of each band."""
-
 
 def curve_heights(summary: Summary) -> dict[str, Floats]:
     """Return the height of each curve at `PLACES`, [..., 101]; NaN where a class is missing.
@@ -62,12 +57,47 @@ def _each(across: Floats, up: Floats, height: Any) -> Floats:
     return np.stack([height(x, y) for x, y in flat]).reshape(*across.shape[:-1], len(PLACES))
 
 
-def band(name: str, height: Floats, drawn: Floats, level: float) -> dict[str, Floats]:
-    """Return the points of a band: the curve's height [101], its limits at each place alone and at all at once."""
-    across, up = AXES[name]
-    lower, upper = pointwise_band(drawn, level)
-    low, high = simultaneous_band(drawn, height, level, (0.0, 1.0))
-    return {
-        across: PLACES, up: height, "lower": lower, "upper": upper, "simultaneous_lower": low,
-        "simultaneous_upper": high,
-    }
+@curve(bands.RocBand, of=("event",), needs="scores")
+def roc_band(rows: CurveRows) -> Computed | None:
+    """Compute the band about the ROC curve, where it was drawn."""
+    band = _band(rows, "roc_band")
+    return band and (bands.RocBandPoints(
+        false_positive_rate=listed(PLACES), sensitivity=band.height, **band.limits), band.notes)
+
+
+@curve(bands.PrBand, of=("event",), needs="scores")
+def pr_band(rows: CurveRows) -> Computed | None:
+    """Compute the band about the precision-recall curve, where it was drawn."""
+    band = _band(rows, "pr_band")
+    return band and (bands.PrBandPoints(recall=listed(PLACES), precision=band.height, **band.limits), band.notes)
+
+
+@curve(bands.GainBand, of=("event",), needs="scores")
+def gain_band(rows: CurveRows) -> Computed | None:
+    """Compute the band about the curve of cumulative gain, where it was drawn."""
+    band = _band(rows, "gain_band")
+    return band and (bands.GainBandPoints(tested=listed(PLACES), found=band.height, **band.limits), band.notes)
+
+
+class Band(NamedTuple):
+    """A curve at `PLACES`: its height, its limits at each place alone and at all at once, and its notes."""
+
+    height: Column
+    limits: dict[str, Column]
+    notes: bands.BandNotes
+
+
+def _heights(rows: CurveRows) -> dict[str, Floats]:
+    return curve_heights(rows.summary)
+
+
+def _band(rows: CurveRows, name: str) -> Band | None:
+    """Return the band about a curve; None where none was drawn or a class is absent."""
+    drawn, height = rows.drawn.get(name), rows.once(_heights)[name]
+    if drawn is None or np.isnan(height).all():
+        return None
+    level = rows.plan.level
+    limits = (*pointwise_band(drawn, level), *simultaneous_band(drawn, height, level, (0.0, 1.0)))
+    names = ("lower", "upper", "simultaneous_lower", "simultaneous_upper")
+    columns = {name: listed(values) for name, values in zip(names, limits, strict=True)}
+    return Band(listed(height), columns, bands.BandNotes(level=level))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,21 +11,19 @@ from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import interpolated, pava
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
-from evalpipe.engine.points import Notes, Points, listed
+from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, curve, listed
+from evalpipe.engine.curves.reliability import method_of_bins
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bands import pointwise_band
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.metrics.declare import ratio
+from evalpipe.results.curves import calibration
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import EDGES, cut
 from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from evalpipe.arraytypes import Floats, Wholes
-    from evalpipe.data.sample import Sample
-    from evalpipe.plan.plan import Plan
 
 
 WIDTH, STEP = 10, 5
@@ -39,24 +36,9 @@ LOW, HIGH = (np.clip(CENTRES + side * WIDTH / 2, 0, 100) / 100 for side in (-1, 
 PLACES = 50
 """The probabilities at which a smooth curve is given, denser at either end."""
 
-VERTICES = 500
-"""About the most points of an isotonic curve."""
-
 EXACT, CELLS = 2048, 2048
 """The most distinct probabilities that a smooth curve is fitted to as they are; more are joined in about so many cells,
 which moves it by less than a thousandth."""
-
-
-def calibration_curves(
-    plan: Plan, sample: Sample, summary: Summary, drawn: Mapping[str, Floats], vertices: int = VERTICES
-) -> Iterator[tuple[str, Points, Notes]]:
-    """Yield the calibration curves that exist for rows with probabilities; ``summary`` has one row of weights, [n].
-
-    ``drawn`` are replicates by curve, as `window_rates` and `isotonic_heights` give them, where there are any.
-    """
-    yield _windows(plan, summary, drawn.get("calibration_window"))
-    yield from _smooth_curves(plan, sample, summary)
-    yield _isotonic(plan, summary, drawn.get("calibration_isotonic"), vertices)
 
 
 def window_totals(distinct: Floats, values: Any) -> Any:
@@ -74,12 +56,14 @@ def window_rates(summary: Summary) -> Floats:
     return ratio(events, events + others)
 
 
-def _windows(plan: Plan, summary: Summary, drawn: Floats | None) -> tuple[str, Points, Notes]:
-    """Return the share of events among the rows of each window that has any; ``drawn`` [B, windows]."""
-    rows, at = summary.rows, summary.rows.chance_at
+@curve(calibration.CalibrationWindow, of=("event", "class"), needs="probabilities")
+def windows(rows: CurveRows) -> Computed:
+    """Compute the share of events among the rows of each window that has any; `window_rates` are its replicates."""
+    plan, summary, drawn = rows.plan, rows.summary, rows.drawn.get("calibration_window")
+    at, each_row = summary.rows.chance_at, np.ones(len(summary.rows.truth))
     events, others = summary("events_at"), summary("others_at")
-    found = [events, events + others, (events + others) * at, rows.by_score(np.ones(len(rows.truth)))]
-    totals = [window_totals(at, values) for values in found]
+    summed = [events, events + others, (events + others) * at, summary.rows.by_score(each_row)]
+    totals = [window_totals(at, values) for values in summed]
     used = totals[3] > 0
     hits, weight, stated, count = (values[used] for values in totals)
     lower = upper = np.full(len(weight), np.nan)
@@ -87,41 +71,81 @@ def _windows(plan: Plan, summary: Summary, drawn: Floats | None) -> tuple[str, P
         lower, upper = LIMITS[plan.bins](hits, weight, plan.level)
     elif drawn is not None:
         lower, upper = pointwise_band(drawn[:, used], plan.level)
-    points = listed(
-        centre=CENTRES[used] / 100, mean_probability=stated / weight, event_rate=hits / weight, lower=lower,
-        upper=upper, weight=weight, rows=count,
-    )
-    method = plan.bins if plan.bins in LIMITS or drawn is not None else "none"
-    return "calibration_window", points, {"width": WIDTH / 100, "step": STEP / 100, "method": method}
+    points = calibration.WindowPoints(
+        centre=listed(CENTRES[used] / 100), mean_probability=listed(stated / weight), event_rate=listed(hits / weight),
+        lower=listed(lower), upper=listed(upper), weight=listed(weight), rows=listed(count))
+    method = method_of_bins(rows, drawn)
+    return points, calibration.WindowNotes(width=WIDTH / 100, step=STEP / 100, method=method)
 
 
-def _smooth_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:
-    """Yield the logistic line and the spline, each where its fit exists."""
+class Fittable(NamedTuple):
+    """What curves on the log odds are fitted to, and where they are given: at probabilities ``places`` [g].
+
+    ``spread`` are the rows behind the table where its errors are robust; ``clipped`` is what the rows weigh that were
+    moved off 0 or 1.
+    """
+
+    table: Events
+    places: Floats
+    spread: Spread | None
+    clipped: float
+
+
+def _fittable(rows: CurveRows) -> Fittable | None:
+    """Return the table of events; None where a class is absent."""
+    sample, summary = rows.sample, rows.summary
     weight = summary.floats
     if sample.weight_kind == "importance":
         # A spline's penalty is chosen by what the rows tell, which is as much as so many rows of equal weight do.
         weight = weight * (kish(weight) / np.sum(weight))
     table, chances = _table(Summary(summary.rows, weight)), clipped(summary.rows.chances)
     if not (np.any(table.events) and np.any(table.others)):
-        return
+        return None
     places = _places(table.at)
     robust = sample.weight_kind == "importance" or sample.cluster is not None
     spread = None
     if robust:
         spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster)
     moved = float(np.sum(summary.weights[chances != summary.rows.chances]))
-    shared: Notes = {"level": plan.level, "clipped": moved}
     table, spread = _joined(table, spread)
-    with suppress(Unfit):
-        line = logistic_line(table, places, spread)
-        how = "sandwich" if robust else "wald"
-        notes = shared | {"intercept": line.intercept, "slope": line.slope}
-        yield "calibration_logistic", *_banded(plan, places, line, how, notes)
-    with suppress(Unfit):
-        spline = logistic_spline(table, places, spread)
-        how = "sandwich" if robust else "bayesian"
-        notes = shared | {"edf": spline.edf, "criterion": "unbiased risk"}
-        yield "calibration_spline", *_banded(plan, places, spline, how, notes)
+    return Fittable(table, places, spread, moved)
+
+
+@curve(calibration.CalibrationLogistic, of=("event", "class"), needs="probabilities")
+def logistic(rows: CurveRows) -> Computed | None:
+    """Compute the logistic line where its fit exists."""
+    fittable = rows.once(_fittable)
+    if fittable is None:
+        return None
+    try:
+        line = logistic_line(fittable.table, fittable.places, fittable.spread)
+    except Unfit:
+        return None
+    return _banded(rows, fittable, line), calibration.LogisticNotes(
+        level=rows.plan.level, clipped=fittable.clipped, intercept=line.intercept, slope=line.slope,
+        method=_errors(rows, fittable, "wald"))
+
+
+@curve(calibration.CalibrationSpline, of=("event", "class"), needs="probabilities")
+def spline(rows: CurveRows) -> Computed | None:
+    """Compute the spline where its fit exists."""
+    fittable = rows.once(_fittable)
+    if fittable is None:
+        return None
+    try:
+        curved = logistic_spline(fittable.table, fittable.places, fittable.spread)
+    except Unfit:
+        return None
+    return _banded(rows, fittable, curved), calibration.SplineNotes(
+        level=rows.plan.level, clipped=fittable.clipped, edf=curved.edf, criterion="unbiased risk",
+        method=_errors(rows, fittable, "bayesian"))
+
+
+def _errors(rows: CurveRows, fittable: Fittable, plain: str) -> str:
+    """Return what the errors of a curve are; ``plain`` where the rows are independent and count observations."""
+    if rows.plan.interval_method == "none":
+        return "none"
+    return plain if fittable.spread is None else "sandwich"
 
 
 def _table(summary: Summary) -> Events:
@@ -151,39 +175,42 @@ def _places(at: Floats) -> Floats:
     return np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
 
 
-def _banded(plan: Plan, places: Floats, found: BandLine | BandCurve, how: str, notes: Notes) -> tuple[Points, Notes]:
-    """Return a curve with two-sided limits, normal on the log odds, and its notes."""
+def _banded(rows: CurveRows, fittable: Fittable, fitted: BandLine | BandCurve) -> calibration.SmoothPoints:
+    """Return the points of a curve with two-sided limits, normal on the log odds."""
     from scipy.special import ndtri
 
-    reach = found.error * ndtri((1 + plan.level) / 2)
-    if plan.interval_method == "none":
-        reach, how = np.full(len(places), np.nan), "none"
-    lower, upper = (expit(found.log_odds + side * reach) for side in (-1, 1))
-    points = listed(probability=places, event_rate=expit(found.log_odds), lower=lower, upper=upper)
-    return points, notes | {"method": how}
+    reach = fitted.error * ndtri((1 + rows.plan.level) / 2)
+    if rows.plan.interval_method == "none":
+        reach = np.full(len(reach), np.nan)
+    lower, upper = (expit(fitted.log_odds + side * reach) for side in (-1, 1))
+    return calibration.SmoothPoints(
+        probability=listed(fittable.places), event_rate=listed(expit(fitted.log_odds)), lower=listed(lower),
+        upper=listed(upper))
 
 
-def _isotonic(plan: Plan, summary: Summary, drawn: Floats | None, vertices: int) -> tuple[str, Points, Notes]:
-    """Return the isotonic fit where its blocks start and end; ``drawn`` [B, places] are replicates of it there.
+@curve(calibration.CalibrationIsotonic, of=("event", "class"), needs="probabilities")
+def isotonic(rows: CurveRows) -> Computed:
+    """Compute the isotonic fit where its blocks start and end; `isotonic_heights` are its replicates.
 
     With S(f) the Brier score of a forecast f, c the fit and r the share of events: miscalibration S(p) - S(c),
     discrimination S(r) - S(c), uncertainty S(r). Dimitriadis, Gneiting & Jordan (2021).
     """
-    at, events, others = _by_probability(summary)
+    drawn = rows.drawn.get("calibration_isotonic")
+    at, events, others = _by_probability(rows.summary)
     starts, level = pava(events, events + others)
     fit = np.repeat(level, np.diff(np.r_[starts, len(at)]))
-    ends = isotonic_ends(starts, len(at), vertices)
-    limits = (np.full(len(ends), np.nan),) * 2 if drawn is None else pointwise_band(drawn, plan.level)
+    ends = isotonic_ends(starts, len(at), rows.vertices)
+    lower, upper = (np.full(len(ends), np.nan),) * 2 if drawn is None else pointwise_band(drawn, rows.plan.level)
     total = np.sum(events + others)
     given, found, plain = (
         float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
-    notes: Notes = {
-        "miscalibration": max(given - found, 0.0), "discrimination": max(plain - found, 0.0), "uncertainty": plain,
-        "blocks": len(starts), "method": "none" if drawn is None else "percentile",
-    }
     whole = len(isotonic_ends(starts, len(at), len(at)))
-    points = listed(probability=at[ends], event_rate=fit[ends], lower=limits[0], upper=limits[1])
-    return "calibration_isotonic", points, notes | ({"points_of": whole} if whole > len(ends) else {})
+    points = calibration.SmoothPoints(
+        probability=listed(at[ends]), event_rate=listed(fit[ends]), lower=listed(lower), upper=listed(upper))
+    return points, calibration.IsotonicNotes(
+        miscalibration=max(given - found, 0.0), discrimination=max(plain - found, 0.0), uncertainty=plain,
+        blocks=len(starts), method="none" if drawn is None else "percentile",
+        points_of=whole if whole > len(ends) else None)
 
 
 def _by_probability(summary: Summary) -> tuple[Floats, Any, Any]:
@@ -208,7 +235,7 @@ def isotonic_places(summary: Summary) -> Floats:
     """Return the probabilities at which the isotonic curve of an event is given."""
     at, events, others = _by_probability(summary)
     starts, _ = pava(events, events + others)
-    return np.asarray(at[isotonic_ends(starts, len(at), VERTICES)])
+    return np.asarray(at[isotonic_ends(starts, len(at), VERTICES["event"])])
 
 
 def isotonic_heights(summary: Summary, places: Floats) -> Floats:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.engine.points import Notes, Points, listed
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
 from evalpipe.intervals.analytic import predictive_error
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
 from evalpipe.results import PredictiveLine
+from evalpipe.results.curves.events import PredictiveValueNotes, PredictiveValuePoints, PredictiveValues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evalpipe.arraytypes import Floats
-    from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
-    from evalpipe.statistics import Summary
 
 GRID = np.arange(101) / 100
 
@@ -26,37 +23,39 @@ OTHERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The rates that lines are drawn for."""
 
 
-def predictive_curves(plan: Plan, sample: Sample, summary: Summary) -> Iterator[tuple[str, Points, Notes]]:
-    """Yield ppv and npv of the predicted classes of a binary outcome at every prevalence, with their limits.
+@curve(PredictiveValues, of=("event",), needs="labels")
+def predictive_values(rows: CurveRows) -> Computed | None:
+    """Compute ppv and npv of the predicted classes of a binary outcome at every prevalence, with their limits.
 
     Limits are those of the delta method on the logit scale, where a prevalence adds a constant: Mercaldo, Lau & Zhou
     (2007). None under importance weights or clusters, or where sensitivity or specificity is 0 or 1. None at all where
     a class is absent. Of the rows outside the equivocal zone, where there is one.
     """
-    if summary.rows.predicted is None:
-        return
-    summary = summary.reportable
+    plan, summary = rows.plan, rows.summary.reportable
     tp, fp, fn, tn = (float(summary(cell)) for cell in ("tp", "fp", "fn", "tn"))
     events, others = tp + fn, fp + tn
     if not (events and others):
-        return
-    limited = plan.interval_method != "none" and sample.cluster is None and not plan.importance
+        return None
+    limited = plan.interval_method != "none" and rows.sample.cluster is None and not plan.importance
     level = plan.level if limited else None
     ppv = _values(tp / events, fp / others, GRID, _reach(tp / events, tn / others, events, others, level))
     npv = _values(tn / others, fn / events, 1 - GRID, _reach(fn / events, fp / others, events, others, level))
-    points = listed(
-        prevalence=GRID, ppv=ppv[0], ppv_lower=ppv[1], ppv_upper=ppv[2], npv=npv[0], npv_lower=npv[1], npv_upper=npv[2])
-    notes: Notes = {
-        "sensitivity": tp / events, "specificity": tn / others, "observed": events / (events + others),
-        "ppv_observed": float(ratio(tp, tp + fp)), "npv_observed": float(ratio(tn, tn + fn)),
-    }
-    if plan.prevalence is not None:
-        declared = plan.prevalence.event
-        found = {name: float(summary.value(registry[name], {"prevalence": declared})) for name in ("ppv", "npv")}
-        notes |= {"declared": declared, "ppv_declared": found["ppv"], "npv_declared": found["npv"]}
-    if level is not None:
-        notes["level"] = level
-    yield "predictive_values", points, {name: value for name, value in notes.items() if np.isfinite(float(value))}
+    columns = [listed(values) for values in (GRID, *ppv, *npv)]
+    points = PredictiveValuePoints(**dict(zip(PredictiveValuePoints.model_fields, columns, strict=True)))
+    declared = None if plan.prevalence is None else plan.prevalence.event
+    at_declared = [
+        None if declared is None else _known(summary.value(registry[name], {"prevalence": declared}))
+        for name in ("ppv", "npv")
+    ]
+    return points, PredictiveValueNotes(
+        sensitivity=tp / events, specificity=tn / others, observed=events / (events + others),
+        ppv_observed=_known(ratio(tp, tp + fp)), npv_observed=_known(ratio(tn, tn + fn)), declared=declared,
+        ppv_declared=at_declared[0], npv_declared=at_declared[1], level=level)
+
+
+def _known(value: Any) -> float | None:
+    """Return a number; None where it is undefined."""
+    return float(value) if np.isfinite(value) else None
 
 
 def _reach(sensitivity: float, specificity: float, events: float, others: float, level: float | None) -> float:
@@ -87,6 +86,6 @@ def predictive_lines(plan: Plan) -> list[PredictiveLine]:
             hit, spared = sensitivity * prior, specificity * (1 - prior)
             ppv = ratio(hit, hit + (1 - specificity) * (1 - prior))
             npv = ratio(spared, spared + (1 - sensitivity) * prior)
-            points = listed(rate=rates, ppv=ppv, npv=npv)
+            points = {"rate": listed(rates), "ppv": listed(ppv), "npv": listed(npv)}
             found.append(PredictiveLine(by=by, other=other, at=at, points=points))
     return found

@@ -1,0 +1,56 @@
+"""Step 4: the curves of a model, each computed by a declared function of the rows it is of.
+
+All start from tables in which equal predictions are one cell, so no curve depends on the order of rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.engine.curves import bands, calibration, decision, numbers, predictive, ranking, reliability
+from evalpipe.engine.curves.declare import CurveRows, computed, registry
+from evalpipe.results.curves import CURVES, Curve
+from evalpipe.statistics import Summary
+from evalpipe.tasks import MANY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.replicates import Replicates
+    from evalpipe.plan.plan import Plan
+
+__all__ = [
+    "bands", "calibration", "decision", "model_curves", "numbers", "predictive", "ranking", "registry", "reliability",
+]
+
+
+def model_curves(
+    plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
+) -> Iterator[Curve]:
+    """Yield every curve that exists for the model; a curve that needs a class which is absent does not."""
+    for level, rows in _rows_of(plan, sample, model, summary, replicates):
+        for name, points, notes in computed(rows):
+            yield CURVES[name].model_validate({
+                "dataset": sample.dataset, **sample.named(model), "class": level, "curve": name, "points": points,
+                "notes": notes,
+            })
+
+
+def _rows_of(
+    plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
+) -> Iterator[tuple[str | None, CurveRows]]:
+    """Yield the rows that curves are of, with the level they are about: of several classes, each against the rest.
+
+    Before these those of the predicted class, which models give wherever they give probabilities; after them, of
+    ordered classes, those of each cut between two.
+    """
+    if sample.task not in MANY:
+        drawn = {name: values for (of, name), values in replicates.curves.items() if of == model}
+        yield None, CurveRows("event" if sample.task == "binary" else "numbers", plan, sample, summary, drawn)
+    elif summary.rows.probabilities is not None:
+        yield None, CurveRows("top_label", plan, sample, Summary(summary.rows.top_label, summary.weights))
+        for level, against_rest in zip(sample.levels, summary.classes, strict=True):
+            yield level, CurveRows("class", plan, sample, against_rest)
+        for place, level in enumerate(sample.levels[:-1] if sample.task == "ordinal" else ()):
+            yield level, CurveRows("cut", plan, sample, Summary(summary.rows.beyond(place), summary.weights))

@@ -1,0 +1,117 @@
+"""How a curve is computed: a function of rows that returns its points and its notes, declared for its record.
+
+`curve` names the record in `results.curves`, the kinds of rows that have the curve, and what the model must give for
+it. Whatever asks for curves walks `registry`, in the order in which the records are declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from evalpipe.results.curves import CURVES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.data.sample import Sample
+    from evalpipe.plan.plan import Plan
+    from evalpipe.results.curves import Column, Curve, Notes, Points
+    from evalpipe.statistics import Summary
+
+Kind = Literal["event", "class", "top_label", "cut", "numbers"]
+"""Rows of a binary outcome; of one class of several against the rest; of the predicted class, whether it is the true
+one; of ordered levels, whether they lie above a cut; of numbers."""
+
+Needs = Literal["labels", "scores", "probabilities", "values"]
+Computed = tuple["Points", "Notes"]
+T = TypeVar("T")
+
+PREFIXES: Mapping[Kind, str] = MappingProxyType({"top_label": "top_label_", "cut": "cumulative_"})
+"""What stands before the name of a curve of such rows."""
+
+VERTICES: Mapping[Kind, int] = MappingProxyType({"event": 500, "class": 120})
+"""About the most points of a stored curve; measures are computed from all of them. Of classes each has fewer."""
+
+
+@dataclass(frozen=True)
+class CurveRows:
+    """The rows that a curve is of: ``summary`` has their statistics, with one row of weights [n].
+
+    ``drawn`` are replicates by curve, [B, places], where there are any: the heights of the curve at fixed places.
+    """
+
+    kind: Kind
+    plan: Plan
+    sample: Sample
+    summary: Summary
+    drawn: Mapping[str, Floats] = field(default_factory=dict)
+    _shared: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def vertices(self) -> int:
+        """About the most points of a stored curve."""
+        return VERTICES[self.kind]
+
+    def once(self, make: Callable[[CurveRows], T]) -> T:
+        """Return what several curves share, which is made when the first asks for it."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        return cast("T", self._shared[make])
+
+
+@dataclass(frozen=True)
+class CurveDeclaration:
+    """One declared curve: its name, the kinds of rows that have it, what it needs, and what computes it.
+
+    ``compute`` returns None where the rows have no such curve, as where a class is absent.
+    """
+
+    name: str
+    of: frozenset[Kind]
+    needs: Needs
+    compute: Callable[[CurveRows], Computed | None]
+
+
+_declared: dict[str, CurveDeclaration] = {}
+
+registry: Mapping[str, CurveDeclaration] = MappingProxyType(_declared)
+"""Every declared curve by name; `in_order` has them in the order of the results."""
+
+
+def curve(
+    record: type[Curve], *, of: tuple[Kind, ...], needs: Needs, name: str | None = None
+) -> Callable[[Callable[[CurveRows], Computed | None]], Callable[[CurveRows], Computed | None]]:
+    """Declare the decorated function as what computes a curve; ``name`` says which, of a record of several.
+
+    Raises ValueError where the record has no such curve, or the curve is declared already.
+    """
+    name = name or record.names()[0]
+    if name not in record.names() or name in _declared:
+        raise ValueError(f"the curve {name!r} is declared twice, or is none of {', '.join(record.names())}")
+
+    def declare(compute: Callable[[CurveRows], Computed | None]) -> Callable[[CurveRows], Computed | None]:
+        _declared[name] = CurveDeclaration(name, frozenset(of), needs, compute)
+        return compute
+
+    return declare
+
+
+def computed(rows: CurveRows) -> Iterator[tuple[str, Points, Notes]]:
+    """Yield the name, the points and the notes of every curve that rows have, in the order of the results."""
+    for name in (name for name in CURVES if name in registry):
+        declared = registry[name]
+        if rows.kind in declared.of and declared.needs in rows.summary.rows.gives:
+            result = declared.compute(rows)
+            if result is not None:
+                yield PREFIXES.get(rows.kind, "") + name, *result
+
+
+def listed(values: Any) -> Column:
+    """Turn an array [k] into a column, with null for what is not finite."""
+    return [float(value) if np.isfinite(value) else None for value in values]

@@ -1,0 +1,347 @@
+"""Curves of one model of numbers: its residuals, observed against predicted, and the rootogram of counts.
+
+All start from cells of equal prediction and truth, so no curve depends on the order of rows, and a row of weight two is
+two rows. What is stored is bounded, however many rows there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evalpipe import constants
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
+from evalpipe.results.curves import Notes, residuals
+from evalpipe.results.curves.declare import Thinned
+from evalpipe.statistics.groups import Groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.statistics import Summary
+
+
+POINTS, VERTICES = 400, 500
+"""The most points of a scatter, and of the distribution of absolute residuals."""
+
+BINS = 25
+LAST_COUNT = 40
+"""The last count of a rootogram that has a bin; it takes what lies above."""
+
+GROUPS = 200
+"""The most groups that a smooth line is drawn through, and the fewest that are smoothed."""
+FEWEST = 5
+APART = 1e-3
+"""How far apart groups lie at least, as a share of the range; the spline is ill-conditioned where they almost meet."""
+
+PENALTIES = np.geomspace(1e-8, 1, 33)
+"""Roughness penalties tried, for a range of one and per unit of weight: from almost none to a straight line."""
+
+CAUTION = 1.4
+"""What a degree of freedom costs in cross-validation; at its plain cost of one, it now and then follows noise."""
+
+ROUNDING = 1e-13
+SHARES = np.arange(11) / 10
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The distinct pairs of prediction and truth, ascending, with the weight of each; arrays of shape [m]."""
+
+    predicted: Floats
+    truth: Floats
+    weight: Floats
+
+    @classmethod
+    def of(cls, summary: Summary) -> Cells:
+        """Gather the rows that have weight."""
+        kept = np.flatnonzero(summary.weights > 0)
+        predicted, truth, weight = (x[kept] for x in (summary.rows.predicted, summary.rows.truth, summary.weights))
+        if not len(kept):
+            return cls(predicted, truth, weight)
+        groups = Groups.by(predicted, truth)
+        first = groups.order[groups.starts]
+        return cls(predicted[first], truth[first], groups.totals(weight))
+
+    @property
+    def residual(self) -> Floats:
+        """Truth less prediction."""
+        return self.truth - self.predicted
+
+
+class Residuals(NamedTuple):
+    """The cells of a model of numbers, with its distinct residuals and absolute residuals, and the weight of each."""
+
+    cells: Cells
+    plain: tuple[Floats, Floats]
+    sizes: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, rows: CurveRows) -> Residuals | None:
+        """Gather the rows that have weight; None where none has."""
+        cells = Cells.of(rows.summary)
+        if not len(cells.weight):
+            return None
+        return cls(cells, _distinct(cells.residual, cells.weight), _distinct(np.abs(cells.residual), cells.weight))
+
+
+def _of_numbers(compute: Callable[[Residuals, CurveRows], Computed | None]) -> Callable[[CurveRows], Computed | None]:
+    """Let a curve see the residuals; without any there is no curve."""
+    def computed(rows: CurveRows) -> Computed | None:
+        gathered = rows.once(Residuals.of)
+        return None if gathered is None else compute(gathered, rows)
+
+    return computed
+
+
+@curve(residuals.ResidualQuantiles, of=("numbers",), needs="values")
+@_of_numbers
+def residual_quantiles(gathered: Residuals, rows: CurveRows) -> Computed:
+    """Compute the deciles of residuals and of absolute residuals."""
+    total = gathered.cells.weight.sum()
+    each = np.count_nonzero(rows.summary.weights) / total if rows.sample.weight_kind == "importance" else 1.0
+    plain, absolute = (
+        interpolated(values, weight * each, SHARES) for values, weight in (gathered.plain, gathered.sizes))
+    points = residuals.ResidualQuantilePoints(
+        share=listed(SHARES), residual=listed(plain), absolute_residual=listed(absolute))
+    return points, residuals.ResidualQuantileNotes(quantile_type=7)
+
+
+class Box(NamedTuple):
+    """The quartiles of absolute residuals, and which of these lie beyond the whiskers."""
+
+    quartiles: Floats
+    beyond: Flags
+
+    @classmethod
+    def of(cls, sizes: Floats, weights: Floats) -> Box:
+        """Take the quartiles of ascending absolute residuals."""
+        quartiles = quantiles(sizes, weights, np.array([0.25, 0.5, 0.75]))
+        reach = 1.5 * (quartiles[2] - quartiles[0])
+        return cls(quartiles, (sizes < quartiles[0] - reach) | (sizes > quartiles[2] + reach))
+
+
+@curve(residuals.ResidualBox, of=("numbers",), needs="values")
+@_of_numbers
+def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
+    """Compute the box plot of absolute residuals."""
+    sizes, weights = gathered.sizes
+    box = Box.of(sizes, weights)
+    within, total = sizes[~box.beyond], weights.sum()
+    lower, median, upper = ([float(quartile)] for quartile in box.quartiles)
+    points = residuals.ResidualBoxPoints(
+        lower_whisker=listed(within[:1]), lower_quartile=lower, median=median, upper_quartile=upper,
+        upper_whisker=listed(within[-1:]))
+    rmse, mean = np.sqrt((weights * sizes**2).sum() / total), (weights * sizes).sum() / total
+    return points, residuals.ResidualBoxNotes(
+        rmse=float(rmse), mean=float(mean), outliers=float(weights[box.beyond].sum()))
+
+
+@curve(residuals.ResidualOutliers, of=("numbers",), needs="values")
+@_of_numbers
+def residual_outliers(gathered: Residuals, _: CurveRows) -> Computed | None:
+    """Return the largest absolute residuals beyond the whiskers; None where there are none."""
+    sizes, weights = gathered.sizes
+    beyond = Box.of(sizes, weights).beyond
+    if not beyond.any():
+        return None
+    many, most = int(beyond.sum()), constants.OUTLIERS
+    points = residuals.ResidualOutlierPoints(
+        absolute_residual=listed(sizes[beyond][-most:]), weight=listed(weights[beyond][-most:]))
+    return points, Thinned(points_of=many if many > most else None)
+
+
+@curve(residuals.ResidualHistogram, of=("numbers",), needs="values")
+@_of_numbers
+def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
+    """Total the weights in bins of equal width; residuals that are all the same lie in the middle one."""
+    values, weights = gathered.plain
+    size = np.abs(values).max()
+    width = max(values[-1] - values[0], 1e-9 * size) or 1.0
+    start = (values[0] + values[-1] - width) / 2
+    place = np.clip(np.floor((values - start) / width * BINS), 0, BINS - 1).astype(np.intp)
+    edges, total = start + np.arange(BINS + 1) * (width / BINS), np.bincount(place, weights=weights, minlength=BINS)
+    points = residuals.ResidualHistogramPoints(
+        low=listed(edges[:-1]), high=listed(edges[1:]), weight=listed(total))
+    return points, Notes()
+
+
+@curve(residuals.ResidualEcdf, of=("numbers",), needs="values")
+@_of_numbers
+def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
+    """Compute the share of the rows with a larger absolute residual, from zero up to the largest."""
+    sizes, weights = gathered.sizes
+    if sizes[0] > 0:
+        sizes, weights = np.r_[0.0, sizes], np.r_[0.0, weights]
+    above = np.cumsum(weights[::-1])[::-1]
+    share = np.r_[above[1:], 0.0] / above[0]
+    kept = np.unique(np.round(np.linspace(0, len(sizes) - 1, VERTICES)).astype(np.intp))
+    points = residuals.ResidualEcdfPoints(absolute_residual=listed(sizes[kept]), share_above=listed(share[kept]))
+    return points, Thinned(points_of=None if len(kept) == len(sizes) else len(sizes))
+
+
+@curve(residuals.ObservedPredicted, of=("numbers",), needs="values")
+@_of_numbers
+def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
+    """Choose rows for a scatter of what was observed against what was predicted."""
+    cells, kept, notes = gathered.cells, *_scattered(gathered.cells)
+    return residuals.ObservedPoints(
+        predicted=listed(cells.predicted[kept]), observed=listed(cells.truth[kept])), notes
+
+
+@curve(residuals.ObservedPredictedSmooth, of=("numbers",), needs="values")
+@_of_numbers
+def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
+    """Draw a smooth line through what was observed."""
+    cells = gathered.cells
+    at, line, notes = smooth(cells.predicted, cells.truth, cells.weight)
+    return residuals.ObservedPoints(predicted=listed(at), observed=listed(line)), notes
+
+
+@curve(residuals.ResidualPredicted, of=("numbers",), needs="values")
+@_of_numbers
+def residual_predicted(gathered: Residuals, _: CurveRows) -> Computed:
+    """Choose rows for a scatter of residuals against what was predicted."""
+    cells, kept, notes = gathered.cells, *_scattered(gathered.cells)
+    return residuals.ResidualPoints(
+        predicted=listed(cells.predicted[kept]), residual=listed(cells.residual[kept])), notes
+
+
+@curve(residuals.ResidualPredictedSmooth, of=("numbers",), needs="values")
+@_of_numbers
+def residual_smooth(gathered: Residuals, _: CurveRows) -> Computed:
+    """Draw a smooth line through the residuals."""
+    cells = gathered.cells
+    at, line, notes = smooth(cells.predicted, cells.residual, cells.weight)
+    return residuals.ResidualPoints(predicted=listed(at), residual=listed(line)), notes
+
+
+def _scattered(cells: Cells) -> tuple[Wholes, Thinned]:
+    """Choose cells for a scatter, evenly by weight from the lowest prediction to the highest; all where few."""
+    m = len(cells.weight)
+    if m <= POINTS:
+        return np.arange(m), Thinned()
+    running = np.cumsum(cells.weight)
+    kept = np.unique(np.searchsorted(running, running[-1] * (np.arange(POINTS) + 0.5) / POINTS))
+    return kept, Thinned(points_of=None if len(kept) == m else m)
+
+
+def _distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the distinct values, ascending, and the weight of each."""
+    groups = Groups.by(values)
+    return values[groups.order[groups.starts]], groups.totals(weights)
+
+
+def quantiles(values: Floats, weights: Floats, shares: Floats) -> Floats:
+    """Return quantiles of ascending values: the inverse of their distribution, averaged at its jumps (R's type 2).
+
+    Of the definitions in use it is the one that agrees with the median, depends on the weights' proportions alone, and
+    takes a row of weight two for two rows (Hyndman & Fan 1996).
+    """
+    running = np.cumsum(weights)
+    # A sum of weights that is the share of the total but for rounding is that share.
+    low, high = (np.searchsorted(running, running[-1] * (shares + r), "left") for r in (-ROUNDING, ROUNDING))
+    last = len(values) - 1
+    return np.asarray((values[np.minimum(low, last)] + values[np.minimum(high, last)]) / 2)
+
+
+def interpolated(values: Floats, weights: Floats, shares: Floats) -> Floats:
+    """Return quantiles of ascending values, interpolated between rows as most software does (R's type 7).
+
+    ``weights`` count rows: one of weight two is two rows, and the quantiles lie at (n - 1) times the share (Hyndman &
+    Fan 1996).
+    """
+    running = np.cumsum(weights)
+    at = (running[-1] - 1).clip(0) * shares
+    whole = np.floor(at + ROUNDING * np.maximum(running[-1], 1))
+    low, high = (np.searchsorted(running, whole + step, "right").clip(max=len(values) - 1) for step in (0, 1))
+    part = (at - whole).clip(0)
+    return np.asarray(values[low] + part * (values[high] - values[low]))
+
+
+def smooth(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats, residuals.SmoothNotes]:
+    """Return predictions and the smooth mean of ``values`` there; ``predicted`` [m] ascends.
+
+    A cubic smoothing spline through the means of groups of near predictions, its penalty chosen by generalised
+    cross-validation (Craven & Wahba 1979, with the caution of Kim & Gu 2004); where there are fewer than `FEWEST`
+    groups, these means themselves.
+    """
+    from scipy.interpolate import make_smoothing_spline
+
+    x, y, w = _groups(predicted, values, weights)
+    notes = residuals.SmoothNotes(groups=len(x), smoothed=len(x) >= FEWEST)
+    if len(x) < FEWEST:
+        return x, y, notes
+    place, weight, middle = (x - x[0]) / (x[-1] - x[0]), w / w.mean(), np.average(y, weights=w)
+    # SciPy's own search is along a linear scale and, with few rows, ends at a straight line whatever they show.
+    penalty = _penalty(place, y - middle, weight)
+    # Only where there are rows: between distant groups a spline swings wide of what is known.
+    return x, middle + make_smoothing_spline(place, y - middle, weight, lam=penalty)(place), notes
+
+
+def _groups(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return mean prediction, mean value and weight of groups of equal weight that never split equal predictions."""
+    start = np.flatnonzero(np.r_[True, predicted[1:] != predicted[:-1]])
+    at = np.add.reduceat(weights, start)
+    group = (GROUPS * (np.cumsum(at) - at) / at.sum()).astype(np.intp)
+    start = start[np.r_[True, group[1:] != group[:-1]]]
+    # About their own levels, so that the means of large numbers close to each other stay apart.
+    low, middle = predicted[0], np.average(values, weights=weights)
+    totals = np.array([np.add.reduceat(weights * x, start) for x in (predicted - low, values - middle, 1.0)])
+    far: list[Floats] = []
+    least = APART * (predicted[-1] - low)
+    for each in totals.T:
+        if far and each[0] / each[2] - far[-1][0] / far[-1][2] < least:
+            far[-1] = far[-1] + each
+        else:
+            far.append(each)
+    x, y, weight = np.array(far).T
+    return low + x / weight, middle + y / weight, weight
+
+
+def _penalty(x: Floats, y: Floats, w: Floats) -> float:
+    """Return the penalty whose spline has the least weighted mean square over (1 - `CAUTION` x trace / n) squared.
+
+    In the basis of Demmler & Reinsch (1975) the spline shrinks each coordinate by 1 / (1 + penalty x roughness). The
+    penalties tried are fixed, so the last bits of the linear algebra cannot show in the line.
+    """
+    n, gap = len(x), np.diff(x)
+    differences, inner = np.zeros((n, n - 2)), np.zeros((n - 2, n - 2))
+    j = np.arange(n - 2)
+    differences[j, j], differences[j + 2, j] = 1 / gap[:-1], 1 / gap[1:]
+    differences[j + 1, j] = -1 / gap[:-1] - 1 / gap[1:]
+    inner[j, j] = (gap[:-1] + gap[1:]) / 3
+    inner[j[1:], j[:-1]] = inner[j[:-1], j[1:]] = gap[1:-1] / 6
+    scaled = differences / np.sqrt(w)[:, None]
+    roughness, basis = np.linalg.eigh(scaled @ np.linalg.solve(inner, scaled.T))
+    roughness[:2] = 0.0  # straight lines, but for rounding
+    penalties = n * PENALTIES
+    removed = 1 - 1 / (1 + penalties[:, None] * np.maximum(roughness, 0))
+    left = ((removed * (basis.T @ (np.sqrt(w) * y))) ** 2).sum(axis=1)
+    spare = n - CAUTION * (n - removed.sum(axis=1))
+    scores = np.where(spare > 0, left / np.where(spare > 0, spare, 1.0) ** 2, np.inf)
+    return float(penalties[scores.argmin()])
+
+
+@curve(residuals.Rootogram, of=("numbers",), needs="values")
+@_of_numbers
+def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
+    """Compute how many rows have each count, and how many would if counts were Poisson about their predictions."""
+    from scipy.special import gammaln, pdtrc
+
+    if rows.sample.task != "count":
+        return None
+    cells = gathered.cells
+    counts, observed = np.arange(min(cells.truth.max(), LAST_COUNT) + 1), cells.truth
+    last = counts[-1]
+    predicted, weights = _distinct(cells.predicted, cells.weight)
+    expected = [(weights * np.exp(k * np.log(predicted) - predicted - gammaln(k + 1))).sum() for k in counts]
+    above, more = float((weights * pdtrc(last, predicted)).sum()), bool(observed.max() > last)
+    if more:
+        expected[-1] += above
+    weight = np.bincount(np.minimum(observed, last).astype(np.intp), weights=cells.weight, minlength=len(counts))
+    points = residuals.RootogramPoints(count=listed(counts), observed=listed(weight), expected=listed(expected))
+    return points, residuals.RootogramNotes(last_or_more=more, expected_above=0.0 if more else above)

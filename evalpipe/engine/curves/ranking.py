@@ -1,0 +1,201 @@
+"""Curves over all thresholds, and what scores tell by their order: gain table, distributions, histogram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.chapters.thresholds.plan import called
+from evalpipe.engine.averages import values
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
+from evalpipe.engine.curves.groups import gain_table
+from evalpipe.metrics import registry
+from evalpipe.metrics.declare import ratio
+from evalpipe.results.curves import Notes, calibration, events
+from evalpipe.results.curves.declare import Thinned
+from evalpipe.statistics import sweep
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
+
+HISTOGRAM_BINS = 20
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What is predicted as an event at each threshold, from above the highest score down to the lowest; all [m].
+
+    ``hits`` and ``alarms`` are the weights of the events and of the others among the predicted events; ``kept`` are the
+    places of the thresholds that are stored.
+    """
+
+    threshold: Floats
+    hits: Floats
+    alarms: Floats
+    kept: Wholes
+
+    @classmethod
+    def of(cls, rows: CurveRows) -> Steps:
+        """Add up the rows from the highest score down."""
+        hits, alarms = (np.r_[0.0, rows.summary(name)[::-1]] for name in ("events_from", "others_from"))
+        threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]]
+        return cls(threshold, hits, alarms, shown(len(threshold), rows.vertices))
+
+    @property
+    def tested(self) -> Floats:
+        """The share of the rows that are predicted as events."""
+        return np.asarray((self.hits + self.alarms) / (self.hits + self.alarms)[-1])
+
+    @property
+    def found(self) -> Floats:
+        """The share of the events among them."""
+        return ratio(self.hits, self.hits[-1])
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are events and others."""
+        return bool(self.hits[-1] > 0 and self.alarms[-1] > 0)
+
+    @property
+    def points_of(self) -> int | None:
+        """The number of thresholds, where not all are stored."""
+        return None if len(self.kept) == len(self.threshold) else len(self.threshold)
+
+
+def shown(m: int, vertices: int) -> Wholes:
+    """Choose the thresholds to store, out of ``m`` from the highest down; dense where few rows are retrieved."""
+    if m <= vertices:
+        return np.arange(m)
+    spread = np.concatenate([[0], np.geomspace(1, m - 1, vertices // 2), np.linspace(1, m - 1, vertices // 2)])
+    return np.unique(np.round(spread).astype(np.intp))
+
+
+def _area(rows: CurveRows, metric: str) -> float | None:
+    """Return the measure that sums up a curve of one class; None of an event, whose estimate has it."""
+    return float(rows.summary.value(registry[metric], {})) if rows.kind == "class" else None
+
+
+@curve(events.Roc, of=("event", "class"), needs="scores")
+def roc(rows: CurveRows) -> Computed | None:
+    """Compute the ROC curve; it needs both classes."""
+    steps = rows.once(Steps.of)
+    if not steps.has_both:
+        return None
+    kept, alarmed = steps.kept, steps.alarms / steps.alarms[-1]
+    points = events.RocPoints(
+        threshold=listed(steps.threshold[kept]), false_positive_rate=listed(alarmed[kept]),
+        sensitivity=listed(steps.found[kept]))
+    return points, events.RankedNotes(points_of=steps.points_of, area=_area(rows, "roc_auc"))
+
+
+@curve(events.Thresholds, of=("event",), needs="scores")
+def thresholds(rows: CurveRows) -> Computed | None:
+    """Compute the rates at each threshold that is a score; they need both classes."""
+    steps = rows.once(Steps.of)
+    if not steps.has_both:
+        return None
+    kept = steps.kept[1:]
+    specificity, precision = 1 - steps.alarms / steps.alarms[-1], ratio(steps.hits, steps.hits + steps.alarms)
+    points = events.ThresholdPoints(
+        threshold=listed(steps.threshold[kept]), sensitivity=listed(steps.found[kept]),
+        specificity=listed(specificity[kept]), precision=listed(precision[kept]), tested=listed(steps.tested[kept]))
+    return points, Thinned(points_of=steps.points_of)
+
+
+@curve(events.Pr, of=("event", "class"), needs="scores")
+def precision_recall(rows: CurveRows) -> Computed | None:
+    """Compute the precision-recall curve; it needs events."""
+    steps = rows.once(Steps.of)
+    if not steps.hits[-1] > 0:
+        return None
+    kept, precision = steps.kept, np.r_[1.0, ratio(steps.hits, steps.hits + steps.alarms)[1:]]
+    points = events.PrPoints(
+        threshold=listed(steps.threshold[kept]), recall=listed(steps.found[kept]), precision=listed(precision[kept]))
+    return points, events.RankedNotes(points_of=steps.points_of, area=_area(rows, "average_precision"))
+
+
+@curve(events.Gain, of=("event",), needs="scores")
+def gain(rows: CurveRows) -> Computed | None:
+    """Compute cumulative gain; it needs events."""
+    steps = rows.once(Steps.of)
+    if not steps.hits[-1] > 0:
+        return None
+    kept, tested, found = steps.kept, steps.tested, steps.found
+    points = events.GainPoints(
+        threshold=listed(steps.threshold[kept]), tested=listed(tested[kept]), found=listed(found[kept]))
+    return points, events.GainNotes(
+        points_of=steps.points_of,
+        found_in_first_10_percent=float(np.interp(0.1, tested, found)),
+        found_in_first_50_percent=float(np.interp(0.5, tested, found)),
+        tested_for_half_of_events=float(np.interp(0.5, found, tested)),
+    )
+
+
+@curve(events.Lift, of=("event",), needs="scores")
+def lift(rows: CurveRows) -> Computed | None:
+    """Compute lift at each threshold that is a score; it needs events."""
+    steps = rows.once(Steps.of)
+    if not steps.hits[-1] > 0:
+        return None
+    kept, tested, found = steps.kept[1:], steps.tested, steps.found
+    points = events.LiftPoints(
+        threshold=listed(steps.threshold[kept]), tested=listed(tested[kept]), lift=listed(ratio(found, tested)[kept]))
+    early = float(np.interp(0.1, tested, found)) / 0.1
+    return points, events.LiftNotes(points_of=steps.points_of, lift_in_first_10_percent=early)
+
+
+@curve(events.Sweep, of=("event",), needs="scores")
+def measures_swept(rows: CurveRows) -> Computed | None:
+    """Compute every measure of predicted classes that the plan has, at each threshold."""
+    hard = [entry for entry in rows.plan.metrics if entry.metric.of_reportable]
+    if not hard:
+        return None
+    m = len(rows.summary.rows.distinct) + 1
+    keep = shown(m, rows.vertices)
+    swept = sweep(rows.summary, m - 1 - keep)
+    threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]][keep]
+    measures = {called(entry, hard): listed(values(swept, entry)) for entry in hard}
+    points = events.SweepPoints.model_validate({"threshold": listed(threshold), **measures})
+    return points, Thinned(points_of=None if len(keep) == m else m)
+
+
+@curve(calibration.Histogram, of=("event",), needs="scores")
+def histogram(rows: CurveRows) -> Computed:
+    """Count both classes in bins of equal width: of probabilities over 0 to 1, of scores over the range they have."""
+    summary = rows.summary
+    edges, distinct = np.arange(HISTOGRAM_BINS + 1) / HISTOGRAM_BINS, summary.rows.threshold_at
+    if summary.rows.probability is None:
+        edges = distinct[0] + edges * (max(distinct[-1] - distinct[0], 1e-9))
+    place = np.minimum(np.searchsorted(edges, distinct, side="right") - 1, HISTOGRAM_BINS - 1)
+    weights = (summary(name) for name in ("events_at", "others_at"))
+    counts = (np.bincount(place, weights=weight, minlength=HISTOGRAM_BINS) for weight in weights)
+    low, high, of_events, of_others = map(listed, (edges[:-1], edges[1:], *counts))
+    return calibration.HistogramPoints(low=low, high=high, events=of_events, others=of_others), Notes()
+
+
+@curve(calibration.GainTable, of=("event",), needs="scores")
+def groups(rows: CurveRows) -> Computed | None:
+    """Compute the gain table; it needs both classes."""
+    if not rows.once(Steps.of).has_both:
+        return None
+    table = gain_table(rows.summary, whole=rows.sample.weight_kind != "importance")
+    columns = {name: listed(column) for name, column in table.items()}
+    return calibration.GainTablePoints.model_validate(columns), Notes()
+
+
+@curve(calibration.Ks, of=("event",), needs="scores")
+def distributions(rows: CurveRows) -> Computed | None:
+    """Compute the distributions that the K-S statistic compares; they need both classes."""
+    if not rows.once(Steps.of).has_both:
+        return None
+    both = (rows.summary(name) for name in ("events_from", "others_from"))
+    events_below, others_below = (np.r_[0.0, 1 - above[1:] / above[0], 1.0] for above in both)
+    at = rows.summary.rows.threshold_at
+    score, gap = np.r_[at, at[-1]], np.abs(events_below - others_below)
+    widest = int(gap.argmax())
+    keep = np.unique(np.r_[shown(len(score), rows.vertices), widest])
+    points = calibration.KsPoints(
+        score=listed(score[keep]), events_below=listed(events_below[keep]), others_below=listed(others_below[keep]))
+    return points, calibration.KsNotes(statistic=float(gap[widest]), score=float(score[widest]))
