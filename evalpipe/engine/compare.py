@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.engine.averages import values
 from evalpipe.engine.contrasts import of_models, of_parts
-from evalpipe.engine.differences import TestedGap, tested_gap
+from evalpipe.engine.differences import Tested, tested
 from evalpipe.intervals.contrasts import p_of_verdict, verdict
 from evalpipe.intervals.multiplicity import holm
 from evalpipe.results import Comparison
@@ -82,7 +81,7 @@ class _Compared:
     """A difference without its verdict, the p-value that the verdict goes by, and the direction of its measure."""
 
     row: Comparison
-    gap: TestedGap
+    gap: Tested
     p: float
     direction: Direction
 
@@ -102,28 +101,20 @@ class _Compared:
 
 def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compared]:
     """Yield the differences of one measure: one, or one for each class."""
-    index = plan.entries.index(entry)
-    now, then = (values(place.summary, entry) for place in (pair.first, pair.second))
-    drawn = [
-        one.replicates.metrics.get((place.model, place.number, index))
-        for one, place in ((pair.one, pair.first), (pair.other, pair.second))
-    ]
-    gaps = None if drawn[0] is None or drawn[1] is None else drawn[0] - drawn[1]
+    now, then = pair.first.drawn(entry, pair.one.replicates), pair.second.drawn(entry, pair.other.replicates)
     undefined = f"undefined for one of the two: {entry.undefined}"
-    units = min(pair.first.units, pair.second.units)
+    made = of_models if pair.same_rows else of_parts
     classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.one.sample.levels))
     for k, name in classes:
-        each = gaps if k is None or gaps is None else gaps[:, k]
-        both = (float(now), float(then)) if k is None else (float(now[k]), float(then[k]))
-        test = None if each is None else (of_models if pair.same_rows else of_parts)(
-            plan, pair.first, pair.second, entry, k)
-        found = tested_gap(both, each, plan.level, undefined, test, units)
+        both = (now, then) if k is None else (now.of_class(k), then.of_class(k))
+        test = None if now.replicates is None else made(plan, pair.first, pair.second, entry, k)
+        difference = tested(*both, plan.level, test, undefined)
         margin = plan.margin(entry) or 0.0
-        p = math.nan if found.test is None else p_of_verdict(found.test.contrast, margin)
-        yield _Compared(_row(plan, pair, entry, found, name), found, p, entry.metric.direction)
+        p = math.nan if difference.test is None else p_of_verdict(difference.test.contrast, margin)
+        yield _Compared(_row(plan, pair, entry, difference, name), difference, p, entry.metric.direction)
 
 
-def _row(plan: Plan, pair: _Pair, entry: MetricPlan, found: TestedGap, level: str | None = None) -> Comparison:
+def _row(plan: Plan, pair: _Pair, entry: MetricPlan, found: Tested, level: str | None = None) -> Comparison:
     place = pair.first
     baseline = pair.second.sample.named(pair.second.model)
     return Comparison(
@@ -136,6 +127,6 @@ def _row(plan: Plan, pair: _Pair, entry: MetricPlan, found: TestedGap, level: st
         level=plan.level if found.limits else None,
         method=found.method, p_value=found.p_value, test=None if found.test is None else found.test.name,
         margin=plan.margin(entry), verdict="untested", n=place.seen_by(entry).part.n,
-        status=found.status, reason=found.reason, undefined_replicates=found.undefined,
+        status=found.status, reason=found.reason, undefined_replicates=found.missing,
         details={} if found.test is None else dict(found.test.details),
     )

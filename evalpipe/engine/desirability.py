@@ -12,7 +12,7 @@ from evalpipe import constants
 from evalpipe import desirability as scale
 from evalpipe.chapters.desirability.records import Goal, Individual, Overall, WeightChange
 from evalpipe.engine.averages import values
-from evalpipe.engine.estimates import ONE_CLUSTER
+from evalpipe.engine.drawn import Drawn
 from evalpipe.errors import DataError
 from evalpipe.intervals.bootstrap import monte_carlo_error, percentile_limits
 from evalpipe.intervals.resampling import stream
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import Scalar, Status
+    from evalpipe.results import Scalar
 
 FACTORS = (0.5, 2.0)
 """By what the weight of each goal is multiplied, to see whether the ranking holds."""
@@ -81,7 +81,12 @@ class _Field:
     @cached_property
     def known(self) -> bool:
         """Whether replicates tell how uncertain a value is: they do not of a single cluster."""
-        return self.drawn is not None and self.one.sample.summary.clusters != 1
+        return self.drawn is not None and self.clusters != 1
+
+    @property
+    def clusters(self) -> int | None:
+        """How many clusters the rows are of; None where they are not clustered."""
+        return self.one.parts[0].clusters
 
 
 def desirability(plan: Plan, done: Sequence[Evaluated]) -> Desirability:
@@ -160,26 +165,16 @@ def _drawn(plan: Plan, one: Evaluated, names: tuple[str, ...], d: Floats) -> Flo
     return found
 
 
-def _gaps(drawn: Floats, status: Status = "ok") -> tuple[Status, str | None, int]:
-    """Return the status of a number that has replicates [B], the reason, and how many of them are undefined."""
-    gaps = int(np.isnan(drawn).sum())
-    if gaps > constants.TOLERATED * len(drawn):
-        return "degenerate", f"undefined in {gaps} of {len(drawn)} replicates", gaps
-    return status, None, gaps
-
-
-def _uncertain(field: _Field, value: float, drawn: Floats | None) -> dict[str, Any]:
+def _uncertain(field: _Field, value: float, replicates: Floats | None) -> dict[str, Any]:
     """Return limits, level and status of a defined desirability, from its replicates [B]."""
-    level = field.plan.level
-    if drawn is None or np.isnan(value):
+    if replicates is None or np.isnan(value):
         return {}
-    if not field.known:
-        return {"status": "degenerate", "reason": ONE_CLUSTER}
-    status, reason, gaps = _gaps(drawn)
-    limits = percentile_limits(drawn, level)
-    lower, upper = limits if limits is not None else (None, None)
-    return {"lower": lower, "upper": upper, "level": None if limits is None else level, "status": status,
-            "reason": reason, "undefined_replicates": gaps}
+    clusters, level = field.clusters, field.plan.level
+    units = field.one.sample.summary.n if clusters is None else clusters
+    drawn = Drawn(value, replicates, units, clustered=clusters == 1)
+    found = drawn.limited(level, lambda _, known, level: percentile_limits(known, level), excludes=None)
+    return {"lower": found.lower, "upper": found.upper, "level": level if found.limits else None,
+            "status": found.status, "reason": found.reason, "undefined_replicates": found.missing}
 
 
 def _individual(field: _Field) -> Iterator[Individual]:

@@ -1,48 +1,25 @@
-"""Differences of what was drawn together: their limits, their tests, and why there are none."""
+"""Differences and ratios of what was drawn together: their limits, their tests, and why there are none."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe import constants
-from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error, excluding
+from evalpipe.engine.drawn import Limited
+from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
 from evalpipe.intervals.contrasts import Wald
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from evalpipe.arraytypes import Floats
+    from evalpipe.engine.drawn import Drawn
     from evalpipe.intervals.contrasts import Contrast
-    from evalpipe.results import Status
-
-    LimitsOf = Callable[[float, Floats, float], tuple[float, float] | None]
 
 CONSTANT = "it is the same in every resample, which tells nothing of other rows"
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A difference (or ratio) with its limits and what is wrong with it."""
-
-    value: float | None
-    limits: tuple[float, float] | None = None
-    undefined: int = 0
-    status: Status = "ok"
-    reason: str | None = None
-
-    @property
-    def lower(self) -> float | None:
-        """The lower limit, where there is one."""
-        return self.limits[0] if self.limits else None
-
-    @property
-    def upper(self) -> float | None:
-        """The upper limit, where there is one."""
-        return self.limits[1] if self.limits else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +35,14 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
-class TestedGap(Gap):
+class Tested(Limited):
     """A difference with limits and p-value of one and the same ``test``, None where there is none.
 
-    ``method`` is how the limits were made. ``same`` says that the difference is nothing in every resample, so that
-    there is nothing to test.
+    ``same`` says that the difference is nothing in every resample, so that there is nothing to test.
     """
 
     __test__ = False
 
-    method: str = "none"
     test: Test | None = None
     same: bool = False
 
@@ -77,55 +52,34 @@ class TestedGap(Gap):
         return None if self.test is None else self.test.contrast.p(0.0)
 
 
-def gap(value: float, drawn: Floats | None, level: float, undefined: str, limits_of: LimitsOf) -> Gap:
-    """Return a range or a ratio with the limits that ``limits_of`` makes of it and its replicates [B], if any."""
-    if not math.isfinite(value):
-        return Gap(None, status="undefined", reason=undefined)
-    if drawn is None:
-        return Gap(value)
-    drawn, missing, status, reason = _usable(drawn, undefined)
-    limits = limits_of(value, drawn, level)
-    if status == "ok" and limits is not None and (excluded := excluding(value, limits, "bootstrap")) is not None:
-        status, reason = "degenerate", excluded
-    return Gap(value, limits, missing, status, reason)
+def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefined: str) -> Tested:
+    """Return the first number less the second, with the limits and the p-value of one test.
 
-
-def tested_gap(
-    values: tuple[float, float], drawn: Floats | None, level: float, undefined: str, test: Test | None, units: int
-) -> TestedGap:
-    """Return the first of two values less the second, with the limits and the p-value of one test.
-
-    ``drawn`` [B] are the replicates of the difference, None where none were made; ``test`` the one made for the
-    measure, if any. Else the test is Wald's with the error that the replicates tell, by Student's distribution with
-    ``units`` - 1 degrees of freedom: the rows or clusters of the smaller side. Efron & Tibshirani (1993), section 12.4.
+    ``test`` is the one made for the measure, if any; it needs no replicates. Else the test is Wald's with the error
+    that the replicates tell, by Student's distribution with one degree of freedom less than there are rows or clusters
+    on the smaller side: Efron & Tibshirani (1993), section 12.4. ``undefined`` says why there is no difference.
     """
-    value = values[0] - values[1]
-    if not math.isfinite(value):
-        return TestedGap(None, status="undefined", reason=undefined)
-    if drawn is None:
-        return TestedGap(value)
-    drawn, missing, status, reason = _usable(drawn, undefined)
-    if _nothing(np.append(drawn, value), max(map(abs, values))):
-        return TestedGap(0.0, (0.0, 0.0), missing, method="percentile", same=True)
-    if test is None:
-        error = bootstrap_error(drawn)
-        test = Test(Wald(value, error, max(units - 1, 1)), "bootstrap", "bootstrap_error")
-    elif status != "ok":
-        missing, status, reason = 0, "ok", None  # its limits need no replicates
+    difference = replace(first - second, undefined=undefined)
+    unlimited = difference.unlimited()
+    if unlimited is not None:
+        return Tested(unlimited.value, status=unlimited.status, reason=unlimited.reason)
+    value = difference.value
+    if _nothing(np.append(difference.known, value), max(abs(first.value), abs(second.value))):
+        return _marked(Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True), difference.few(level))
+    if test is not None:
+        limits, drawn = test.contrast.limits(level), None if difference.doubt(level) else difference
+        return _marked(Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test), None)
+    test = Test(Wald(value, bootstrap_error(difference.known), max(difference.units - 1, 1)), "bootstrap",
+                "bootstrap_error")
     limits = test.contrast.limits(level)
-    if limits is None and status == "ok":
-        status, reason = "degenerate", CONSTANT
-    known = test if status == "ok" else None
-    return TestedGap(value, limits, missing, status, reason, test.method if limits else "none", known)
+    return _marked(Tested(value, limits, test.method if limits else "none", drawn=difference, test=test),
+                   difference.doubt(level))
 
 
-def _usable(drawn: Floats, undefined: str) -> tuple[Floats, int, Status, str | None]:
-    """Return replicates with NaN for what is not finite, how many that are, and what is wrong where they are many."""
-    drawn = np.where(np.isfinite(drawn), drawn, np.nan)
-    missing = int(np.isnan(drawn).sum())
-    if missing > constants.TOLERATED * len(drawn):
-        return drawn, missing, "degenerate", f"undefined in {missing} of {len(drawn)} replicates: {undefined}"
-    return drawn, missing, "ok", None
+def _marked(difference: Tested, doubt: str | None) -> Tested:
+    """Mark a difference that cannot be relied on, for a ``doubt`` or as it has no limits; it has no test then."""
+    doubt = doubt or (CONSTANT if difference.limits is None else None)
+    return difference if doubt is None else replace(difference, status="degenerate", reason=doubt, test=None)
 
 
 def _nothing(gaps: Floats, size: float) -> bool:
@@ -134,25 +88,19 @@ def _nothing(gaps: Floats, size: float) -> bool:
     return len(known) > 1 and bool((np.abs(known) <= ROUNDING * size).all())
 
 
-def ratio_gap(value: float, drawn: Floats | None, level: float, undefined: str) -> Gap:
-    """Return a ratio with limits symmetric on the log scale, by the error of its replicates [B]; none of a ratio of 0.
+def ratio_limited(ratio: Drawn, level: float) -> Limited:
+    """Return a ratio with limits symmetric on the log scale, by the error of its replicates; none of a ratio of 0.
 
     Katz, Baptista, Azen & Pike (1978) for the scale.
     """
-    if not math.isfinite(value):
-        return Gap(None, status="undefined", reason=undefined)
-    if drawn is None or value <= 0:
-        return Gap(value)
-    with np.errstate(divide="ignore"):
-        logs, missing, status, reason = _usable(np.log(drawn), undefined)
+    if not ratio.value > 0:
+        return ratio.unlimited() or Limited(ratio.value)
+    return ratio.limited(level, _on_log_scale, excludes=None)
+
+
+def _on_log_scale(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
+    logs = np.log(replicates, out=np.full(len(replicates), np.nan), where=replicates > 0)
     limits = Wald(math.log(value), bootstrap_error(logs)).limits(level)
     if limits is None:
-        return Gap(value, (value, value) if _nothing(drawn - value, value) else None, missing, status, reason)
-    return Gap(value, (math.exp(limits[0]), math.exp(limits[1])), missing, status, reason)
-
-
-def quotient(over: Any, under: Any) -> Any:
-    """Return a ratio of values that are never below zero; NaN where the divisor is zero or either is negative."""
-    over, under = np.asarray(over, float), np.asarray(under, float)
-    good = (over >= 0) & (under > 0)
-    return np.where(good, over / np.where(good, under, 1.0), np.nan)
+        return (value, value) if _nothing(replicates - value, value) else None
+    return math.exp(limits[0]), math.exp(limits[1])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.arraytypes import Floats
-    from evalpipe.engine.estimates import Drawn
+    from evalpipe.engine.drawn import Drawn
     from evalpipe.plan.measures import MetricPlan
 
 NAMES = frozenset({
@@ -39,7 +39,7 @@ class Given:
     value: float
     level: float
     weighted: bool
-    drawn: Drawn | None
+    drawn: Drawn
 
     def __call__(self, name: str) -> Any:
         """Return what has this name: one of `NAMES`, or else the statistic."""

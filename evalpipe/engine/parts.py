@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,8 @@ class Part:
 
     ``slice`` are its labels, None for all rows; ``slicing`` the number of the way of slicing that it belongs to;
     ``rows`` [m] the positions of its rows, None for all; ``n`` its observations and ``events`` those that are events,
-    of a binary outcome. ``beside`` is the number of the slice of which the part is the rest.
+    of a binary outcome. ``beside`` is the number of the slice of which the part is the rest; ``cluster`` the numbers of
+    the clusters of all rows of the dataset, if any.
     """
 
     slice: Mapping[str, str] | None
@@ -33,6 +35,12 @@ class Part:
     n: int
     events: int | None
     beside: int | None = None
+    cluster: Wholes | None = field(default=None, repr=False)
+
+    @cached_property
+    def clusters(self) -> int | None:
+        """How many clusters have rows in it; None where rows are not clustered."""
+        return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
 
     def of(self, values: Any) -> Any:
         """Return what belongs to the part's rows out of values of all rows."""
@@ -46,7 +54,7 @@ class Part:
 
 def parts(plan: Plan, sample: Sample) -> tuple[Part, ...]:
     """Return all rows, then the slices of every slicing in turn, then the rest of each where it is its reference."""
-    found = [Part(None, None, None, sample.summary.n, sample.summary.events)]  # as a coarsened sample has it too
+    found = [whole(sample)]
     for number, slicing in enumerate(sample.slicings):
         found += [_slice(sample, number, k) for k in range(len(slicing.labels))]
     if plan.slices.reference == "rest":
@@ -67,6 +75,11 @@ def summaries_of(plan: Plan, sample: Sample, parts: Sequence[Part]) -> dict[tupl
     return found
 
 
+def whole(sample: Sample) -> Part:
+    """Return all rows of a dataset; a coarsened sample has the counts of the one that it was made of."""
+    return Part(None, None, None, sample.summary.n, sample.summary.events, cluster=sample.cluster)
+
+
 def _rest(sample: Sample, number: int, part: Part) -> Part:
     others = np.ones(sample.n, bool)
     others[part.rows] = False
@@ -81,7 +94,7 @@ def _slice(sample: Sample, slicing: int, number: int) -> Part:
 def part_of(sample: Sample, rows: Wholes, labels: Mapping[str, str] | None, slicing: int | None) -> Part:
     """Return the part of a dataset that these rows are."""
     events = _count(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
-    return Part(labels, slicing, rows, _count(sample, rows), events)
+    return Part(labels, slicing, rows, _count(sample, rows), events, cluster=sample.cluster)
 
 
 def reported(sample: Sample, model: Predictions, part: Part) -> Part:

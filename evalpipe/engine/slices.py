@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.averages import values
 from evalpipe.engine.contrasts import of_parts
-from evalpipe.engine.differences import Gap, TestedGap, quotient, ratio_gap, tested_gap
+from evalpipe.engine.differences import Tested, ratio_limited, tested
+from evalpipe.engine.drawn import Limited
 from evalpipe.intervals.multiplicity import benjamini_hochberg, holm
 from evalpipe.results import SliceDifference, SliceSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.arraytypes import Floats
     from evalpipe.engine.differences import Test
+    from evalpipe.engine.drawn import Drawn
     from evalpipe.engine.estimates import Place
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan.measures import MetricPlan
@@ -26,44 +25,21 @@ if TYPE_CHECKING:
 CONSTANT_PART = "one of the two is the same in every resample, which tells nothing of other rows"
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One measure of one model in every part that has numbers: ``value`` and ``drawn`` replicates by part."""
-
-    value: Mapping[int, float]
-    drawn: Mapping[int, Floats | None]
-    undefined: str
-
-    @classmethod
-    def of(cls, one: Evaluated, places: Mapping[int, Place], entry: MetricPlan, k: int | None = None) -> Measured:
-        """Collect a measure, of its k-th class where it is taken for each."""
-        index = one.plan.entries.index(entry)
-        value, drawn = {}, {}
-        for number, place in places.items():
-            found = values(place.summary, entry)
-            value[number] = float(found if k is None else found[k])
-            table = one.replicates.metrics.get((place.model, number, index))
-            drawn[number] = table if table is None or k is None else table[:, k]
-        return cls(value, drawn, entry.undefined)
-
-    def difference(self, first: int, second: int, level: float, test: Test | None, units: int) -> TestedGap:
-        """Return the first part's value less the second's; without a test of its own, none where one does not vary."""
-        drawn, base = self.drawn[first], self.drawn[second]
-        gaps = None if drawn is None or base is None else drawn - base
-        found = tested_gap((self.value[first], self.value[second]), gaps, level, self.undefined, test, units)
-        if test is None and found.test is not None and (_constant(drawn) or _constant(base)):
-            return TestedGap(found.value, undefined=found.undefined, status="degenerate", reason=CONSTANT_PART)
-        return found
-
-    def ratio(self, first: int, second: int, level: float) -> Gap:
-        """Return the first part's value over the second's."""
-        drawn, base = self.drawn[first], self.drawn[second]
-        shares = None if drawn is None or base is None else quotient(drawn, base)
-        return ratio_gap(float(quotient(self.value[first], self.value[second])), shares, level, self.undefined)
+def of_parts_drawn(one: Evaluated, places: Mapping[int, Place], entry: MetricPlan) -> dict[int, Drawn]:
+    """Return one measure of one model, with its replicates, by part that has numbers."""
+    return {number: place.drawn(entry, one.replicates) for number, place in places.items()}
 
 
-def _constant(drawn: Floats | None) -> bool:
-    return drawn is not None and bool(np.nanmax(drawn) == np.nanmin(drawn))
+def _tested(first: Drawn, second: Drawn, level: float, test: Test | None) -> Tested:
+    """Return the first part's value less the second's; without a test of its own, none where one does not vary."""
+    difference = tested(first, second, level, test, first.undefined)
+    if test is None and difference.test is not None and (_constant(first) or _constant(second)):
+        return Tested(difference.value, status="degenerate", reason=CONSTANT_PART, drawn=difference.drawn)
+    return difference
+
+
+def _constant(part: Drawn) -> bool:
+    return bool(np.nanmax(part.known) == np.nanmin(part.known))
 
 
 def slice_summaries(one: Evaluated) -> Iterator[SliceSummary]:
@@ -82,15 +58,17 @@ def slice_differences(plan: Plan, one: Evaluated) -> Iterator[SliceDifference]:
         places = {place.number: place for place in one.places(model, rest=True)}
         served = [entry for entry in plan.metrics if places[0].serves(entry)]
         for entry in served if len(places) > 1 or len(one.parts) > 1 else ():
+            drawn = of_parts_drawn(one, places, entry)
             for k, level in enumerate(one.sample.levels) if entry.average == "none" else ((None, None),):
-                yield from _adjusted(list(_differences(one, places, entry, k, level)))
+                of_class = drawn if k is None else {number: part.of_class(k) for number, part in drawn.items()}
+                yield from _adjusted(list(_differences(one, places, of_class, entry, k, level)))
 
 
 def _differences(
-    one: Evaluated, places: Mapping[int, Place], entry: MetricPlan, k: int | None, class_: str | None
+    one: Evaluated, places: Mapping[int, Place], drawn: Mapping[int, Drawn], entry: MetricPlan, k: int | None,
+    class_: str | None,
 ) -> Iterator[SliceDifference]:
-    plan, model, measured = one.plan, places[0].model, Measured.of(one, places, entry, k)
-    level = plan.level
+    plan, model, level = one.plan, places[0].model, one.plan.level
     for number, part in enumerate(one.parts):
         if part.slice is None or part.beside is not None:
             continue
@@ -99,13 +77,12 @@ def _differences(
             continue
         if number not in places or base not in places:
             short = "too few rows" if number not in places else "the reference has too few rows"
-            difference = TestedGap(None, status="insufficient", reason=short)
-            share = Gap(None, status="insufficient", reason=short)
+            difference, share = Tested(None, status="insufficient", reason=short), Limited(None)
         else:
-            units = min(places[number].units, places[base].units)
-            test = None if measured.drawn[number] is None else of_parts(plan, places[number], places[base], entry, k)
-            difference = measured.difference(number, base, level, test, units)
-            share = measured.ratio(number, base, level)
+            first, second = drawn[number], drawn[base]
+            test = None if first.replicates is None else of_parts(plan, places[number], places[base], entry, k)
+            difference = _tested(first, second, level, test)
+            share = ratio_limited(first / second, level)
         yield SliceDifference(
             dataset=one.sample.dataset, **one.sample.named(model), slice=dict(part.slice), reference=named,
             metric=entry.metric.name, params=entry.shown, average=entry.average, class_=class_,

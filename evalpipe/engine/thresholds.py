@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe import constants
 from evalpipe.chapters.thresholds.plan import RulePlan, called
 from evalpipe.engine.cuts import NOWHERE, Best, best, kept, resampled
-from evalpipe.engine.estimates import ONE_CLUSTER
+from evalpipe.engine.drawn import ONE_CLUSTER, Drawn
+from evalpipe.engine.parts import whole
 from evalpipe.engine.recalibrate import fold_of, recalibrated
 from evalpipe.engine.rows import rows_of
 from evalpipe.errors import DataError, Problem
@@ -132,23 +132,27 @@ def _on_all(plan: Plan, on: Sample, name: str, asked: RulePlan) -> _Chosen:
     }
     if plan.interval_method == "none":
         return _Chosen(cut, known)
-    if on.summary.clusters == 1:
-        return _Chosen(cut, known | {"status": "degenerate", "reason": ONE_CLUSTER})
-    return _Chosen(cut, known | _limits(plan, on, model, asked, values))
+    return _Chosen(cut, known | _limits(plan, on, model, asked, cut, values))
 
 
-def _limits(plan: Plan, on: Sample, model: Predictions, asked: RulePlan, values: Floats) -> dict[str, Any]:
+def _limits(
+    plan: Plan, on: Sample, model: Predictions, asked: RulePlan, cut: float, values: Floats
+) -> dict[str, Any]:
     """Return the percentile limits of a chosen threshold, and how much too good the measures at it are."""
+    clusters = whole(on).clusters
+    if clusters == 1:
+        return {"status": "degenerate", "reason": ONE_CLUSTER}
     drawn = resampled(plan, on, model, asked)
-    level, gaps = plan.level, int(np.isnan(drawn.cuts).sum())
-    limits, optimism = percentile_limits(drawn.cuts, level), drawn.optimism
-    known: dict[str, Any] = {"undefined_replicates": gaps, "constraints": _constraints(asked, values, optimism)}
-    if gaps > constants.TOLERATED * len(drawn.cuts):
-        why = f"no threshold can be chosen in {gaps} of {len(drawn.cuts)} replicates"
-        known |= {"status": "degenerate", "reason": why}
-    if limits is not None:
-        lower, upper = (float(model.threshold_at(limit)) for limit in limits)
-        known |= {"lower": lower, "upper": upper, "level": level}
+    optimism = drawn.optimism
+    units = on.summary.n if clusters is None else clusters
+    chosen = Drawn(cut, drawn.cuts, units, absent="no threshold can be chosen")
+    found = chosen.limited(plan.level, lambda _, cuts, level: percentile_limits(cuts, level), excludes=None)
+    known: dict[str, Any] = {
+        "undefined_replicates": found.missing, "status": found.status, "reason": found.reason,
+        "constraints": _constraints(asked, values, optimism)}
+    if found.limits is not None:
+        lower, upper = (float(model.threshold_at(limit)) for limit in found.limits)
+        known |= {"lower": lower, "upper": upper, "level": plan.level}
     if not math.isnan(optimism[0]):
         least, most = asked.goal.metric.bounds(asked.goal.params)
         corrected = float(np.clip(values[0] - optimism[0], least, most))

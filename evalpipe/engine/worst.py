@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.parts import Part, part_of, reported, summaries_of
+from evalpipe.engine.parts import Part, part_of, reported, summaries_of, whole
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.rows import rows_of
 from evalpipe.intervals.bootstrap import FOLDS, percentile_limits
@@ -142,8 +142,7 @@ def _drawn(
 ) -> list[WorstSlice]:
     """Return the slices with limits from replicates drawn for them and for all rows together."""
     def divide(_: Plan, drawn: Sample) -> list[Part]:
-        whole = Part(None, None, None, drawn.summary.n, drawn.summary.events)
-        return [whole, *(candidate.part(drawn) for candidate in ranked)]
+        return [whole(drawn), *(candidate.part(drawn) for candidate in ranked)]
 
     parts = divide(plan, sample)
     summaries = summaries_of(plan, sample, parts)

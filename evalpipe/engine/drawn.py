@@ -1,0 +1,191 @@
+"""A number with its bootstrap replicates: it subtracts, divides, takes ranges, and knows its limits and its status."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe import constants
+from evalpipe.intervals.bootstrap import excluding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.results import Status
+
+    LimitsOf = Callable[[float, Floats, float], tuple[float, float] | None]
+
+CLUSTERS = 20
+"""The clusters from which on their bootstrap is trusted; of fewer it covers too seldom, as the between-cluster variance
+is known too badly: Cameron & Miller (2015), section VI, who call fewer than 20 to 50 few."""
+
+ONE_CLUSTER = "all rows are of one cluster, so nothing tells how uncertain it is"
+
+
+def few_clusters(clusters: int, level: float) -> str:
+    """Say that an interval from so few clusters covers too seldom."""
+    share = f"{100 * level:.10g}%"
+    return f"{clusters} clusters, fewer than {CLUSTERS}: limits from so few hold the true value less often than {share}"
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """A number, None where it is undefined, with its limits, how they were made and what is wrong with them.
+
+    ``drawn`` is the number with the replicates that the limits are made of; None where they need none.
+    """
+
+    value: float | None
+    limits: tuple[float, float] | None = None
+    method: str = "none"
+    status: Status = "ok"
+    reason: str | None = None
+    drawn: Drawn | None = None
+
+    @property
+    def lower(self) -> float | None:
+        """The lower limit, where there is one."""
+        return self.limits[0] if self.limits else None
+
+    @property
+    def upper(self) -> float | None:
+        """The upper limit, where there is one."""
+        return self.limits[1] if self.limits else None
+
+    @property
+    def missing(self) -> int:
+        """The replicates that the limits lack, as they are undefined."""
+        return 0 if self.drawn is None else self.drawn.missing
+
+    def doubted(self, reason: str | None) -> Limited:
+        """Return it marked degenerate for a reason, if there is one and nothing else is wrong already."""
+        return self if reason is None or self.status != "ok" else replace(self, status="degenerate", reason=reason)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A number with its replicates [B], or one number a class [K] with replicates [B, K].
+
+    ``value`` is NaN where it is undefined, for the reason ``undefined``, which also says what is wrong in replicates:
+    they are ``absent`` then. ``replicates`` is None where none were drawn. ``units`` is how many rows were resampled,
+    or how many whole clusters where rows are ``clustered``. What else the limits of a metric may need: the
+    ``jackknife`` [J], the standard ``errors`` [B] of the replicates and ``error`` of the value, and the ``shift`` from
+    the grid that replicates were drawn on; see `Replicates`.
+    """
+
+    value: Any
+    replicates: Floats | None
+    units: int
+    clustered: bool = False
+    undefined: str = ""
+    absent: str = "undefined"
+    jackknife: Floats | None = None
+    errors: Floats | None = None
+    error: Any = None
+    shift: Any = None
+
+    @property
+    def clusters(self) -> int | None:
+        """How many clusters were resampled; None where rows were."""
+        return self.units if self.clustered else None
+
+    @property
+    def known(self) -> Floats:
+        """The replicates of a number that has them; NaN where they are undefined."""
+        assert self.replicates is not None  # noqa: S101 - asked of what was drawn alone
+        return self.replicates
+
+    @property
+    def missing(self) -> int:
+        """How many replicates are undefined."""
+        return 0 if self.replicates is None else int(np.isnan(self.replicates).sum())
+
+    def of_class(self, k: int) -> Drawn:
+        """Return the number of the k-th class."""
+        def of(table: Any) -> Any:
+            return None if table is None else table[..., k]
+
+        return replace(
+            self, value=float(self.value[k]), replicates=of(self.replicates), jackknife=of(self.jackknife),
+            errors=of(self.errors), error=of(self.error), shift=of(self.shift))
+
+    def __sub__(self, other: Drawn) -> Drawn:
+        """Return the difference of two numbers that were drawn together."""
+        return together([self, other], lambda values: values[..., 0] - values[..., 1])
+
+    def __truediv__(self, other: Drawn) -> Drawn:
+        """Return their ratio; NaN where the divisor is zero or either is negative."""
+        return together([self, other], lambda values: quotient(values[..., 0], values[..., 1]))
+
+    def unlimited(self, *, drawn: bool = True) -> Limited | None:
+        """Return the number as it is where it has no limits, with the reason; None where it may have some.
+
+        ``drawn`` says that limits need replicates.
+        """
+        if math.isnan(self.value):
+            return Limited(None, status="undefined", reason=self.undefined)
+        if drawn and self.replicates is None:
+            return Limited(self.value)
+        if self.clusters == 1:
+            return Limited(self.value, status="degenerate", reason=ONE_CLUSTER)
+        return None
+
+    def doubt(self, level: float) -> str | None:
+        """Return why limits from the replicates cannot be relied on; None where nothing speaks against them."""
+        total, why = 0 if self.replicates is None else len(self.replicates), self.undefined and f": {self.undefined}"
+        if self.missing > constants.TOLERATED * total:
+            return f"{self.absent} in {self.missing} of {total} replicates{why}"
+        return self.few(level)
+
+    def few(self, level: float) -> str | None:
+        """Return why limits from so few clusters cannot be relied on; None where there are enough."""
+        if self.clusters is None or self.clusters >= CLUSTERS:
+            return None
+        return few_clusters(self.clusters, level)
+
+    def limited(self, level: float, limits_of: LimitsOf, excludes: str | None = "bootstrap") -> Limited:
+        """Return the number with the limits that ``limits_of`` makes of value and replicates, and what is wrong.
+
+        Limits that leave the value out are called ``excludes``, where that is looked at.
+        """
+        unlimited = self.unlimited()
+        if unlimited is not None:
+            return unlimited
+        limits = limits_of(self.value, self.known, level)
+        limited = Limited(self.value, limits, drawn=self).doubted(self.doubt(level))
+        if excludes is None or limits is None:
+            return limited
+        return limited.doubted(excluding(self.value, limits, excludes))
+
+
+def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Any]) -> Drawn:
+    """Return the number that ``reduced`` makes of several along the last axis, such as their range.
+
+    Its units are the fewest of any, as they bound what the replicates tell.
+    """
+    drawn = [part.replicates for part in parts if part.replicates is not None]
+    replicates = reduced(np.stack(drawn, axis=-1)) if len(drawn) == len(parts) else None
+    value = float(reduced(np.array([part.value for part in parts])))
+    first = parts[0]
+    return Drawn(value, replicates, min(part.units for part in parts), undefined=first.undefined)
+
+
+def quotient(over: Any, under: Any) -> Any:
+    """Return a ratio of values that are never below zero; NaN where the divisor is zero or either is negative."""
+    over, under = np.asarray(over, float), np.asarray(under, float)
+    good = (over >= 0) & (under > 0)
+    return np.where(good, over / np.where(good, under, 1.0), np.nan)
+
+
+def spread(parts: Sequence[Drawn]) -> Drawn:
+    """Return the range of several numbers."""
+    return together(parts, lambda values: values.max(axis=-1) - values.min(axis=-1))
+
+
+def share(parts: Sequence[Drawn]) -> Drawn:
+    """Return the smallest of several numbers over the largest."""
+    return together(parts, lambda values: quotient(values.min(axis=-1), values.max(axis=-1)))
