@@ -171,7 +171,7 @@ def _uncertain(field: _Field, value: float, replicates: Floats | None) -> dict[s
         return {}
     clusters, level = field.clusters, field.plan.level
     units = field.one.sample.summary.n if clusters is None else clusters
-    drawn = Drawn(value, replicates, units, clustered=clusters == 1)
+    drawn = Drawn(value, replicates, units, clustered=clusters is not None)
     found = drawn.limited(level, lambda _, known, level: percentile_limits(known, level), excludes=None)
     return {"lower": found.lower, "upper": found.upper, "level": level if found.limits else None,
             "status": found.status, "reason": found.reason, "undefined_replicates": found.missing}

@@ -171,7 +171,7 @@ def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Any]) -> Drawn:
     replicates = reduced(np.stack(drawn, axis=-1)) if len(drawn) == len(parts) else None
     value = float(reduced(np.array([part.value for part in parts])))
     first = parts[0]
-    return Drawn(value, replicates, min(part.units for part in parts), undefined=first.undefined)
+    return Drawn(value, replicates, min(part.units for part in parts), first.clustered, first.undefined)
 
 
 def quotient(over: Any, under: Any) -> Any:

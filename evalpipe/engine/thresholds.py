@@ -145,7 +145,7 @@ def _limits(
     drawn = resampled(plan, on, model, asked)
     optimism = drawn.optimism
     units = on.summary.n if clusters is None else clusters
-    chosen = Drawn(cut, drawn.cuts, units, absent="no threshold can be chosen")
+    chosen = Drawn(cut, drawn.cuts, units, clustered=clusters is not None, absent="no threshold can be chosen")
     found = chosen.limited(plan.level, lambda _, cuts, level: percentile_limits(cuts, level), excludes=None)
     known: dict[str, Any] = {
         "undefined_replicates": found.missing, "status": found.status, "reason": found.reason,
