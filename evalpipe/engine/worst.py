@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.parts import Part, part_of, reported, summaries_of, whole
-from evalpipe.engine.replicates import draw
+from evalpipe.engine.estimates import Place, averaged
+from evalpipe.engine.parts import Part, part_of, summaries_of, whole
+from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.rows import rows_of
-from evalpipe.intervals.bootstrap import FOLDS, percentile_limits
+from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.resampling import split, stream
 from evalpipe.results import Warned, WorstSlice
 from evalpipe.statistics import Summary
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
+    from evalpipe.engine.drawn import Drawn
     from evalpipe.engine.evaluate import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
@@ -140,34 +142,41 @@ def _with_error(
 def _drawn(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], searched: int
 ) -> list[WorstSlice]:
-    """Return the slices with limits from replicates drawn for them and for all rows together."""
+    """Return the slices with limits by the method of the measure, and what tells them from all rows."""
     def divide(_: Plan, drawn: Sample) -> list[Part]:
         return [whole(drawn), *(candidate.part(drawn) for candidate in ranked)]
 
     parts = divide(plan, sample)
     summaries = summaries_of(plan, sample, parts)
     narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False, profit_drawn=False)
-    replicates = draw(narrow, sample, summaries, divide).metrics if ranked else {}
-    overall = float(values(summaries[name, 0], entry))
-    found = []
-    for k, part in enumerate(parts[1:], 1):
-        value, drawn = float(values(summaries[name, k], entry)), replicates.get((name, k, 0))
-        seen = reported(sample, sample.models[name], part) if entry.metric.of_reportable else part
-        limits = None if drawn is None else percentile_limits(drawn, plan.level)
-        p = None if drawn is None else _p_value(value - overall, drawn - replicates[name, 0, 0])
-        found.append(WorstSlice(
-            dataset=sample.dataset, **sample.named(name), rank=k, slice=dict(part.slice or {}),
-            metric=entry.metric.name, params=entry.shown, average=entry.average, n=seen.n, events=seen.events,
-            value=value, overall=overall, difference=value - overall, lower=limits[0] if limits else None,
-            upper=limits[1] if limits else None, level=plan.level if limits else None, p_value=p,
-            p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,
-        ))
-    return found
+    replicates = draw(narrow, sample, summaries, divide) if ranked else Replicates()
+    places = [Place(narrow, sample, name, k, part, summaries[name, k]) for k, part in enumerate(parts)]
+    overall = places[0].drawn(entry, replicates)
+    return [_row(place.seen_by(entry), entry, replicates, overall, searched) for place in places[1:]]
 
 
-def _p_value(difference: float, drawn: Floats) -> float | None:
-    """Return the two-sided p-value of a difference with the standard error of its replicates."""
+def _row(place: Place, entry: MetricPlan, replicates: Replicates, overall: Drawn, searched: int) -> WorstSlice:
+    """Return the record of a slice, whose rank is the number of its part; ``overall`` is the measure in all rows."""
+    drawn, sample = place.drawn(entry, replicates), place.sample
+    estimate, _ = averaged(place, entry, drawn)
+    difference = drawn - overall
+    p, (n, events) = _p_value(difference, place.plan.level), place.rows()
+    return WorstSlice(
+        dataset=sample.dataset, **sample.named(place.model), rank=place.number, slice=dict(place.part.slice or {}),
+        metric=entry.metric.name, params=entry.shown, average=entry.average, n=n, events=events,
+        value=drawn.value, overall=overall.value, difference=difference.value, lower=estimate.lower,
+        upper=estimate.upper, level=place.plan.level if estimate.limits else None, p_value=p,
+        p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,
+        status=estimate.status, reason=estimate.reason,
+    )
+
+
+def _p_value(difference: Drawn, level: float) -> float | None:
+    """Return the two-sided p-value of a difference with the standard error of its replicates; None of few clusters."""
     from scipy.special import ndtr
 
+    if difference.replicates is None or difference.few(level) is not None:
+        return None
+    drawn = difference.replicates
     error = float(np.nanstd(drawn, ddof=1)) if np.isfinite(drawn).sum() > 1 else 0.0
-    return float(2 * ndtr(-abs(difference) / error)) if error > 0 else None
+    return float(2 * ndtr(-abs(difference.value) / error)) if error > 0 else None

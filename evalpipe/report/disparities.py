@@ -9,6 +9,7 @@ from evalpipe import numbers
 from evalpipe.report import wording
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.page import Number
+from evalpipe.report.tables import status_of
 
 if TYPE_CHECKING:
     from evalpipe.results import Disparity, Results, SliceDifference, WorstSlice
@@ -186,7 +187,7 @@ def worst_tables(results: Results, dataset: str) -> tuple[WorstTable, ...]:
 
 
 def _worst(found: WorstSlice) -> WorstRow:
-    value = ranged(found.value, found.lower, found.upper)
+    value = ranged(found.value, found.lower, found.upper, None if found.status == "ok" else status_of(found))
     digits = len(value.value.partition(".")[2])
     return WorstRow(
         rank=str(found.rank),

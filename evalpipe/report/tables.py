@@ -11,7 +11,7 @@ from evalpipe.report.page import Group, Number, Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.results import Comparison, DatasetSummary, Estimate, MetricSummary, Results
+    from evalpipe.results import Comparison, DatasetSummary, Estimate, MetricSummary, Results, WorstSlice
 
 MOST_ROWS = 60
 """Rows of the tables that grow with slices times measures; beyond, nobody reads them on a card."""
@@ -53,7 +53,7 @@ def abreast(found: Mapping[str, Estimate], models: Iterable[str], *, whole: bool
     return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in held)
 
 
-def status_of(found: Estimate | Comparison) -> str:
+def status_of(found: Estimate | Comparison | WorstSlice) -> str:
     """Say what became of a number, and why."""
     return f"{found.status}: {found.reason}" if found.reason else found.status
 

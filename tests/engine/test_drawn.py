@@ -1,4 +1,4 @@
-"""Numbers with their replicates: what is computed of them, and that few clusters are told of wherever limits come from."""
+"""Numbers with their replicates: what is computed of them, and that few clusters are told of in every table."""
 
 from __future__ import annotations
 

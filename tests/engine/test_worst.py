@@ -126,6 +126,28 @@ def test_p_values_are_normal_and_multiplied_by_the_slices_searched() -> None:
             assert error == pytest.approx(((row.upper or 0) - (row.lower or 0)) / 3.92, rel=1 / 3)
 
 
+@pytest.mark.parametrize(("metric", "method"), [
+    ("accuracy", "exact"), ("roc_auc", "delong"), ("ece", "folded"), ("brier", "percentile")])
+def test_a_slice_has_the_limits_that_its_measure_has_there(metric: str, method: str) -> None:
+    frame, asked = planted(), {"metric": metric, "columns": ["s"], "depth": 1}
+    results = run(frame, metrics=[metric], intervals=intervals(DRAWS), slices=["s"], worst_slices=asked)
+    known = {str(row.slice): row for row in results.rows if row.slice is not None}
+    for row in results.worst_slices:
+        same = known[str(row.slice)]
+        assert same.method == method
+        assert (row.value, row.status, row.reason) == (same.value, same.status, same.reason)
+        # Replicates of a percentile limit are drawn anew for the search, but from the same streams.
+        assert (row.lower, row.upper) == pytest.approx((same.lower, same.upper), rel=1e-12)
+
+
+def test_a_slice_of_few_clusters_says_so_and_is_not_tested() -> None:
+    frame = planted().with_columns(who=pl.arange(2000) % 12)
+    found = search(frame, cluster="who", columns=["s"], depth=1).worst_slices
+    assert {(row.status, row.reason, row.p_value) for row in found} == {(
+        "degenerate", "12 clusters, fewer than 20: limits from so few hold the true value less often than 95%", None)}
+    assert all(row.lower is not None for row in found)
+
+
 def test_the_first_slices_are_the_same_however_many_are_asked_for() -> None:
     few, many = (search(planted(), top=top).worst_slices for top in (2, 8))
     assert [row.slice for row in few] == [row.slice for row in many[:2]]

@@ -101,8 +101,12 @@ class WorstSlice(Record):
     upper: float | None
     level: float | None
     p_value: float | None
-    """Two-sided, of the difference from all rows, by a normal approximation with its bootstrap error."""
+    """Two-sided, of the difference from all rows, by a normal approximation with its bootstrap error; null of few
+    clusters."""
     p_adjusted: float | None
     """The same times the number of slices searched, at most 1 (Bonferroni): they were chosen for being the worst."""
     searched: int
     """The slices among which these were found."""
+    status: Status = "ok"
+    """That of the value and its limits, as of any estimate."""
+    reason: str | None = None
