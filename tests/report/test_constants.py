@@ -58,7 +58,7 @@ def test_the_words_of_the_studentised_bootstrap_state_its_groups() -> None:
 
 
 def test_every_constant_has_a_sentence_and_a_place_where_it_is_used(results: Results, root: Path) -> None:
-    engine = "".join(file.read_text(encoding="utf-8") for file in (root / "evalpipe" / "engine").glob("*.py"))
+    engine = "".join(file.read_text(encoding="utf-8") for file in (root / "evalpipe" / "engine").rglob("*.py"))
 
     assert set(sentences(results)) == set(NAMES)
     assert [name for name in NAMES if f"constants.{name}" not in engine] == []

@@ -7,8 +7,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evalpipe.report.figures import drawings, formula_svg, prevalence_drawings
+from evalpipe.report.figures.declare import figure_of, figures
 from evalpipe.results import Results
 from evalpipe.results.curves.calibration import Reliability
+from evalpipe.results.curves.events import Roc
 
 if TYPE_CHECKING:
     from evalpipe.report.figures import Drawing
@@ -135,3 +137,18 @@ def test_a_formula_is_outlines_with_its_latex_as_text() -> None:
 
 def test_a_formula_that_cannot_be_set_is_left_to_its_latex() -> None:
     assert formula_svg(r"\unknown{TP}", "formula-y") is None
+
+
+def test_figures_stand_in_the_order_of_their_places() -> None:
+    assert [figure.name for figure in figures()] == [
+        "forest", "roc", "precision_recall", "rates", "gain", "lift", "net_benefit", "reliability", "reliability",
+        "windows", "smooth", "refinement", "histogram", "kolmogorov_smirnov", "roc_of_classes",
+        "precision_recall_of_classes", "reliability_of_classes", "reliability_of_cuts", "top_label", "levels",
+        "observed_predicted", "residual_predicted", "histogram", "distribution", "boxes", "rootogram",
+    ]
+    with pytest.raises(ValueError, match=r"^the place 20 of figure 'late' is that of 'roc'$"):
+        figure_of(Roc, place=20)(late)
+
+
+def late(*_: object) -> None:
+    """Draw nothing."""

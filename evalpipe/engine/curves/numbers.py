@@ -120,7 +120,7 @@ class Box(NamedTuple):
     def of(cls, sizes: Floats, weights: Floats) -> Box:
         """Take the quartiles of ascending absolute residuals."""
         quartiles = quantiles(sizes, weights, np.array([0.25, 0.5, 0.75]))
-        reach = 1.5 * (quartiles[2] - quartiles[0])
+        reach = constants.WHISKERS * (quartiles[2] - quartiles[0])
         return cls(quartiles, (sizes < quartiles[0] - reach) | (sizes > quartiles[2] + reach))
 
 

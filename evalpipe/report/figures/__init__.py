@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.report.figures.canvas import Drawing
 from evalpipe.report.figures.context import Context
+from evalpipe.report.figures.declare import figures
 from evalpipe.report.figures.formula import formula_svg
 
 if TYPE_CHECKING:
@@ -18,47 +19,9 @@ __all__ = [
 
 
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw every figure of a dataset for which the results hold the numbers."""
-    from evalpipe.report.figures import (
-        calibration,
-        classes,
-        distribution,
-        numbers,
-        prior,
-        ranking,
-        reliable,
-        residuals,
-        thresholds,
-        worth,
-    )
-
+    """Draw every declared figure of a dataset for which the results hold the numbers, in the order of their places."""
     context = _context(results, dataset)
-    found = (
-        distribution.forest(context),
-        ranking.roc(context),
-        ranking.precision_recall(context),
-        thresholds.rates(context),
-        ranking.gain(context),
-        ranking.lift(context),
-        worth.net_benefit(context),
-        calibration.reliability(context, "uniform"),
-        calibration.reliability(context, "quantile"),
-        reliable.windows(context),
-        reliable.smooth(context),
-        thresholds.refinement(context),
-        distribution.histogram(context),
-        distribution.kolmogorov_smirnov(context),
-        *classes.class_figures(context),
-        calibration.top_label(context),
-        prior.levels(context),
-        numbers.observed_predicted(context),
-        numbers.residual_predicted(context),
-        residuals.histogram(context),
-        residuals.distribution(context),
-        residuals.boxes(context),
-        numbers.rootogram(context),
-    )
-    return tuple(drawing for drawing in found if drawing is not None)
+    return tuple(drawing for figure in figures() for drawing in figure.draw(context))
 
 
 def difference_drawings(

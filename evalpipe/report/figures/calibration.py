@@ -8,6 +8,7 @@ from evalpipe import numbers
 from evalpipe.report import wording
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
 from evalpipe.report.figures.context import Context, column
+from evalpipe.report.figures.declare import figure_of
 from evalpipe.results.curves.calibration import Histogram, Reliability
 
 if TYPE_CHECKING:
@@ -17,11 +18,11 @@ BINS = {"uniform": "bins of equal width", "quantile": "bins of equal count"}
 DOTTED = (0, (1, 2))
 
 
-def reliability(context: Context, strategy: str) -> Drawing | None:
+@figure_of(Reliability, place=80, name="calibration_uniform")
+@figure_of(Reliability, place=90, name="calibration_quantile")
+def reliability(context: Context, pairs: list[tuple[Series, Reliability]]) -> Drawing:
     """Draw the observed share of events against the mean probability of each bin, with intervals."""
-    pairs = context.curves(Reliability, f"calibration_{strategy}")
-    if not pairs:
-        return None
+    strategy = pairs[0][1].curve.removeprefix("calibration_")
     key, title = f"d{context.place}-calibration-{strategy}", f"Reliability, {BINS[strategy]}"
     caption = _caption(context, pairs)
     alt = f"Reliability diagram on {context.dataset.name}, {BINS[strategy]}. " + " ".join(
@@ -42,11 +43,9 @@ def reliability(context: Context, strategy: str) -> Drawing | None:
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def top_label(context: Context) -> Drawing | None:
+@figure_of(Reliability, place=160, name="top_label_calibration_uniform")
+def top_label(context: Context, pairs: list[tuple[Series, Reliability]]) -> Drawing:
     """Draw how often the predicted level is right against the probability given to it, with intervals."""
-    pairs = context.curves(Reliability, "top_label_calibration_uniform")
-    if not pairs:
-        return None
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
     caption = (
         "Share of rows predicted rightly against the mean probability given to the predicted level, in bins of equal "

@@ -18,11 +18,12 @@ from evalpipe.report.figures.canvas import (
     unit_axes,
 )
 from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.report.figures.declare import figure_of_classes
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.results.curves.events import Pr, Roc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -36,23 +37,35 @@ MOST = 5
 C = TypeVar("C", bound="Curve")
 
 
-def class_figures(context: Context) -> Iterator[Drawing]:
-    """Yield the figures of every model."""
-    for model, curves in context.class_curves(Roc):
-        yield _lines(context, model, curves, "roc")
-    for model, lines in context.class_curves(Pr):
-        yield _lines(context, model, lines, "pr")
-    for model, bins in context.class_curves(Reliability, "calibration_uniform"):
-        yield _bins(context, model, bins, cumulative=False)
-    for model, bins in context.class_curves(Reliability, "cumulative_calibration_uniform"):
-        yield _bins(context, model, bins, cumulative=True)
-
-
 NAMES = {
     "roc": ("ROC curves of each class", "False positive rate (1 − specificity)", "Sensitivity", "roc_auc", "AUC"),
     "pr": ("Precision-recall curves of each class", "Recall (sensitivity)", "Precision", "average_precision", "AP"),
 }
 """Of each curve: its title, its axes, and the measure that sums it up with its short name."""
+
+
+@figure_of_classes(Roc, place=150)
+def roc_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Roc]]) -> Drawing:
+    """Draw the ROC curve of each class against the rest."""
+    return _lines(context, model, pairs, "roc")
+
+
+@figure_of_classes(Pr, place=152)
+def precision_recall_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Pr]]) -> Drawing:
+    """Draw the precision-recall curve of each class against the rest."""
+    return _lines(context, model, pairs, "pr")
+
+
+@figure_of_classes(Reliability, place=154, name="calibration_uniform")
+def reliability_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Reliability]]) -> Drawing:
+    """Draw the reliability of each class."""
+    return _bins(context, model, pairs, cumulative=False)
+
+
+@figure_of_classes(Reliability, place=156, name="cumulative_calibration_uniform")
+def reliability_of_cuts(context: Context, model: Series, pairs: list[tuple[Series, Reliability]]) -> Drawing:
+    """Draw the reliability at each cut between ordered levels."""
+    return _bins(context, model, pairs, cumulative=True)
 
 
 def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | Pr]], curve: str) -> Drawing:

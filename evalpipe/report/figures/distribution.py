@@ -20,6 +20,7 @@ from evalpipe.report.figures.canvas import (
     to_svg,
 )
 from evalpipe.report.figures.context import Context, column, known, or_nan
+from evalpipe.report.figures.declare import figure, figure_of
 from evalpipe.report.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 
@@ -32,11 +33,9 @@ if TYPE_CHECKING:
 EVENTS, OTHERS = "#0b5fa5", "#c3ccd4"
 
 
-def histogram(context: Context) -> Drawing | None:
+@figure_of(Histogram, place=130)
+def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawing:
     """Draw each model's probabilities: those of events upwards, those of non-events downwards."""
-    pairs = context.curves(Histogram)
-    if not pairs:
-        return None
     key = f"d{context.place}-histogram"
     shared = _one_scale(*(column for _, curve in pairs for column in (curve.points.low, curve.points.high)))
     name = "Predicted probability" if shared else "Score"
@@ -109,11 +108,9 @@ def _mirrored(axes: Axes, series: Series, curve: Histogram, context: Context) ->
     axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
 
 
-def kolmogorov_smirnov(context: Context) -> Drawing | None:
+@figure_of(Ks, place=140)
+def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Drawing:
     """Draw each model's score distributions of events and non-events, and where they lie furthest apart."""
-    pairs = context.curves(Ks)
-    if not pairs:
-        return None
     key, event, other = f"d{context.place}-ks", context.results.event, context.results.other
     caption = (
         f"Share of the rows of each level with a lower score. The vertical line is where {event} and {other} lie "
@@ -151,6 +148,7 @@ def _distances(axes: Axes, series: Series, curve: Ks, *, shared: bool) -> None:
     axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
 
 
+@figure(place=10)
 def forest(context: Context) -> Drawing | None:
     """Draw every estimate that lies between 0 and 1, with its interval."""
     unit = {m.name: m for m in context.results.metrics if m.range == (0.0, 1.0) and m.direction != "none"}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.report.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
 from evalpipe.report.figures.context import Context, column, known, or_nan
+from evalpipe.report.figures.declare import figure, figure_of
 from evalpipe.results.curves.residuals import (
     ObservedPredicted,
     ObservedPredictedSmooth,
@@ -102,6 +103,7 @@ def name_above(axes: Axes, series: Series, panels: int) -> None:
         axes.set_title(clip(series.label, 52), fontsize=8.5, loc="left", x=0.0, y=1.0, pad=3)
 
 
+@figure(place=180)
 def observed_predicted(context: Context) -> Drawing | None:
     """Draw each model's observed against predicted numbers, with the diagonal and a smooth line."""
     lines = {series.name: line for series, line in context.curves(ObservedPredictedSmooth)}
@@ -116,6 +118,7 @@ def observed_predicted(context: Context) -> Drawing | None:
     return _scatter(context, panels, "observed", "Observed against predicted", caption, said)
 
 
+@figure(place=190)
 def residual_predicted(context: Context) -> Drawing | None:
     """Draw each model's residuals against its predictions, with the zero line and a smooth line."""
     lines = {series.name: line for series, line in context.curves(ResidualPredictedSmooth)}
@@ -213,11 +216,9 @@ def _residual(context: Context, panel: ScatterPanel) -> str:
     return f"{text}; the smooth line is furthest from zero where {short(x)} is predicted, at {short(y)}"
 
 
-def rootogram(context: Context) -> Drawing | None:
+@figure_of(Rootogram, place=230)
+def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawing:
     """Draw how often each count occurs, hanging from how often it would if it were Poisson about the predictions."""
-    pairs = context.curves(Rootogram)
-    if not pairs:
-        return None
     key, title, many = f"d{context.place}-rootogram", "Hanging rootogram", len(pairs)
     caption = (
         "Bars, as long as the root of the rows with each count, hang from the root of the rows expected if each count "

@@ -9,6 +9,7 @@ from evalpipe.report.figures.canvas import COLOURS, INK, MUTED, Drawing, KeyEntr
 
 if TYPE_CHECKING:
     from evalpipe.report.figures.context import Context
+from evalpipe.report.figures.declare import figure
 
 EVENTS = COLOURS[0]
 TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
@@ -45,6 +46,7 @@ def prevalences(context: Context) -> Drawing | None:
         return Drawing(key, "Observed and declared prevalence", caption, alt, to_svg(figure, key, alt, caption))
 
 
+@figure(place=170)
 def levels(context: Context) -> Drawing | None:
     """Draw the observed share of each level, beside its declared prior where there is one."""
     found, prior = context.dataset.levels, context.results.prevalence

@@ -11,6 +11,7 @@ from evalpipe.report import equivocal
 from evalpipe.report.figures.bands import explained, shade
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
 from evalpipe.report.figures.context import Context, column, known, or_nan
+from evalpipe.report.figures.declare import figure_of
 from evalpipe.results.curves.bands import GainBand, PrBand, RocBand
 from evalpipe.results.curves.events import Gain, Lift, Pr, Roc
 
@@ -101,11 +102,9 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
         return Drawing(key, plot.title, caption, plot.alt, to_svg(figure, key, plot.alt, caption))
 
 
-def roc(context: Context) -> Drawing | None:
+@figure_of(Roc, place=20)
+def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
     """Draw the ROC curves of all models, with the chance diagonal and the operating points."""
-    pairs = context.curves(Roc)
-    if not pairs:
-        return None
 
     def say(series: Series, _: Roc) -> str:
         area, at = context.estimate(series.name, "roc_auc"), context.operating(series.name)
@@ -133,10 +132,11 @@ def _named(name: str, text: str | None) -> str | None:
     return f"{name} {text}" if text else None
 
 
-def precision_recall(context: Context) -> Drawing | None:
+@figure_of(Pr, place=30)
+def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawing | None:
     """Draw the precision-recall curves, with the prevalence as baseline and the operating points."""
-    pairs, prevalence = context.curves(Pr), context.dataset.prevalence
-    if not pairs or prevalence is None:
+    prevalence = context.dataset.prevalence
+    if prevalence is None:
         return None
 
     def area(series: Series) -> str | None:
@@ -163,10 +163,11 @@ def precision_recall(context: Context) -> Drawing | None:
     ))
 
 
-def gain(context: Context) -> Drawing | None:
+@figure_of(Gain, place=50)
+def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
     """Draw cumulative gain, with the random and the perfect line."""
-    pairs, prevalence = context.curves(Gain), context.dataset.prevalence
-    if not pairs or prevalence is None:
+    prevalence = context.dataset.prevalence
+    if prevalence is None:
         return None
 
     def at_tenth(curve: Gain) -> str:
@@ -193,13 +194,11 @@ def gain(context: Context) -> Drawing | None:
     ))
 
 
-def lift(context: Context) -> Drawing | None:
+@figure_of(Lift, place=60)
+def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     """Draw lift: how many times as many events are found as in random order."""
     from matplotlib.ticker import MaxNLocator
 
-    pairs = context.curves(Lift)
-    if not pairs:
-        return None
     key = f"d{context.place}-lift"
     caption = (
         "How many times as many events are found as in random order, when rows are taken from the highest score down."

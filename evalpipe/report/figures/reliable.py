@@ -26,6 +26,7 @@ from evalpipe.report.figures.canvas import (
     unit_axes,
 )
 from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.report.figures.declare import figure, figure_of
 from evalpipe.report.figures.distribution import EVENTS, OTHERS
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
@@ -56,12 +57,10 @@ SHADES = {1: 0.2, 2: 0.16, 3: 0.12, 4: 0.1}
 Pairs = list[tuple[Series, CalibrationWindow]]
 
 
-def windows(context: Context) -> Drawing | None:
+@figure_of(CalibrationWindow, place=100)
+def windows(context: Context, whole: Pairs) -> Drawing:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
-    whole = context.curves(CalibrationWindow)
     pairs = whole[:MOST]
-    if not pairs:
-        return None
     key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
     caption = _window_caption(context, pairs, len(whole))
     alt = f"Reliability in moving windows on {context.dataset.name}. " + " ".join(
@@ -125,6 +124,7 @@ def _limits(across: Column, points: WindowPoints | SmoothPoints) -> list[tuple[f
     return [(x, low, high) for x, low, high in rows if x is not None and low is not None and high is not None]
 
 
+@figure(place=110)
 def smooth(context: Context) -> Drawing | None:
     """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
     curves = _of_each_model(context)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe import constants, numbers
 from evalpipe.report.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
 from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.report.figures.declare import figure_of
 from evalpipe.report.figures.numbers import LEFT, POINT, heights, name_above, named, plain_axes, short, with_unit
 from evalpipe.results.curves.residuals import (
     ResidualBox,
@@ -24,11 +25,9 @@ ROW, NAMES = 0.52, 1.62
 """Inches: the height of a box with its room, and the room for the models' names."""
 
 
-def histogram(context: Context) -> Drawing | None:
+@figure_of(ResidualHistogram, place=200)
+def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -> Drawing:
     """Draw each model's residuals in bins of equal width."""
-    pairs = context.curves(ResidualHistogram)
-    if not pairs:
-        return None
     key, title, many = f"d{context.place}-residual-histogram", "Histogram of residuals", len(pairs)
     caption = (
         "Share of the rows by residual = observed − predicted, in bins of equal width. At the line they agree; to the "
@@ -72,11 +71,9 @@ def _fullest(context: Context, curve: ResidualHistogram) -> str:
     )
 
 
-def distribution(context: Context) -> Drawing | None:
+@figure_of(ResidualEcdf, place=210)
+def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> Drawing:
     """Draw the share of rows with a larger absolute residual, all models in one panel."""
-    pairs = context.curves(ResidualEcdf)
-    if not pairs:
-        return None
     key, title = f"d{context.place}-residual-ecdf", "Distribution of absolute residuals"
     quantiles = {series.name: curve for series, curve in context.curves(ResidualQuantiles)}
     caption = (
@@ -130,11 +127,9 @@ def box_caption() -> str:
     )
 
 
-def boxes(context: Context) -> Drawing | None:
+@figure_of(ResidualBox, place=220)
+def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
-    pairs = context.curves(ResidualBox)
-    if not pairs:
-        return None
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
     alt = f"Box plots of absolute residuals on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_boxed(context, curve)}." for series, curve in pairs

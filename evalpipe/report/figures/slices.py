@@ -43,7 +43,7 @@ LEFT = 1.55
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SliceLine:
     """A line of a forest plot: all rows, a slice, or the heading of a slicing, which has neither labels nor numbers."""
 
     text: str
@@ -66,19 +66,19 @@ def _step(models: int) -> float:
     return max(0.17, 0.085 * models + 0.06)
 
 
-def _lines(held: Sliced, names: Names, step: float) -> tuple[list[Line], int]:
+def _lines(held: Sliced, names: Names, step: float) -> tuple[list[SliceLine], int]:
     """Return the lines that fit a figure, and the number of slices that do not."""
-    lines = [Line("All rows")]
+    lines = [SliceLine("All rows")]
     for title, slices in held.slicings.items():
-        lines.append(Line(title, None, heading=True))
-        lines += [Line(names.label(labels), labels) for labels in slices]
+        lines.append(SliceLine(title, None, heading=True))
+        lines += [SliceLine(names.label(labels), labels) for labels in slices]
     kept = lines[: round(TALLEST / step)]
     while kept[-1].heading:
         kept.pop()
     return kept, sum(not line.heading for line in lines[len(kept) :])
 
 
-def _forest(context: Context, held: Sliced, place: int, lines: list[Line], left_out: int) -> Drawing:
+def _forest(context: Context, held: Sliced, place: int, lines: list[SliceLine], left_out: int) -> Drawing:
     measure, series = held.measures[place], context.series
     key, step = f"d{context.place}-slices-{place + 1}", _step(len(series))
     title = f"{measure.name} by slice"
@@ -101,7 +101,7 @@ def _forest(context: Context, held: Sliced, place: int, lines: list[Line], left_
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
-def _caption(context: Context, held: Sliced, measure: Measure, lines: list[Line], left_out: int) -> str:
+def _caption(context: Context, held: Sliced, measure: Measure, lines: list[SliceLine], left_out: int) -> str:
     better = {m.name: m.direction for m in context.results.metrics}[measure.metric]
     level = wording.level(context.results.intervals.level)
     limited = any(e.lower is not None for e in _shown(held, lines, context.series, measure))
@@ -113,7 +113,7 @@ def _caption(context: Context, held: Sliced, measure: Measure, lines: list[Line]
     )
 
 
-def _shown(held: Sliced, lines: list[Line], series: Iterable[Series], measure: Measure) -> list[Estimate]:
+def _shown(held: Sliced, lines: list[SliceLine], series: Iterable[Series], measure: Measure) -> list[Estimate]:
     places = [(one.name, line.labels) for line in lines if not line.heading for one in series]
     found = (held.at(model, labels, measure) for model, labels in places)
     return [e for e in found if e is not None and e.value is not None]
@@ -131,7 +131,7 @@ def _limits(axes: Axes, context: Context, measure: Measure, found: list[Estimate
     axes.set_yticks(())
 
 
-def _line(axes: Axes, held: Sliced, drawn: tuple[tuple[Series, ...], Measure], row: int, line: Line) -> None:
+def _line(axes: Axes, held: Sliced, drawn: tuple[tuple[Series, ...], Measure], row: int, line: SliceLine) -> None:
     series, measure = drawn
     side = axes.get_yaxis_transform()
     inset = 0.0 if line.labels is None else 0.06
@@ -155,7 +155,7 @@ def _line(axes: Axes, held: Sliced, drawn: tuple[tuple[Series, ...], Measure], r
         _dot(axes, one, e, row + (place - (len(series) - 1) / 2) * 0.085 / _step(len(series)))
 
 
-def _absent(held: Sliced, line: Line, found: list[tuple[Series, Estimate | None]]) -> str:
+def _absent(held: Sliced, line: SliceLine, found: list[tuple[Series, Estimate | None]]) -> str:
     """Say why no model has a value in a slice, and how many rows it has."""
     known = next((e for _, e in found if e is not None), None)
     if known is None:

@@ -20,6 +20,7 @@ from evalpipe.report.figures.canvas import (
     to_svg,
 )
 from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.report.figures.declare import figure_of
 from evalpipe.results.curves.calibration import Refinement
 from evalpipe.results.curves.events import Thresholds
 
@@ -31,11 +32,9 @@ DOTTED = (0, (1, 2))
 UNIT = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 
-def rates(context: Context) -> Drawing | None:
+@figure_of(Thresholds, place=40)
+def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
     """Draw sensitivity, specificity and precision against the threshold, a panel for each model."""
-    pairs = context.curves(Thresholds)
-    if not pairs:
-        return None
     key = f"d{context.place}-thresholds"
     unit = all(0 <= x <= 1 for _, curve in pairs for x in column(curve.points.threshold))
     caption = (
@@ -81,11 +80,9 @@ def _crossing(curve: Thresholds) -> str:
     return f"sensitivity and specificity are closest at threshold {numbers.number(cut)}, with {both}"
 
 
-def refinement(context: Context) -> Drawing | None:
+@figure_of(Refinement, place=120)
+def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
     """Draw what is left of the Brier score in each rounded probability, against the least a calibrated one leaves."""
-    pairs = context.curves(Refinement)
-    if not pairs:
-        return None
     key = f"d{context.place}-refinement"
     caption = (
         "Event rate times its complement among the rows of each probability, rounded to two decimals; larger marks "

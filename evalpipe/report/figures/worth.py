@@ -9,6 +9,7 @@ from evalpipe.report import wording
 from evalpipe.report.figures.bands import MOST, SHADES
 from evalpipe.report.figures.canvas import INK, MUTED, Drawing, KeyEntry, add_key, paper, style, to_svg
 from evalpipe.report.figures.context import Context, column, or_nan
+from evalpipe.report.figures.declare import figure_of
 from evalpipe.results.curves.calibration import NetBenefit
 
 if TYPE_CHECKING:
@@ -25,11 +26,9 @@ WIDE = 0.82
 """Inches to the left of a panel whose numbers are long."""
 
 
-def net_benefit(context: Context) -> Drawing | None:
+@figure_of(NetBenefit, place=70)
+def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Drawing:
     """Draw the decision curves of all models, with those of acting on all rows and on none."""
-    pairs = context.curves(NetBenefit)
-    if not pairs:
-        return None
     key = f"d{context.place}-net-benefit"
     banded = len(pairs) <= MOST and any(curve.notes.level is not None for _, curve in pairs)
     level = wording.level(context.results.intervals.level)
