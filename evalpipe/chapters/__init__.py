@@ -5,7 +5,8 @@ A chapter's files are named by their role, and each role has functions that the 
 | file | function | called in |
 |---|---|---|
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
-| `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name | step 4 |
+| `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
+| `compute.py` | `warnings(plan, evaluated)` yields what to warn of | step 4 |
 | `card.py` | `summary(results)` yields blocks of the card's summary | step 6 |
 | `card.py` | `sections(results)` yields sections of the card | step 6 |
 | `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Role = Literal["rules", "compute", "card"]
-    Function = Literal["rules", "tables", "summary", "sections", "facts", "procedures"]
+    Function = Literal["rules", "tables", "warnings", "summary", "sections", "facts", "procedures"]
 
 CHAPTERS = (
     "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare", "desirability", "slices", "gates",

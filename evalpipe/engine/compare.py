@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.engine.estimates import Place
-    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.intervals.contrasts import Verdict
     from evalpipe.metrics.declare import Direction
     from evalpipe.plan.measures import MetricPlan

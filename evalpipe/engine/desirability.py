@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.chapters.desirability.plan import GoalPlan
-    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Scalar
 

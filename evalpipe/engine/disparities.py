@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.engine.drawn import Drawn
-    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from evalpipe.chapters import functions
 from evalpipe.engine.compare import comparisons
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.costs import cost_references
@@ -13,12 +14,11 @@ from evalpipe.engine.desirability import against_direction, desirability
 from evalpipe.engine.disparities import disparities
 from evalpipe.engine.estimates import Place, insufficient, not_served
 from evalpipe.engine.estimates import estimates as estimates_of
+from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
-from evalpipe.engine.parts import Part, parts, summaries_of
 from evalpipe.engine.priors import observed_shares
 from evalpipe.engine.profit import profits
 from evalpipe.engine.recalibrate import with_variants
-from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.slices import slice_differences, slice_summaries
 from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.engine.worst import cut_short, worst_slices
@@ -42,16 +42,19 @@ from evalpipe.results import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from evalpipe.data.sample import Sample
+    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan
-    from evalpipe.statistics import Summary
 
 
 @dataclass(slots=True)
 class Evaluation:
-    """The tables of step 4; ``units`` are how many a dataset was drawn in, where that was on a grid."""
+    """The tables of step 4, those of chapters in ``tables`` by their names in `Results`.
+
+    ``units`` are how many a dataset was drawn in, where that was on a grid.
+    """
 
     estimates: list[Estimate] = field(default_factory=list)
     confusion: list[Confusion] = field(default_factory=list)
@@ -68,25 +71,9 @@ class Evaluation:
     desirability: Desirability = field(default_factory=Desirability)
     observed: list[ObservedShare] = field(default_factory=list)
     slices: list[SliceSummary] = field(default_factory=list)
+    tables: dict[str, Any] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Evaluated:
-    """One dataset with the statistics of each model in each of its parts that is large enough, and the replicates."""
-
-    plan: Plan
-    sample: Sample
-    parts: tuple[Part, ...]
-    summaries: dict[tuple[str, int], Summary]
-    replicates: Replicates
-
-    def places(self, model: str, *, rest: bool = False) -> Iterator[Place]:
-        """Yield the parts that have numbers of a model, all rows first; the rests of slices too if asked."""
-        for number, part in enumerate(self.parts):
-            if (model, number) in self.summaries and (rest or part.beside is None):
-                yield Place(self.plan, self.sample, model, number, part, self.summaries[model, number])
 
 
 def evaluate(
@@ -99,7 +86,7 @@ def evaluate(
     chosen = with_thresholds(plan, made)
     found.recalibration, found.thresholds = made.fitted, chosen.rows
     for sample in (sample for sample in chosen.samples if sample.role == "evaluate"):
-        one = _evaluated(plan, sample, advance)
+        one = evaluated(plan, sample, advance)
         done.append(one)
         if one.replicates.units is not None:
             found.units[sample.dataset] = one.replicates.units
@@ -115,14 +102,11 @@ def evaluate(
     found.comparisons += comparisons(plan, done)
     found.desirability = desirability(plan, done)
     found.warnings += against_direction(plan)
+    for tables in functions("compute", "tables"):
+        found.tables |= tables(plan, done)
+    for warnings in functions("compute", "warnings"):
+        found.warnings += warnings(plan, done)
     return found
-
-
-def _evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None]) -> Evaluated:
-    divided = parts(plan, sample)
-    summaries = summaries_of(plan, sample, divided)
-    replicates = draw(plan, replace(sample, searched=()), summaries, parts, advance)
-    return Evaluated(plan, sample, divided, summaries, replicates)
 
 
 def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:

@@ -64,6 +64,7 @@ def gather(
         profit=evaluation.profit,
         best_profit=evaluation.best_profit,
         warnings=[*(_of_spec(problem) for problem in plan.warnings), *evaluation.warnings],
+        **evaluation.tables,
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.differences import Test
     from evalpipe.engine.drawn import Drawn
     from evalpipe.engine.estimates import Place
-    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.drawn import Drawn
-    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
