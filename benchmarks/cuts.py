@@ -22,9 +22,9 @@ from coverage import put
 from scipy.special import expit, logit, ndtr, ndtri
 
 import evalpipe
+from evalpipe.chapters.recalibrate.compute import fold_of
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
-from evalpipe.engine.recalibrate import fold_of
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.run import load

@@ -110,7 +110,7 @@ def run(
     """
     from evalpipe.data.catalog import look
     from evalpipe.data.read import read
-    from evalpipe.engine import evaluate as evaluate_plan
+    from evalpipe.engine.evaluate import evaluate as evaluate_plan
     from evalpipe.engine.gather import gather
     from evalpipe.gates import judged, look_back
     from evalpipe.gates.reference import REFERENCE, next_reference

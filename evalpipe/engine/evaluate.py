@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters import functions
+from evalpipe.chapters.recalibrate.compute import with_variants
 from evalpipe.engine.compare import comparisons
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.costs import cost_references
@@ -18,7 +19,6 @@ from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
 from evalpipe.engine.priors import observed_shares
 from evalpipe.engine.profit import profits
-from evalpipe.engine.recalibrate import with_variants
 from evalpipe.engine.slices import slice_differences, slice_summaries
 from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.engine.worst import cut_short, worst_slices
@@ -33,7 +33,6 @@ from evalpipe.results import (
     Estimate,
     ObservedShare,
     Profit,
-    Recalibration,
     SliceDifference,
     SliceSummary,
     Threshold,
@@ -64,7 +63,6 @@ class Evaluation:
     slice_differences: list[SliceDifference] = field(default_factory=list)
     disparities: list[Disparity] = field(default_factory=list)
     worst_slices: list[WorstSlice] = field(default_factory=list)
-    recalibration: list[Recalibration] = field(default_factory=list)
     cost_references: list[CostReference] = field(default_factory=list)
     profit: list[Profit] = field(default_factory=list)
     best_profit: list[BestProfit] = field(default_factory=list)
@@ -84,7 +82,7 @@ def evaluate(
     done = []
     made = with_variants(plan, samples)
     chosen = with_thresholds(plan, made)
-    found.recalibration, found.thresholds = made.fitted, chosen.rows
+    found.tables["recalibration"], found.thresholds = made.records, chosen.rows
     for sample in (sample for sample in chosen.samples if sample.role == "evaluate"):
         one = evaluated(plan, sample, advance)
         done.append(one)

@@ -58,7 +58,6 @@ def gather(
         worst_slices=evaluation.worst_slices,
         desirability=evaluation.desirability,
         thresholds=list(evaluation.thresholds),
-        recalibration=evaluation.recalibration,
         costs=_costs(plan),
         cost_references=evaluation.cost_references,
         profit=evaluation.profit,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.chapters.recalibrate.compute import fold_of, recalibrated
 from evalpipe.chapters.thresholds.plan import RulePlan, called
 from evalpipe.engine.cuts import NOWHERE, Best, best, kept, resampled
 from evalpipe.engine.drawn import ONE_CLUSTER, Drawn
 from evalpipe.engine.parts import whole
-from evalpipe.engine.recalibrate import fold_of, recalibrated
 from evalpipe.engine.rows import rows_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.bootstrap import percentile_limits
@@ -22,8 +22,8 @@ from evalpipe.statistics import Rows, Summary, cut_values, sweep
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.chapters.recalibrate.compute import Variants
     from evalpipe.data.sample import Predictions, Sample
-    from evalpipe.engine.recalibrate import Variants
     from evalpipe.plan.plan import Plan
 
 
@@ -184,7 +184,7 @@ def _crossed(
     """
     model, count = sample.models[name], asked.folds or 0
     numbers = fold_of(plan, sample, count, (*asked.place, "on", "folds"))
-    whole, parts, cuts = rows_of(sample, model), made.parts.get((sample.dataset, name)), []
+    whole, parts, cuts = rows_of(sample, model), made.by_fold.get((sample.dataset, name)), []
     for fold in range(count):
         others = np.flatnonzero(numbers != fold)
         rows = whole

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from engine.runs import BINARY, BOTH, intervals, numbers, people, run
+from evalpipe.chapters.recalibrate.compute import fold_of, with_variants
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.cuts import best
-from evalpipe.engine.recalibrate import fold_of, with_variants
 from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.errors import DataError
 from evalpipe.metrics import registry

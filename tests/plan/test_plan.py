@@ -14,7 +14,7 @@ import evalpipe
 from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
-from evalpipe.engine import evaluate
+from evalpipe.engine.evaluate import evaluate
 from evalpipe.engine.gather import gather
 from evalpipe.gates import judged, look_back
 from evalpipe.plan.resolve import plan

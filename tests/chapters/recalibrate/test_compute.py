@@ -11,9 +11,9 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from engine.runs import BOTH, intervals, numbers, people, run
 from evalpipe.calibration import Training, registry
+from evalpipe.chapters.recalibrate.compute import fold_of, with_variants
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
-from evalpipe.engine.recalibrate import fold_of, with_variants
 from evalpipe.errors import DataError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources

@@ -1,0 +1,271 @@
+"""Variants of every model: predictions recalibrated by a fit on rows other than those that they are judged on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import product
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.calibration import Fitted, Training, Unfit, registry
+from evalpipe.chapters.equivocal.compute import reportable_rows
+from evalpipe.engine.replicates import design
+from evalpipe.engine.ties import apart
+from evalpipe.errors import DataError, Problem
+from evalpipe.intervals.resampling import replicate_weights, stream
+from evalpipe.results import Applied, Recalibration
+from evalpipe.statistics.rows import present, taken
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from evalpipe.arraytypes import Wholes
+    from evalpipe.chapters.recalibrate.plan import MethodPlan
+    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.plan.plan import Plan
+
+FOLDED = ("recalibrate", "fit_on", "folds")
+"""Where the spec asks for recalibrators to be cross-fitted."""
+
+
+@dataclass(slots=True)
+class Variants:
+    """The samples with the variants of their models, and the record of every recalibrator that was fitted.
+
+    ``by_fold`` has the fits of each fold that made a cross-fitted variant, by the dataset and the variant's name.
+    """
+
+    samples: tuple[Sample, ...]
+    records: list[Recalibration] = field(default_factory=list)
+    by_fold: dict[tuple[str, str], tuple[Fitted, ...]] = field(default_factory=dict)
+
+
+class _UnfitError(Exception):
+    """A recalibrator that cannot be "fitted on dataset 'x'", or "used", and the reason after a colon."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """A model of a plan, and the recalibrator that makes a variant of it."""
+
+    plan: Plan
+    model: str
+    method: MethodPlan
+
+    @property
+    def name(self) -> str:
+        """What the variant is called among the models of a sample."""
+        return f"{self.model}+{self.method.name}"
+
+    def problem(self, fault: _UnfitError) -> Problem:
+        """Say which recalibrator it is, where it was asked for, and what to do."""
+        index = self.plan.recalibrators.index(self.method)
+        message = f"'{self.method.name}' of model '{self.model}' cannot be {fault}"
+        hint = "remove the method, or fit it on other rows"
+        return Problem("cannot-recalibrate", message, self.plan.places.place("recalibrate", "methods", index), hint)
+
+
+def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
+    """Fit every recalibrator and add what it makes of each model to the evaluated samples, after the model itself.
+
+    Samples on which thresholds of variants are chosen get them too.
+
+    Raises DataError with every recalibrator that the rows do not allow.
+    """
+    variants, problems = Variants(tuple(samples)), []
+    fit = _fit_on_dataset if plan.folds is None else _cross_fit
+    added: dict[str, dict[str, Predictions]] = {sample.dataset: {} for sample in samples}
+    for variant in (_Variant(plan, *pair) for pair in product(plan.models, plan.recalibrators)):
+        try:
+            for sample, predictions in fit(variant, variants).items():
+                added[sample][variant.name] = predictions
+        except _UnfitError as fault:
+            problems.append(variant.problem(fault))
+    if problems:
+        raise DataError(*problems)
+    variants.samples = tuple(_joined(sample, added[sample.dataset]) for sample in samples)
+    return variants
+
+
+def _joined(sample: Sample, variants: dict[str, Predictions]) -> Sample:
+    """Put each model's variants after it."""
+    models: dict[str, Predictions] = {}
+    for name, model in sample.models.items():
+        models[name] = model
+        models |= {key: variant for key, variant in variants.items() if variant.source == name}
+    return replace(sample, models=MappingProxyType(models))
+
+
+def _fit_on_dataset(variant: _Variant, variants: Variants) -> dict[str, Predictions]:
+    """Fit on the dataset that the spec names; return what that makes of the others, by dataset, and record the fit."""
+    samples = {sample.dataset: sample for sample in variants.samples}
+    on = samples[str(variant.plan.recalibrated_on)]
+    fit = _fit(variant, on)
+    wanted = _wanted(variant, variants.samples)
+    predictions = {sample.dataset: _predictions(variant, sample, (fit,)) for sample in wanted}
+    applied = [_change(variant, sample, fit, predictions[sample.dataset])
+               for sample in wanted if sample.role == "evaluate"]
+    variants.records.append(_record(variant, on, fit, applied))
+    return predictions
+
+
+def _cross_fit(variant: _Variant, variants: Variants) -> dict[str, Predictions]:
+    """Fit on the other folds of each dataset; what is recorded, for later use, is a fit on all its rows.
+
+    Rows that choose thresholds are shared in folds of their own, so that no recalibrator has seen an evaluated row.
+    """
+    count, predictions = variant.plan.folds or 0, {}
+    for sample in _wanted(variant, variants.samples):
+        folds = fold_of(variant.plan, sample, count)
+        fits = tuple(_fit(variant, sample, folds, fold) for fold in range(count))
+        predictions[sample.dataset] = _predictions(variant, sample, fits, folds)
+        if sample.role == "evaluate":
+            variants.by_fold[sample.dataset, variant.name] = fits
+            fit = _fit(variant, sample)
+            applied = [_change(variant, sample, fit, predictions[sample.dataset])]
+            variants.records.append(_record(variant, sample, fit, applied))
+    return predictions
+
+
+def _wanted(variant: _Variant, samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples that need the variant: those to be evaluated, and that on which its threshold is chosen."""
+    rule = variant.plan.models[variant.model].threshold.variant_rule
+    chooses = None if rule is None else rule.dataset
+    return [sample for sample in samples
+            if sample.role == "evaluate" or (sample.role == "calibrate" and sample.dataset == chooses)]
+
+
+def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED) -> Wholes:
+    """Return the fold of each row, shape [n]: as many units to each as can be, at random; clusters stay whole.
+
+    Raises DataError where there are fewer units than folds; ``at`` is where the spec asks for them.
+    """
+    units = np.arange(sample.n) if sample.cluster is None else sample.cluster
+    total = int(units.max()) + 1
+    if total < count:
+        what = "rows" if sample.cluster is None else "clusters"
+        message = f"dataset '{sample.dataset}' has {total:,} {what}, which cannot be shared among {count:,} folds"
+        raise DataError(Problem("too-many-folds", message, plan.places.place(*at), "ask for fewer folds"))
+    order = stream(plan.seed, "recalibration folds", sample.dataset).permutation(total)
+    return np.asarray((order % count)[units])
+
+
+def _fit(variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: int | None = None) -> Fitted:
+    """Fit the recalibrator on all rows of a sample, or on those outside one of its ``folds``, [n]."""
+    kept = np.arange(sample.n) if folds is None else np.flatnonzero(folds != fold)
+    model, drawn = sample.models[variant.model], design(variant.plan, sample)
+    stage = f"{sample.dataset}/{variant.name}/{'all' if fold is None else fold}"
+
+    def resampled(times: int) -> Iterable[Any]:
+        for weights in replicate_weights(drawn, times, variant.plan.seed, stage):
+            yield weights[:, kept]
+
+    training = Training(sample.truth[kept], np.asarray(_recalibrable(sample, model))[kept], sample.weights[kept],
+                        resampled, taken(model.made_of, kept))
+    try:
+        return registry[variant.method.method].fit(training, **variant.method.options)
+    except Unfit as fault:
+        rows = f"dataset '{sample.dataset}'" if fold is None else (
+            f"the rows of dataset '{sample.dataset}' outside fold {fold + 1}")
+        raise _UnfitError(f"fitted on {rows}: {fault}") from None
+
+
+def _recalibrable(sample: Sample, model: Predictions) -> Any:
+    """Return what a recalibrator maps: the predicted numbers [n], or the probabilities [n] or [n, K]."""
+    return model.predicted if sample.task in NUMBERS else model.probability
+
+
+def _rowwise(fits: Sequence[Fitted], folds: Wholes | None, values_of: Callable[[Fitted], Any]) -> Any:
+    """Return the values that fits give all rows of a sample, taking for each row those of its own fold's fit.
+
+    ``folds`` is the fold of each row, [n]; None where one fit serves all rows. None where a fit gives no values.
+    """
+    values = [values_of(fit) for fit in fits]
+    if folds is None:
+        return values[0]
+    if any(value is None for value in values):
+        return None
+    rows = np.array(values[0])
+    for fold, fold_values in enumerate(values):
+        rows[folds == fold] = fold_values[folds == fold]
+    return rows
+
+
+def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | None = None) -> Predictions:
+    """Return what recalibrators make of a model's probabilities or scores; see `_rowwise`.
+
+    Ranks are taken from the log odds where the model gives scores that a method maps to such, as probabilities round to
+    ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
+    """
+    score = model.made_of
+    values = _rowwise(fits, folds, lambda fit: fit(model.probability, score))
+    odds = _rowwise(fits, folds, lambda fit: fit.log_odds(score))
+    ranking = values if odds is None else odds
+    if values.ndim > 1:
+        ranking = odds
+    elif all(fit.direction for fit in fits):
+        order = present(model.score, "scores")
+        ranking = apart(ranking, _rowwise(fits, folds, lambda fit: order * (fit.direction or 0)))
+    return replace(model, probability=values, score=ranking, log_odds=odds is not None)
+
+
+def _predictions(
+    variant: _Variant, sample: Sample, fits: Sequence[Fitted], folds: Wholes | None = None
+) -> Predictions:
+    """Return a variant's predictions on a sample; its classes are those of its own probabilities."""
+    declared, model = variant.plan.models[variant.model], sample.models[variant.model]
+    model = replace(
+        model, source=variant.model, variant=variant.method.name, folds=folds, zone=declared.variant_zone)
+    if sample.task in NUMBERS:
+        return _of_numbers(sample, model, fits, folds)
+    model = recalibrated(model, fits, folds)
+    if present(model.probability, "probabilities").ndim > 1:
+        return _of_levels(model)
+    cut = declared.threshold.variant_number
+    model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.cut_at(cut))
+    return model if cut is None else model.classified(model.cut, cut)
+
+
+def _of_numbers(sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes | None) -> Predictions:
+    """Recalibrate predicted numbers, and those of fits without the row; means of counts must stay above zero."""
+    def mapped(numbers: Any) -> Any:
+        return None if numbers is None else _rowwise(fits, folds, lambda fit: fit(numbers))
+
+    predicted, left_out = mapped(model.predicted), mapped(model.left_out)
+    low = sum(int((numbers <= 0).sum()) for numbers in (predicted, left_out) if numbers is not None)
+    if sample.task == "count" and low:
+        what = "1 prediction" if low == 1 else f"{low:,} predictions"
+        raise _UnfitError(
+            f"used: {what} of dataset '{sample.dataset}' would not be above zero, as the mean of a count is")
+    return replace(model, predicted=predicted, left_out=left_out)
+
+
+def _of_levels(model: Predictions) -> Predictions:
+    """Give a variant the classes of its highest scores, or probabilities."""
+    chances = present(model.probability, "probabilities")
+    highest = chances if model.score is None else model.score
+    reportable = None if model.zone is None else reportable_rows(model.zone, chances)
+    judged = highest if reportable is None else highest[reportable]
+    tied = int(((judged == judged.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+    return replace(model, predicted=highest.argmax(axis=1), tied=tied, reportable=reportable)
+
+
+def _change(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:
+    """Count the distinct predictions before and after, and the rows that are clipped for a logarithm."""
+    model = sample.models[variant.model]
+    values = [_recalibrable(sample, predictions) for predictions in (model, after)]
+    before, after_it = (len(np.unique(distinct, axis=0)) for distinct in values)
+    return Applied(dataset=sample.dataset, distinct_before=before, distinct_after=after_it,
+                   clipped=fit.clips(values[0], model.made_of))
+
+
+def _record(variant: _Variant, on: Sample, fit: Fitted, applied: list[Applied]) -> Recalibration:
+    return Recalibration(
+        model=variant.model, variant=variant.method.name, method=fit.method, fitted_on=on.dataset,
+        folds=variant.plan.folds,
+        options={option: value for option, value in fit.options.items() if value is not None},
+        n=on.summary.n, events=on.summary.events, clipped=fit.clipped, applied=applied, parameters=fit.parameters,
+    )
