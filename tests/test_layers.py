@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -47,7 +48,6 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "metrics": {"spelling", "tasks", "errors"},
     "later": set(),
     "calibration": {"later", "spelling", "tasks", "errors"},
-    "desirability": set(),
     "statistics": {"metrics.declare", "errors"},
     "intervals": {"later", "errors"},
     "spec": {
@@ -64,7 +64,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "engine": {
         "chapters.all", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers", "plan",
-        "tasks", "statistics", "metrics", "intervals", "calibration", "desirability", "data.sample", "results",
+        "tasks", "statistics", "metrics", "intervals", "calibration", "data.sample", "results",
         "version", "errors",
     },
     "report": {
@@ -107,7 +107,8 @@ def imports(node: ast.AST, when: str = "on import") -> Iterator[Import]:
             yield from (Import(alias.name, child.lineno, when) for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
             module = "." * child.level + (child.module or "")
-            names = [f"{module}.{alias.name}" for alias in child.names] if module == "evalpipe" else [module]
+            whole = module == "evalpipe" or re.fullmatch(r"evalpipe\.chapters\.\w+", module)  # a package: what it holds
+            names = [f"{module}.{alias.name}" for alias in child.names] if whole else [module]
             yield from (Import(name, child.lineno, when) for name in names)
         else:
             yield from imports(child, inner)

@@ -36,8 +36,8 @@ CHAPTERS = (
 
 
 @cache
-def functions(role: Role, name: Function) -> tuple[Callable[..., Any], ...]:
-    """Return the functions of a name that the chapters have in their files of a role, in the order of the chapters."""
-    paths = [f"{__name__}.{chapter}.{role}" for chapter in CHAPTERS]
+def functions(role: Role, name: Function, *chapters: str) -> tuple[Callable[..., Any], ...]:
+    """Return the functions of a name that chapters have in their files of a role: of all, in order, or of some."""
+    paths = [f"{__name__}.{chapter}.{role}" for chapter in chapters or CHAPTERS]
     modules = [import_module(path) for path in paths if find_spec(path) is not None]
     return tuple(getattr(module, name) for module in modules if hasattr(module, name))

@@ -11,7 +11,6 @@ from evalpipe.engine.compare import comparisons
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.costs import cost_references
 from evalpipe.engine.curves import model_curves
-from evalpipe.engine.desirability import against_direction, desirability
 from evalpipe.engine.disparities import disparities
 from evalpipe.engine.estimates import Place, insufficient, not_served
 from evalpipe.engine.estimates import estimates as estimates_of
@@ -28,7 +27,6 @@ from evalpipe.results import (
     Confusion,
     CostReference,
     Curve,
-    Desirability,
     Disparity,
     Estimate,
     ObservedShare,
@@ -66,7 +64,6 @@ class Evaluation:
     cost_references: list[CostReference] = field(default_factory=list)
     profit: list[Profit] = field(default_factory=list)
     best_profit: list[BestProfit] = field(default_factory=list)
-    desirability: Desirability = field(default_factory=Desirability)
     observed: list[ObservedShare] = field(default_factory=list)
     slices: list[SliceSummary] = field(default_factory=list)
     tables: dict[str, Any] = field(default_factory=dict)
@@ -98,8 +95,6 @@ def evaluate(
         found.worst_slices += worst_slices(plan, one)
         found.warnings += cut_short(plan, sample)
     found.comparisons += comparisons(plan, done)
-    found.desirability = desirability(plan, done)
-    found.warnings += against_direction(plan)
     for tables in functions("compute", "tables"):
         found.tables |= tables(plan, done)
     for warnings in functions("compute", "warnings"):

@@ -56,7 +56,6 @@ def gather(
         slice_differences=evaluation.slice_differences,
         disparities=evaluation.disparities,
         worst_slices=evaluation.worst_slices,
-        desirability=evaluation.desirability,
         thresholds=list(evaluation.thresholds),
         costs=_costs(plan),
         cost_references=evaluation.cost_references,

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from evalpipe.chapters import CHAPTERS, functions
 from evalpipe.report import (
     comparisons,
     data,
     dataset_results,
-    desirability,
     figures,
     method,
     models,
@@ -50,7 +50,7 @@ def card_of(results: Results) -> Card:
         title=results.title, generator=version,
         description=f"Evaluation of {', '.join(model.label for model in results.models)}; {subject(results)}",
         masthead=tuple(masthead(results)),
-        sections=tuple(section for sections in SECTIONS for section in sections(results)),  # type: ignore[misc]
+        sections=tuple(section for sections in _sections() for section in sections(results)),  # type: ignore[misc]
         foot=(f"{results.name}, spec ", short_spec(results), f", {version}. Every number on this card is in ",
               Code("results.json"), "."),
     )
@@ -90,9 +90,18 @@ def _slices(results: Results) -> Iterator[Partial]:
             for slices in view})
 
 
-SECTIONS: tuple[Callable[[Results], Iterator[Section | Partial]], ...] = (
-    summary.sections, dataset_results.sections, prevalence.sections, thresholds.sections, _costs, _recalibrations,
-    comparisons.sections, desirability.sections, _slices, data.sections, models.sections, method.sections,
-    provenance.sections,
-)
-"""What makes the sections of the card, in their order."""
+OF_CHAPTERS: dict[str, Callable[[Results], Iterator[Section | Partial]]] = {
+    "prevalence": prevalence.sections, "thresholds": thresholds.sections, "costs": _costs,
+    "recalibrate": _recalibrations, "compare": comparisons.sections, "slices": _slices,
+}
+"""The sections of chapters that still stand outside their folders."""
+
+
+def _sections() -> Iterator[Callable[[Results], Iterator[Section | Partial]]]:
+    """Yield what makes the sections of the card, in their order."""
+    yield from (summary.sections, dataset_results.sections)
+    for chapter in CHAPTERS:
+        yield from functions("card", "sections", chapter)
+        if chapter in OF_CHAPTERS:
+            yield OF_CHAPTERS[chapter]
+    yield from (data.sections, models.sections, method.sections, provenance.sections)

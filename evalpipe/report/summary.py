@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.report import desirability
+from evalpipe.chapters import functions
 from evalpipe.report.measures import key_tables
 from evalpipe.report.page import Box, Bullets, Code, Heading, Section, Text
 from evalpipe.report.tables import evaluated
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
-    yield Section("summary", "Summary", (_warnings(results), *desirability.summary(results), *_key_measures(results)))
+    of_chapters = (block for summary in functions("card", "summary") for block in summary(results))
+    yield Section("summary", "Summary", (_warnings(results), *of_chapters, *_key_measures(results)))
 
 
 def _warnings(results: Results) -> Block:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalpipe.desirability import custom, maximize, minimize, overall, ranks, target
+from evalpipe.chapters.desirability.compute_scale import custom, maximize, minimize, overall, ranks, target
 
 FUNCTIONS = {"d_max": maximize, "d_min": minimize, "d_target": target}
 CASES = 12

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evalpipe import constants
+from evalpipe.chapters.desirability.card import Known, foot
 from evalpipe.intervals import bootstrap
 from evalpipe.intervals.declare import registry
-from evalpipe.report import desirability, gains, method
-from evalpipe.report.desirability import Known
+from evalpipe.report import gains, method
 from evalpipe.report.figures import residuals
 from report.blocks import facts, paragraphs
 
@@ -31,7 +31,7 @@ def sentences(results: Results) -> dict[str, str]:
         "TOLERATED": rules["Undefined"],
         "WHISKERS": residuals.box_caption(),
         "OUTLIERS": residuals.box_caption(),
-        "WEIGHTINGS": desirability.foot(Known(several=True, drawn=True, weighed=True)),
+        "WEIGHTINGS": foot(Known(several=True, drawn=True, weighed=True)),
     }
 
 
@@ -58,7 +58,8 @@ def test_the_words_of_the_studentised_bootstrap_state_its_groups() -> None:
 
 
 def test_every_constant_has_a_sentence_and_a_place_where_it_is_used(results: Results, root: Path) -> None:
-    engine = "".join(file.read_text(encoding="utf-8") for file in (root / "evalpipe" / "engine").rglob("*.py"))
+    rooms = (*(root / "evalpipe" / "engine").rglob("*.py"), *(root / "evalpipe" / "chapters").rglob("compute*.py"))
+    engine = "".join(file.read_text(encoding="utf-8") for file in rooms)
 
     assert set(sentences(results)) == set(NAMES)
     assert [name for name in NAMES if f"constants.{name}" not in engine] == []

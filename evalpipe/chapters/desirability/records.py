@@ -8,6 +8,9 @@ from pydantic import Field
 
 from evalpipe.records import Record, Scalar, Status
 
+FACTORS = {0.5: "halved", 2.0: "doubled"}
+"""By what the weight of each goal is multiplied, to see whether the ranking holds, and what that is called."""
+
 
 class Goal(Record):
     """A goal of desirability and its curve."""

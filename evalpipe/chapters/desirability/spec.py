@@ -107,9 +107,9 @@ class GoalRule(SpecPart):
     @model_serializer(mode="wrap")
     def _written(self, handler: Any) -> dict[str, Any]:
         """Return the goal as it stands in a spec, without the keys that it does not have."""
-        found = {key: item for key, item in handler(self).items() if item is not None}
-        measure = found.pop("metric", {})
-        return {**({"metric": measure} if isinstance(measure, str) else measure), **found}
+        keys = {key: item for key, item in handler(self).items() if item is not None}
+        measure = keys.pop("metric", {})
+        return {**({"metric": measure} if isinstance(measure, str) else measure), **keys}
 
     @property
     def kinds(self) -> list[str]:
@@ -137,13 +137,14 @@ class GoalRule(SpecPart):
         entry = registry[self.metric.metric]
         usual = {name: option.default for name, option in entry.option_types.items()}
         usual = {"average": "macro", "prevalence": "sample"} | usual
-        given = dict(self.metric.options) | {"average": one for one in self.metric.averages}  # noqa: B035 - one
-        given |= {"prevalence": one for one in self.metric.prevalences if one != "sample"}  # noqa: B035 - one
-        said = ", ".join(
+        options = dict(self.metric.options)
+        options |= {"average": average for average in self.metric.averages}  # noqa: B035 - there is one at most
+        options |= {"prevalence": at for at in self.metric.prevalences if at != "sample"}  # noqa: B035 - the same
+        unusual = ", ".join(
             f"{name}={item:g}" if isinstance(item, int | float) and not isinstance(item, bool) else f"{name}={item}"
-            for name, item in sorted(given.items()) if item != usual[name]
+            for name, item in sorted(options.items()) if item != usual[name]
         )
-        return f"{self.kind} {entry.name}{f' ({said})' if said else ''}"
+        return f"{self.kind} {entry.name}{f' ({unusual})' if unusual else ''}"
 
 
 def goal_names(goals: tuple[GoalRule, ...]) -> tuple[str, ...]:

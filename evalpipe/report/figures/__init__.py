@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.report.figures.canvas import Drawing
-from evalpipe.report.figures.context import Context
+from evalpipe.report.figures.context import context_of
 from evalpipe.report.figures.declare import figures
 from evalpipe.report.figures.formula import formula_svg
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 __all__ = [
-    "Drawing", "cost_drawings", "desirability_drawings", "difference_drawings", "drawings", "formula_svg",
+    "Drawing", "cost_drawings", "difference_drawings", "drawings", "formula_svg",
     "prevalence_drawings", "recalibration_drawings", "slice_drawings", "threshold_drawings",
 ]
 
 
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw every declared figure of a dataset for which the results hold the numbers, in the order of their places."""
-    context = _context(results, dataset)
+    context = context_of(results, dataset)
     return tuple(drawing for figure in figures() for drawing in figure.draw(context))
 
 
@@ -33,36 +33,29 @@ def difference_drawings(
     """
     from evalpipe.report.figures.differences import difference_forest
 
-    drawing = difference_forest(_context(results, dataset), baseline, place)
+    drawing = difference_forest(context_of(results, dataset), baseline, place)
     return () if drawing is None else (drawing,)
-
-
-def desirability_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw the goals of desirability and the models' overall desirability on a dataset."""
-    from evalpipe.report.figures.desirability import desirability_figures
-
-    return desirability_figures(_context(results, dataset))
 
 
 def threshold_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw every measure of predicted classes on a dataset against the threshold, a figure for each model."""
     from evalpipe.report.figures.sweeps import sweeps
 
-    return sweeps(_context(results, dataset))
+    return sweeps(context_of(results, dataset))
 
 
 def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw the first key measures of a dataset by slice; nothing without slices."""
     from evalpipe.report.figures.slices import slice_forests
 
-    return slice_forests(_context(results, dataset))
+    return slice_forests(context_of(results, dataset))
 
 
 def cost_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw the profit of contacting the rows of a dataset; nothing where none is declared."""
     from evalpipe.report.figures.worth import profit
 
-    drawing = profit(_context(results, dataset))
+    drawing = profit(context_of(results, dataset))
     return () if drawing is None else (drawing,)
 
 
@@ -71,7 +64,7 @@ def prevalence_drawings(results: Results, dataset: str, *, first: bool = True) -
     from evalpipe.report.figures import prior
     from evalpipe.report.figures.predictive import by_prevalence, by_rate
 
-    context = _context(results, dataset)
+    context = context_of(results, dataset)
     found = (
         prior.prevalences(context) if first else None, by_prevalence(context), by_rate(context, "sensitivity"),
         by_rate(context, "specificity"),
@@ -83,9 +76,4 @@ def recalibration_drawings(results: Results, dataset: str, model: str) -> tuple[
     """Draw a model on a dataset before and after recalibration; nothing where it has no such curves."""
     from evalpipe.report.figures.recalibration import before_after
 
-    return before_after(_context(results, dataset), model)
-
-
-def _context(results: Results, dataset: str) -> Context:
-    place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
-    return Context(results, results.datasets[place], place + 1)
+    return before_after(context_of(results, dataset), model)

@@ -101,6 +101,12 @@ class Context:
         return None
 
 
+def context_of(results: Results, dataset: str) -> Context:
+    """Return what figures know of a dataset of the results."""
+    place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
+    return Context(results, results.datasets[place], place + 1)
+
+
 def _operating(found: Confusion, event: str) -> Operating:
     i = found.levels.index(event)
     tp, fn = found.counts[i][i], found.counts[i][1 - i]

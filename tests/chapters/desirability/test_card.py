@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engine.runs import people, run
+from evalpipe.chapters.desirability.card import form, sections
+from evalpipe.chapters.desirability.card_verdict import joined, ranked, verdict
+from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import Goal
-from evalpipe.report.desirability import form, ranked, sections
-from evalpipe.report.desirability_verdict import joined, verdict
-from evalpipe.report.figures import desirability_drawings
 from evalpipe.report.html import html_page
 from evalpipe.results import Results
 from report.blocks import column, heads, lines, paragraphs, table, tables
@@ -169,22 +169,22 @@ def test_a_single_model_is_not_ranked() -> None:
 
     assert heads(table(section, "Overall")) == ["Model", "D"]
     assert paragraphs(section)[2].startswith("Model <0> has an overall desirability of D = 0.")
-    assert [drawing.title for drawing in desirability_drawings(whole(1), "d")] == ["Goals"]
+    assert [drawing.title for drawing in desirability_figures(whole(1), "d")] == ["Goals"]
 
 
 def test_figures_say_every_desirability_and_are_the_same_bytes_again() -> None:
-    goals, overall = desirability_drawings(whole(), "d")
+    goals, overall = desirability_figures(whole(), "d")
     found = whole().desirability
 
     for row in found.individual:
         assert f"{row.desirability:.3f}" in goals.alt
     for row in found.overall:
         assert f"{row.value:.3f} ({row.lower:.3f} to {row.upper:.3f})" in overall.alt
-    assert [drawing.svg for drawing in desirability_drawings(whole(), "d")] == [goals.svg, overall.svg]
+    assert [drawing.svg for drawing in desirability_figures(whole(), "d")] == [goals.svg, overall.svg]
 
 
 def test_many_models_are_all_drawn_and_the_most_desirable_told_apart() -> None:
-    goals, overall = desirability_drawings(whole(20), "d")
+    goals, overall = desirability_figures(whole(20), "d")
 
     assert "13 less desirable" in goals.svg
     for i in range(20):

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe import constants
-from evalpipe import desirability as scale
-from evalpipe.chapters.desirability.records import Goal, Individual, Overall, WeightChange
+from evalpipe.chapters.desirability import compute_scale as scale
+from evalpipe.chapters.desirability.records import (
+    FACTORS,
+    Desirability,
+    Goal,
+    Individual,
+    Overall,
+    WeightChange,
+)
 from evalpipe.engine.averages import values
 from evalpipe.engine.drawn import Drawn
 from evalpipe.errors import DataError
 from evalpipe.intervals.bootstrap import monte_carlo_error, percentile_limits
 from evalpipe.intervals.resampling import stream
-from evalpipe.results import Desirability, Warned
+from evalpipe.results import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,9 +34,6 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Scalar
 
-FACTORS = (0.5, 2.0)
-"""By what the weight of each goal is multiplied, to see whether the ranking holds."""
-
 STEPS = 200
 """Points along the curve of a goal, beside its limits."""
 
@@ -39,22 +43,21 @@ def judged(goal: GoalPlan, x: Any) -> Floats:
 
     NaN too beyond the points of a goal that asks for an error there.
     """
-    found = np.asarray(getattr(scale, goal.kind)(x, **goal.shape), float)
-    missing = goal.missing
-    return found if missing is None else np.where(np.isnan(x), missing, found)
+    d = np.asarray(getattr(scale, goal.kind)(x, **goal.shape), float)
+    return d if goal.missing is None else np.where(np.isnan(x), goal.missing, d)
 
 
 @dataclass(frozen=True)
-class _Field:
+class Field:
     """The candidates on one dataset, models and their variants, m of them, against k goals.
 
     ``drawn`` are the desirabilities in B replicates [m, k, B], None where there are none.
     """
 
     plan: Plan
-    one: Evaluated
+    evaluated: Evaluated
     names: tuple[str, ...]
-    held: tuple[tuple[Scalar | None, ...], ...]
+    values: tuple[tuple[Scalar | None, ...], ...]
     d: Floats
     drawn: Floats | None
 
@@ -83,31 +86,35 @@ class _Field:
         """Whether replicates tell how uncertain a value is: they do not of a single cluster."""
         return self.drawn is not None and self.clusters != 1
 
+    def candidate(self, name: str) -> dict[str, str]:
+        """Return the dataset, the model and the variant of a candidate."""
+        sample = self.evaluated.sample
+        return {"dataset": sample.dataset, **sample.named(name)}
+
     @property
     def clusters(self) -> int | None:
         """How many clusters the rows are of; None where they are not clustered."""
-        return self.one.parts[0].clusters
+        return self.evaluated.parts[0].clusters
 
 
-def desirability(plan: Plan, done: Sequence[Evaluated]) -> Desirability:
-    """Return the tables of desirability over all rows of each dataset; empty without goals.
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability]:
+    """Return the tables of desirability over all rows of each dataset; none without goals.
 
     Raises DataError where a value lies beyond the points of a goal that asks for an error there.
     """
     if not plan.goals:
-        return Desirability()
-    fields = [_field(plan, one) for one in done]
-    return Desirability(
-        goals=[
-            _goal(goal, [row for field in fields for row in _spread(field, k)]) for k, goal in enumerate(plan.goals)
-        ],
+        return {}
+    fields = [_field(plan, dataset) for dataset in evaluated]
+    goals = [_goal(goal, [x for field in fields for x in _spread(field, k)]) for k, goal in enumerate(plan.goals)]
+    return {"desirability": Desirability(
+        goals=goals,
         individual=[row for field in fields for row in _individual(field)],
         overall=[row for field in fields for row in _overall(field)],
         sensitivity=[row for field in fields for row in _sensitivity(field)],
-    )
+    )}
 
 
-def against_direction(plan: Plan) -> Iterator[Warned]:
+def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
     """Yield a warning for each goal that rewards the worse end of its measure."""
     for goal in plan.goals:
         wrong = {"minimize": "maximize", "maximize": "minimize"}.get(goal.kind)
@@ -117,77 +124,77 @@ def against_direction(plan: Plan) -> Iterator[Warned]:
             yield Warned(code="goal-against-direction", message=message)
 
 
-def _field(plan: Plan, one: Evaluated) -> _Field:
+def _field(plan: Plan, evaluated: Evaluated) -> Field:
     """Judge every model and variant of a dataset."""
-    names = tuple(one.sample.models)
-    held = tuple(tuple(_value(plan, one, name, goal) for goal in plan.goals) for name in names)
-    d = np.array([[_judged(one, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
-                  for name, row in zip(names, held, strict=True)])
-    return _Field(plan, one, names, held, d, _drawn(plan, one, names, d))
+    names = tuple(evaluated.sample.models)
+    measured = tuple(tuple(_value(plan, evaluated, name, goal) for goal in plan.goals) for name in names)
+    d = np.array([[_judged(evaluated, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
+                  for name, row in zip(names, measured, strict=True)])
+    return Field(plan, evaluated, names, measured, d, _drawn(plan, evaluated, names, d))
 
 
-def _value(plan: Plan, one: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
+def _value(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
     """Return a candidate's measure or characteristic; None where it is undefined or missing."""
     if goal.entry is not None:
-        found = float(values(one.summaries[name, 0], goal.entry))
-        return None if np.isnan(found) else found
-    model = plan.models[one.sample.named(name)["model"]]
+        value = float(values(evaluated.summaries[name, 0], goal.entry))
+        return None if np.isnan(value) else value
+    model = plan.models[evaluated.sample.named(name)["model"]]
     return model.characteristics.get(goal.characteristic or "")
 
 
-def _judged(one: Evaluated, name: str, goal: GoalPlan, x: Scalar | None) -> float:
+def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, x: Scalar | None) -> float:
     """Return the desirability of a value, NaN where there is none and nothing says what that counts."""
     if x is not None and goal.kind == "category":
         return goal.of_level(x)
     if x is None:
         return np.nan if goal.missing is None else goal.missing
-    found = float(judged(goal, x))
-    if np.isnan(found):
+    d = float(judged(goal, x))
+    if np.isnan(d):
         raise DataError.of(
             "beyond-points",
             f"the goal '{goal.name}' asks for an error beyond its points, and {goal.shape['values'][0]:g} to "
-            f"{goal.shape['values'][-1]:g} does not hold {x:g}, the value of {name} on {one.sample.dataset}",
+            f"{goal.shape['values'][-1]:g} does not hold {x:g}, the value of {name} on {evaluated.sample.dataset}",
             hint="add a point, or write 'extrapolate: clamp' or 'zero'",
         )
-    return found
+    return d
 
 
-def _drawn(plan: Plan, one: Evaluated, names: tuple[str, ...], d: Floats) -> Floats | None:
+def _drawn(plan: Plan, evaluated: Evaluated, names: tuple[str, ...], d: Floats) -> Floats | None:
     """Return the desirabilities in every replicate [m, k, B]; those of characteristics stay as they are."""
     if plan.interval_method == "none" or all(goal.entry is None for goal in plan.goals):
         return None
-    found = np.repeat(d[:, :, None], plan.replicates, axis=2)
+    drawn = np.repeat(d[:, :, None], plan.replicates, axis=2)
     for k, goal in enumerate(plan.goals):
         if goal.entry is not None:
             place = plan.entries.index(goal.entry)
             for m, name in enumerate(names):
-                found[m, k] = judged(goal, one.replicates.metrics[name, 0, place])
-    return found
+                drawn[m, k] = judged(goal, evaluated.replicates.metrics[name, 0, place])
+    return drawn
 
 
-def _uncertain(field: _Field, value: float, replicates: Floats | None) -> dict[str, Any]:
+def _uncertain(field: Field, value: float, replicates: Floats | None) -> dict[str, Any]:
     """Return limits, level and status of a defined desirability, from its replicates [B]."""
     if replicates is None or np.isnan(value):
         return {}
     clusters, level = field.clusters, field.plan.level
-    units = field.one.sample.summary.n if clusters is None else clusters
+    units = field.evaluated.sample.summary.n if clusters is None else clusters
     drawn = Drawn(value, replicates, units, clustered=clusters is not None)
-    found = drawn.limited(level, lambda _, known, level: percentile_limits(known, level), excludes=None)
-    return {"lower": found.lower, "upper": found.upper, "level": level if found.limits else None,
-            "status": found.status, "reason": found.reason, "undefined_replicates": found.missing}
+    limited = drawn.limited(level, lambda _, known, level: percentile_limits(known, level), excludes=None)
+    return {"lower": limited.lower, "upper": limited.upper, "level": level if limited.limits else None,
+            "status": limited.status, "reason": limited.reason, "undefined_replicates": limited.missing}
 
 
-def _individual(field: _Field) -> Iterator[Individual]:
+def _individual(field: Field) -> Iterator[Individual]:
     for m, name in enumerate(field.names):
         for k, goal in enumerate(field.goals):
-            x, d = field.held[m][k], float(field.d[m, k])
+            x, d = field.values[m][k], float(field.d[m, k])
             drawn = None if field.drawn is None or goal.entry is None else field.drawn[m, k]
-            found = _uncertain(field, d, drawn)
+            uncertainty = _uncertain(field, d, drawn)
             if x is None:
-                found |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(goal, d)}
+                uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(goal, d)}
             yield Individual(
-                dataset=field.one.sample.dataset, **field.one.sample.named(name), goal=goal.name, **goal.subject,
-                value=x, desirability=None if np.isnan(d) else d, weight=goal.weight, **found,
+                **field.candidate(name), goal=goal.name, **goal.subject, value=x,
+                desirability=None if np.isnan(d) else d, weight=goal.weight, **uncertainty,
             )
 
 
@@ -197,46 +204,45 @@ def _why(goal: GoalPlan, d: float) -> str:
     return why if np.isnan(d) else f"{why}; counts {d:g}, as 'missing' says"
 
 
-def _overall(field: _Field) -> Iterator[Overall]:
+def _overall(field: Field) -> Iterator[Overall]:
     drawn = field.replicates
     first = None if drawn is None or not field.known else scale.best(drawn).mean(axis=1)
     order, fronts, shares = scale.ranks(field.overall), scale.pareto(_scores(field)), _weightings(field)
     for m, name in enumerate(field.names):
         value = float(field.overall[m])
-        found = _uncertain(field, value, None if drawn is None else drawn[m])
+        uncertainty = _uncertain(field, value, None if drawn is None else drawn[m])
         if np.isnan(value):
             lacking = [goal.name for goal, d in zip(field.goals, field.d[m], strict=True) if np.isnan(d)]
-            found = {"status": "undefined", "reason": f"no desirability in: {', '.join(lacking)}"}
+            uncertainty = {"status": "undefined", "reason": f"no desirability in: {', '.join(lacking)}"}
         yield Overall(
-            dataset=field.one.sample.dataset, **field.one.sample.named(name),
-            value=None if np.isnan(value) else value, rank=order[m], pareto=fronts[m],
+            **field.candidate(name), value=None if np.isnan(value) else value, rank=order[m], pareto=fronts[m],
             probability_best=None if first is None or np.isnan(value) else float(first[m]),
-            weights_best=None if np.isnan(value) else float(shares[m]), **found,
-            monte_carlo_error=None if "lower" not in found else monte_carlo_error(
+            weights_best=None if np.isnan(value) else float(shares[m]), **uncertainty,
+            monte_carlo_error=None if "lower" not in uncertainty else monte_carlo_error(
                 drawn[m], field.plan.level),  # type: ignore[index]
         )
 
 
-def _scores(field: _Field) -> Floats:
+def _scores(field: Field) -> Floats:
     """Return by what candidates are compared goal by goal [m, k], higher being better.
 
     By the value in the direction of the goal; by the desirability where a value is missing that counts something, and
     where values have no direction: by category and by points. Of a box that is whether the value lies in it.
     """
-    found = np.array(field.d)
+    scores = np.array(field.d)
     for k, goal in enumerate(field.goals):
-        column = [row[k] for row in field.held]
+        column = [row[k] for row in field.values]
         if goal.kind not in ("minimize", "maximize", "target"):
             continue
         if goal.missing is not None and any(x is None for x in column):
             continue
         x = np.array([np.nan if x is None else float(x) for x in column])
         at = goal.shape["target"] if goal.kind == "target" else 0.0
-        found[:, k] = {"maximize": x, "minimize": -x}.get(goal.kind, -np.abs(x - at))
-    return found
+        scores[:, k] = {"maximize": x, "minimize": -x}.get(goal.kind, -np.abs(x - at))
+    return scores
 
 
-def _weightings(field: _Field) -> Floats:
+def _weightings(field: Field) -> Floats:
     """Return under which share of random weightings each candidate is the most desirable [m].
 
     The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever was declared.
@@ -246,35 +252,35 @@ def _weightings(field: _Field) -> Floats:
     return np.asarray(scale.best(scale.overall(field.d[:, None, :], weights)).mean(axis=1))
 
 
-def _sensitivity(field: _Field) -> Iterator[WeightChange]:
+def _sensitivity(field: Field) -> Iterator[WeightChange]:
     for k, goal in enumerate(field.goals):
         for factor in FACTORS:
             weights = field.weights
             weights[k] *= factor
-            found = scale.overall(field.d, weights)
-            first = scale.best(found) > 0
+            overall = scale.overall(field.d, weights)
+            first = scale.best(overall) > 0
             for m, name in enumerate(field.names):
                 yield WeightChange(
-                    dataset=field.one.sample.dataset, goal=goal.name, factor=factor, **field.one.sample.named(name),
-                    value=None if np.isnan(found[m]) else float(found[m]), first=bool(first[m]),
+                    **field.candidate(name), goal=goal.name, factor=factor,
+                    value=None if np.isnan(overall[m]) else float(overall[m]), first=bool(first[m]),
                 )
 
 
-def _spread(field: _Field, k: int) -> list[float]:
+def _spread(field: Field, k: int) -> list[float]:
     """Return the values of a goal's measure or characteristic, and the ends of their replicates."""
     goal = field.goals[k]
     if goal.kind == "category":
         return []
-    found = [float(row[k]) for row in field.held if row[k] is not None]  # type: ignore[arg-type]
+    spread = [float(row[k]) for row in field.values if row[k] is not None]  # type: ignore[arg-type]
     for name in field.names if field.drawn is not None and goal.entry is not None else ():
-        drawn = field.one.replicates.metrics[name, 0, field.plan.entries.index(goal.entry)]
-        found += percentile_limits(drawn, field.plan.level) or ()
-    return [x for x in found if np.isfinite(x)]
+        drawn = field.evaluated.replicates.metrics[name, 0, field.plan.entries.index(goal.entry)]
+        spread += percentile_limits(drawn, field.plan.level) or ()
+    return [x for x in spread if np.isfinite(x)]
 
 
-def _goal(goal: GoalPlan, found: list[float]) -> Goal:
-    """Describe a goal with its curve over its limits and all values found."""
-    x = np.empty(0) if goal.kind == "category" else _places(goal, found)
+def _goal(goal: GoalPlan, spread: list[float]) -> Goal:
+    """Describe a goal with its curve over its limits and the spread of all values."""
+    x = np.empty(0) if goal.kind == "category" else _places(goal, spread)
     d = judged(goal, x) if len(x) else x
     return Goal(
         goal=goal.name, kind=goal.kind, **goal.subject, shape=dict(goal.shape), weight=goal.weight,
@@ -282,11 +288,11 @@ def _goal(goal: GoalPlan, found: list[float]) -> Goal:
     )
 
 
-def _places(goal: GoalPlan, found: list[float]) -> Floats:
+def _places(goal: GoalPlan, spread: list[float]) -> Floats:
     """Return the values along a curve: its limits, steps between and beyond them, and where it jumps both sides."""
     corners = [float(goal.shape[key]) for key in ("low", "target", "high") if key in goal.shape]
     corners += [float(x) for x in goal.shape.get("values", ())]
-    low, high = min([*corners, *found]), max([*corners, *found])
+    low, high = min([*corners, *spread]), max([*corners, *spread])
     room = 0.05 * (high - low)
     steps = [np.linspace(low - room, high + room, STEPS + 1), np.linspace(min(corners), max(corners), STEPS + 1)]
     if goal.shape.get("extrapolate") == "error":

@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.desirability import best, box, custom, maximize, minimize, overall, pareto, ranks, target
+from evalpipe.chapters.desirability.compute_scale import (
+    best,
+    box,
+    custom,
+    maximize,
+    minimize,
+    overall,
+    pareto,
+    ranks,
+    target,
+)
 
 NAN = math.nan
 NUMBERS = st.floats(-1e6, 1e6)

@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe import constants, numbers
+from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
+from evalpipe.chapters.desirability.figures import desirability_figures
+from evalpipe.chapters.desirability.records import FACTORS
 from evalpipe.report import wording
-from evalpipe.report.desirability_verdict import CHANGED, goal_title, verdict
-from evalpipe.report.figures import desirability_drawings
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.page import Aside, Cell, Column, Figures, Heading, Link, Number, Row, Section, Strong, Table, Text
 
@@ -65,7 +66,7 @@ def sections(results: Results) -> Iterator[Section]:
     for dataset, anchor in _judged(results):
         blocks += [Heading(dataset, anchor=anchor), Text(" ".join(verdict(results, dataset)))]
         blocks += _tables(results, names, dataset, known)
-        blocks.append(Figures(partial(desirability_drawings, results, dataset)))
+        blocks.append(Figures(partial(desirability_figures, results, dataset)))
     yield Section("desirability", "Desirability", (*blocks, Text(foot(known), "small")))
 
 
@@ -94,7 +95,7 @@ def foot(known: Known) -> str:
     weighed = (
         f"“Best under random weights” is the share of {numbers.count(constants.WEIGHTINGS)} weightings, uniform over "
         "all that sum to 1, under which it has the highest D. “First by changed weights” counts how often it is first "
-        f"when the weight of one goal is {' or '.join(CHANGED.values())}."
+        f"when the weight of one goal is {' or '.join(FACTORS.values())}."
     )
     parts = ((known.drawn, DRAWN), (known.weighed, weighed), (known.several, SEVERAL), (True, CAVEAT))
     return " ".join(text for shown, text in parts if shown)
@@ -134,12 +135,6 @@ def _said(goal: Goal) -> str:
     return ", ".join([text, *scales])
 
 
-def ranked(results: Results, dataset: str) -> list[Overall]:
-    """Return the models and variants of a dataset, the most desirable first, those without a value last."""
-    rows = [row for row in results.desirability.overall if row.dataset == dataset]
-    return sorted(rows, key=lambda row: row.rank or len(rows) + 1)
-
-
 def _tables(results: Results, names: Names, dataset: str, known: Known) -> Iterator[Table]:
     rows = ranked(results, dataset)
     yield _overall(results, names, rows, known)
@@ -169,11 +164,6 @@ def _overall_row(results: Results, names: Names, row: Overall) -> Row:
         f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
         "–" if row.pareto is None else "yes" if row.pareto else "no",
     ))
-
-
-def share(value: float | None) -> str:
-    """Write a share in per cent; a dash where there is none."""
-    return "–" if value is None else numbers.percent(value, 1)
 
 
 def score(value: float | None, row: Overall | Individual) -> Number:
@@ -211,7 +201,8 @@ def _cell(row: Individual) -> Cell:
 
 
 def _weights(results: Results, names: Names, dataset: str) -> Table:
-    columns = (Column("Goal"), Column("Weight", "num"), *(Column(f"First when {done}") for done in CHANGED.values()))
+    when = (Column(f"First when {change}") for change in FACTORS.values())
+    columns = (Column("Goal"), Column("Weight", "num"), *when)
     changes = [change for change in results.desirability.sensitivity if change.dataset == dataset and change.first]
 
     def first(goal: Goal, factor: float) -> str:
@@ -219,7 +210,7 @@ def _weights(results: Results, names: Names, dataset: str) -> Table:
                        if (change.goal, change.factor) == (goal.goal, factor)])
 
     return Table(f"Who is first on {dataset} when the weight of one goal is another", columns, tuple(
-        Row((goal_title(names, goal), numbers.plain(goal.weight), *(first(goal, factor) for factor in CHANGED)))
+        Row((goal_title(names, goal), numbers.plain(goal.weight), *(first(goal, factor) for factor in FACTORS)))
         for goal in results.desirability.goals))
 
 

@@ -6,9 +6,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share
 from evalpipe.report import wording
-from evalpipe.report.desirability import ranked, share
-from evalpipe.report.desirability_verdict import goal_title
 from evalpipe.report.figures.canvas import (
     FOOT,
     GRID,
@@ -29,6 +28,7 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
+from evalpipe.report.figures.context import context_of
 from evalpipe.report.figures.numbers import plain_axes
 from evalpipe.report.names import names_of
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.desirability.records import Goal, Individual, Overall
     from evalpipe.report.figures.context import Context
-    from evalpipe.results import Estimate, Scalar
+    from evalpipe.results import Estimate, Results, Scalar
 
 HEIGHT, GAP = 1.25, 0.62
 """Inches: a panel, and the room between two for the axis of the upper one."""
@@ -55,11 +55,11 @@ Who = tuple[str, str]
 """A model and its variant."""
 
 
-def desirability_figures(context: Context) -> tuple[Drawing, ...]:
-    """Draw the goals and the overall desirability on a dataset."""
-    rows = ranked(context.results, context.dataset.name)
-    found = (curves(context, rows), overall(context, rows))
-    return tuple(drawing for drawing in found if drawing is not None)
+def desirability_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
+    """Draw the goals of desirability and the models' overall desirability on a dataset."""
+    context, rows = context_of(results, dataset), ranked(results, dataset)
+    drawings = (curves(context, rows), overall(context, rows))
+    return tuple(drawing for drawing in drawings if drawing is not None)
 
 
 def _series(context: Context, rows: Sequence[Overall]) -> dict[Who, Series]:
@@ -82,7 +82,7 @@ def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
     limits = any(row.lower is not None for row in context.results.desirability.individual)
     caption = "What each value is worth, from 0, unacceptable, to 1, with every model at its own value." + (
         f" Bars are {level} intervals of the measure." if limits else "")
-    entries = [KeyEntry(one.short, one.colour, "none", one.marker) for one in series.values()]
+    entries = [KeyEntry(line.short, line.colour, "none", line.marker) for line in series.values()]
     entries += [KeyEntry(f"{more} less desirable", MUTED, "none", ".")] if more else []
     measured = _measured(context)
     with style(key):
@@ -127,8 +127,8 @@ def _panel(
         axes.plot(goal.x, goal.desirability, color=INK, linewidth=1)
         for x, d in filter(None, (_at(row) for who, row in rows.items() if who not in series)):
             axes.plot([x], [d], ".", color=MUTED, markersize=4)
-        for who, one in reversed(series.items()):
-            _mark(axes, measured, rows[who], one)
+        for who, line in reversed(series.items()):
+            _mark(axes, measured, rows[who], line)
         axes.set_xlim(goal.x[0], goal.x[-1])
         plain_axes(axes, 4)
     axes.set(ylim=(-0.09, 1.12))
@@ -143,14 +143,14 @@ def _at(row: Individual) -> tuple[float, float] | None:
     return float(row.value), row.desirability
 
 
-def _mark(axes: Axes, measured: Sequence[Estimate], row: Individual, one: Series) -> None:
+def _mark(axes: Axes, measured: Sequence[Estimate], row: Individual, line: Series) -> None:
     """Draw a model at its value, with the interval of its measure."""
     at, limits = _at(row), _interval(measured, row)
     if at is None:
         return
     if limits is not None:
-        axes.plot(limits, [at[1]] * 2, color=one.colour, linewidth=1.1, solid_capstyle="butt")
-    axes.plot(*([value] for value in at), marker=one.marker, color=one.colour, markersize=4.5, clip_on=False)
+        axes.plot(limits, [at[1]] * 2, color=line.colour, linewidth=1.1, solid_capstyle="butt")
+    axes.plot(*([value] for value in at), marker=line.marker, color=line.colour, markersize=4.5, clip_on=False)
 
 
 def _measured(context: Context) -> list[Estimate]:
@@ -173,15 +173,15 @@ def _levels(axes: Axes, goal: Goal, rows: dict[Who, Individual], series: dict[Wh
     """Draw the desirability of each level as a bar, with the models of that level on top, side by side."""
     levels = list(goal.shape)
     axes.bar(range(len(levels)), [goal.shape[level] for level in levels], width=0.62, color=GRID)
-    held: dict[str, list[Series | None]] = {level: [] for level in levels}
+    marks: dict[str, list[Series | None]] = {level: [] for level in levels}
     for who, row in rows.items():
         if row.value is not None:
-            held[_level(row.value)].append(series.get(who))
+            marks[_level(row.value)].append(series.get(who))
     for place, level in enumerate(levels):
-        for i, one in enumerate(held[level]):
-            x = place + (i - (len(held[level]) - 1) / 2) * min(0.16, 0.6 / len(held[level]))
-            axes.plot([x], [goal.shape[level]], marker=one.marker if one else ".", markersize=4.5,
-                      color=one.colour if one else MUTED, clip_on=False)
+        for i, line in enumerate(marks[level]):
+            x = place + (i - (len(marks[level]) - 1) / 2) * min(0.16, 0.6 / len(marks[level]))
+            axes.plot([x], [goal.shape[level]], marker=line.marker if line else ".", markersize=4.5,
+                      color=line.colour if line else MUTED, clip_on=False)
     axes.set_xticks(range(len(levels)), [clip(level, 27 // max(len(levels), 2)) for level in levels])
     axes.set_xlim(-0.6, len(levels) - 0.4)
     axes.grid(visible=False, axis="x")
@@ -197,13 +197,13 @@ def _level(value: Scalar) -> str:
 def _alt(context: Context, goals: Sequence[Goal]) -> str:
     """Say what every model's desirability is in each goal."""
     names = names_of(context.results)
-    said = []
+    sentences = []
     for goal in goals:
         rows = [row for row in context.results.desirability.individual
                 if (row.dataset, row.goal) == (context.dataset.name, goal.goal) and row.desirability is not None]
-        each = ", ".join(f"{names.model(r.model, r.variant)} {numbers.fixed(r.desirability or 0, 3)}" for r in rows)
-        said.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {each}.")
-    return f"Desirability in each goal on {context.dataset.name}. {' '.join(said)}"
+        values = ", ".join(f"{names.model(r.model, r.variant)} {numbers.fixed(r.desirability or 0, 3)}" for r in rows)
+        sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
+    return f"Desirability in each goal on {context.dataset.name}. {' '.join(sentences)}"
 
 
 def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
@@ -239,9 +239,9 @@ def _narrower(axes: Axes, inches: float) -> tuple[float, float, float, float]:
     return box.x0, box.y0, box.width - inches / WIDTH, box.height
 
 
-def _row(axes: Axes, place: int, row: Overall, name: str, one: Series | None) -> None:
+def _row(axes: Axes, place: int, row: Overall, name: str, line: Series | None) -> None:
     """Draw one model of the overall desirability."""
-    colour, marker = (one.colour, one.marker) if one is not None else (MUTED, "o")
+    colour, marker = (line.colour, line.marker) if line is not None else (MUTED, "o")
     side = axes.get_yaxis_transform()
     axes.text(-0.03, place, clip(name, 29), ha="right", va="center_baseline", fontsize=8.5, transform=side)
     if row.lower is not None and row.upper is not None:

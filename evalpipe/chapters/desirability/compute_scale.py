@@ -65,11 +65,11 @@ def custom(
     asks for an error has to raise it.
     """
     given, at = np.asarray(x, float), np.asarray(values, float)
-    found = np.interp(given, at, np.asarray(desirability, float))
+    d = np.interp(given, at, np.asarray(desirability, float))
     if extrapolate == "clamp":
-        return np.asarray(found)
+        return np.asarray(d)
     outside = (given < at[0]) | (given > at[-1])
-    return np.where(outside, 0.0 if extrapolate == "zero" else np.nan, found)
+    return np.where(outside, 0.0 if extrapolate == "zero" else np.nan, d)
 
 
 def overall(d: ArrayLike, weights: ArrayLike) -> Floats:
@@ -85,20 +85,20 @@ def overall(d: ArrayLike, weights: ArrayLike) -> Floats:
     return np.asarray(np.prod(np.asarray(d, float) ** shares, axis=-1))
 
 
-def best(found: Floats) -> Floats:
+def best(overall: Floats) -> Floats:
     """Return which candidates are best, [m, ...] to shares [m, ...] that sum to 1: those that tie share it equally.
 
     A NaN is never best; where all are NaN nobody is, and all shares are 0.
     """
-    defined = np.where(np.isnan(found), -1.0, found)
+    defined = np.where(np.isnan(overall), -1.0, overall)
     top = defined.max(axis=0)
     first = (defined >= top - TIE) & (top >= 0)
     return np.asarray(first / np.maximum(first.sum(axis=0), 1))
 
 
-def ranks(found: Floats) -> list[int | None]:
+def ranks(overall: Floats) -> list[int | None]:
     """Return the rank of each candidate [m], 1 for the best; those that tie share the better rank, None of NaN."""
-    return [None if np.isnan(value) else 1 + int((found > value + TIE).sum()) for value in found]
+    return [None if np.isnan(value) else 1 + int((overall > value + TIE).sum()) for value in overall]
 
 
 def pareto(scores: Floats) -> list[bool | None]:
@@ -107,8 +107,8 @@ def pareto(scores: Floats) -> list[bool | None]:
     Higher scores are better. A candidate without some score cannot be placed: None, and it beats nobody.
     """
     room = TIE * np.maximum(1.0, np.max(np.abs(scores), axis=0, initial=0.0, where=np.isfinite(scores)))
-    found: list[bool | None] = []
-    for one in scores:
-        beaten = (scores >= one - room).all(axis=1) & (scores > one + room).any(axis=1)
-        found.append(None if np.isnan(one).any() else not beaten.any())
-    return found
+    fronts: list[bool | None] = []
+    for candidate in scores:
+        beaten = (scores >= candidate - room).all(axis=1) & (scores > candidate + room).any(axis=1)
+        fronts.append(None if np.isnan(candidate).any() else not beaten.any())
+    return fronts

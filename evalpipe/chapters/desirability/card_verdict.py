@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.chapters.desirability.records import FACTORS
 from evalpipe.report import wording
 from evalpipe.report.names import Names, names_of
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from evalpipe.chapters.desirability.records import Goal, Overall
     from evalpipe.results import Results
 
-CHANGED = {0.5: "halved", 2.0: "doubled"}
-"""What is done to a weight, by its factor."""
-
 
 def goal_title(names: Names, goal: Goal) -> str:
     """Name what a goal is of, such as "Brier score" or "Active features"."""
@@ -24,6 +22,17 @@ def goal_title(names: Names, goal: Goal) -> str:
         return names.measure(goal.metric, goal.params, goal.average)
     title = (goal.characteristic or "").replace("_", " ")
     return title[:1].upper() + title[1:]
+
+
+def ranked(results: Results, dataset: str) -> list[Overall]:
+    """Return the models and variants of a dataset, the most desirable first, those without a value last."""
+    rows = [row for row in results.desirability.overall if row.dataset == dataset]
+    return sorted(rows, key=lambda row: row.rank or len(rows) + 1)
+
+
+def share(value: float | None) -> str:
+    """Write a share in per cent; a dash where there is none."""
+    return "–" if value is None else numbers.percent(value, 1)
 
 
 def _titles(results: Results, names: Names) -> dict[str, str]:
@@ -40,15 +49,15 @@ def verdict(results: Results, dataset: str) -> tuple[str, ...]:
     """Return the sentences on one dataset."""
     rows = [row for row in results.desirability.overall if row.dataset == dataset]
     names = names_of(results)
-    said = [_first(results, names, rows)]
+    sentences = [_first(results, names, rows)]
     if any(row.value for row in rows) and len(rows) > 1:
-        said += _weights(results, names, rows, dataset)
-    return (*said, *_unacceptable(results, names, rows, dataset), *_undefined(names, rows))
+        sentences += _weights(results, names, rows, dataset)
+    return (*sentences, *_unacceptable(results, names, rows, dataset), *_undefined(names, rows))
 
 
-def joined(items: Sequence[str]) -> str:
+def joined(items: Sequence[str], word: str = "and") -> str:
     """Write a list in words: "a, b and c"."""
-    return " and ".join(part for part in (", ".join(items[:-1]), items[-1]) if part)
+    return f" {word} ".join(part for part in (", ".join(items[:-1]), items[-1]) if part)
 
 
 def _first(results: Results, names: Names, rows: list[Overall]) -> str:
@@ -59,20 +68,20 @@ def _first(results: Results, names: Names, rows: list[Overall]) -> str:
         return "No model has an overall desirability."
     if not first[0].value:
         return "No model is acceptable: each has a goal whose desirability is 0."
-    labels, one = [names.model(row.model, row.variant) for row in first], first[0]
-    value = f"D = {numbers.fixed(one.value or 0.0, 3)}"
-    if one.lower is not None and one.upper is not None:
+    labels, best = [names.model(row.model, row.variant) for row in first], first[0]
+    value = f"D = {numbers.fixed(best.value or 0.0, 3)}"
+    if best.lower is not None and best.upper is not None:
         level = wording.level(results.intervals.level)
-        value += f" ({level} interval {numbers.fixed(one.lower, 3)} to {numbers.fixed(one.upper, 3)})"
+        value += f" ({level} interval {numbers.fixed(best.lower, 3)} to {numbers.fixed(best.upper, 3)})"
     if len(rows) == 1:
         return f"{labels[0]} has an overall desirability of {value}."
-    said = f"{joined(labels)} {'is' if len(first) == 1 else 'are equally'} the most desirable, with {value}"
-    chance = one.probability_best
+    sentence = f"{joined(labels)} {'is' if len(first) == 1 else 'are equally'} the most desirable, with {value}"
+    chance = best.probability_best
     if len(first) > 1 or chance is None:
-        return f"{said}."
+        return f"{sentence}."
     settled = "so that the rows settle which is best" if chance >= results.intervals.level else (
         "so that the rows do not settle which is best")
-    return f"{said}; it is the best in {numbers.percent(chance, 1)} of the replicates, {settled}."
+    return f"{sentence}; it is the best in {numbers.percent(chance, 1)} of the replicates, {settled}."
 
 
 def _weights(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
@@ -82,15 +91,16 @@ def _weights(results: Results, names: Names, rows: list[Overall], dataset: str) 
     lost: dict[str, list[str]] = {}
     titles = _titles(results, names)
     for goal, title in titles.items():
-        for factor, done in CHANGED.items():
+        for factor, change in FACTORS.items():
             then = [c for c in changes if (c.goal, c.factor) == (goal, factor) and c.first]
             if then and not first & {(c.model, c.variant) for c in then}:
                 when = lost.setdefault(joined([names.model(c.model, c.variant) for c in then]), [])
-                when.append(f"{'that' if when else 'the weight'} of {title} {'' if when else 'were '}{done}")
+                when.append(f"{'that' if when else 'the weight'} of {title} {'' if when else 'were '}{change}")
     if len(titles) == 1:
         return
     if not lost:
-        yield "The first place stays the same when the weight of any one goal is halved or doubled."
+        changed = joined(tuple(FACTORS.values()), "or")
+        yield f"The first place stays the same when the weight of any one goal is {changed}."
     for other, when in lost.items():
         yield f"The first place hangs on the weights: {other} would be first if {' or '.join(when)}."
 
@@ -101,8 +111,9 @@ def _unacceptable(results: Results, names: Names, rows: list[Overall], dataset: 
     titles = _titles(results, names)
     for row in rows:
         zero = tuple(
-            titles[one.goal] for one in results.desirability.individual
-            if (one.dataset, one.model, one.variant, one.desirability) == (dataset, row.model, row.variant, 0)
+            titles[judged.goal] for judged in results.desirability.individual
+            if judged.desirability == 0
+            and (judged.dataset, judged.model, judged.variant) == (dataset, row.model, row.variant)
         )
         if zero and row.value == 0:
             groups.setdefault(zero, []).append(names.model(row.model, row.variant))
