@@ -27,10 +27,10 @@ from scipy.special import expit, logit, ndtr
 import evalpipe
 from evalpipe.data.read import read
 from evalpipe.data.sample import Predictions, Sample
-from evalpipe.engine.estimates import Place, estimates
-from evalpipe.engine.parts import parts
+from evalpipe.engine.estimates import Scope, estimates
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.paired import paired_auc
 from evalpipe.plan.plan import Plan
@@ -192,12 +192,12 @@ def intervals(first: Sample, second: Sample, prevalence: float, *, slow: bool) -
     """Yield the limits of each of `ROWS` in turn, as a run has them; () where they are not tried."""
     plan, found = shared(first, prevalence, slow=slow)
     summary = Summary(rows_of(first, first.models["model"]), np.ones(first.n))
-    place = Place(plan, first, "model", 0, parts(plan, first)[0], summary)
+    scope = Scope(plan, first, "model", 0, subsets(plan, first)[0], summary)
     for entry in plan.metrics:
         if entry.method == "studentised" and not slow:
             yield ()
         else:
-            (estimate,) = estimates(place, entry, found)
+            (estimate,) = estimates(scope, entry, found)
             yield None if estimate.lower is None or estimate.upper is None else (estimate.lower, estimate.upper)
     area = planned(prevalence).metrics[list(MEASURES).index("roc_auc")]
     alone = dataclasses.replace(planned(prevalence), metrics=(dataclasses.replace(area, method="percentile"),))

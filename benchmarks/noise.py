@@ -23,10 +23,10 @@ from coverage import HELD, LEVEL, PAGE, SEED, SEPARATION, UNTRIED, model, outcom
 
 import evalpipe
 from evalpipe.data.sample import Sample
-from evalpipe.engine.estimates import Place, estimates
-from evalpipe.engine.parts import parts
+from evalpipe.engine.estimates import Scope, estimates
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.noise import range_limits
 from evalpipe.plan.plan import Plan
 from evalpipe.statistics import Summary
@@ -125,12 +125,12 @@ def codes(task: tuple[int, int, str]) -> list[int]:
     drawn = draw(plain, sample, {("model", 0): summary}) if slow else Replicates()
     known = {(str(e.metric.name), str(dict(e.params))): t for e, t in zip(planned().metrics, truths(), strict=True)}
     for plan in (planned(design), plain):
-        place = Place(plan, sample, "model", 0, parts(plan, sample)[0], summary)
+        scope = Scope(plan, sample, "model", 0, subsets(plan, sample)[0], summary)
         for entry in plan.metrics:
             if entry.drawn and not slow:
                 found.append(UNTRIED)
                 continue
-            (row,) = estimates(place, entry, drawn)
+            (row,) = estimates(scope, entry, drawn)
             limits = None if row.lower is None or row.upper is None else (row.lower, row.upper)
             found.append(outcome(limits, known[entry.metric.name, str(dict(entry.params))]))
     return found + (list(ranges(sample, index)) if design == "rows" else [])

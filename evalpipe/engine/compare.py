@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.engine.contrasts import of_models, of_parts
+from evalpipe.engine.contrasts import of_models, of_subsets
 from evalpipe.engine.differences import Tested, tested
 from evalpipe.intervals.contrasts import p_of_verdict, verdict
 from evalpipe.intervals.multiplicity import holm
@@ -15,7 +15,7 @@ from evalpipe.results import Comparison
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.engine.estimates import Place
+    from evalpipe.engine.estimates import Scope
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.intervals.contrasts import Verdict
     from evalpipe.metrics.declare import Direction
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two places whose numbers are compared: the first less the second; ``same_rows`` if both are of the same rows."""
+    """Two scopes whose numbers are compared: the first less the second; ``same_rows`` if both are of the same rows."""
 
     one: Evaluated
-    first: Place
+    first: Scope
     other: Evaluated
-    second: Place
+    second: Scope
 
     @property
     def same_rows(self) -> bool:
@@ -67,13 +67,13 @@ def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
         for name, model in one.sample.models.items():
             baseline = model.source or (compare.baseline if compare is not None else None)
             if baseline not in (None, name):
-                known = {place.number: place for place in one.places(baseline or "")}
-                yield from (_Pair(one, place, one, known[place.number]) for place in one.places(name))
+                known = {scope.number: scope for scope in one.scopes(baseline or "")}
+                yield from (_Pair(one, scope, one, known[scope.number]) for scope in one.scopes(name))
     earlier_name = None if compare is None else compare.baseline_dataset
     for earlier in (one for one in evaluated if one.sample.dataset == earlier_name):
         for one in evaluated:
             for name in one.sample.models if one is not earlier else ():
-                yield _Pair(one, next(one.places(name)), earlier, next(earlier.places(name)))
+                yield _Pair(one, next(one.scopes(name)), earlier, next(earlier.scopes(name)))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compared]
     """Yield the differences of one measure: one, or one for each class."""
     now, then = pair.first.drawn(entry, pair.one.replicates), pair.second.drawn(entry, pair.other.replicates)
     undefined = f"undefined for one of the two: {entry.undefined}"
-    made = of_models if pair.same_rows else of_parts
+    made = of_models if pair.same_rows else of_subsets
     classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.one.sample.levels))
     for k, name in classes:
         both = (now, then) if k is None else (now.of_class(k), then.of_class(k))
@@ -115,18 +115,18 @@ def _compared(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compared]
 
 
 def _row(plan: Plan, pair: _Pair, entry: MetricPlan, found: Tested, level: str | None = None) -> Comparison:
-    place = pair.first
+    scope = pair.first
     baseline = pair.second.sample.named(pair.second.model)
     return Comparison(
-        dataset=place.sample.dataset, **place.sample.named(place.model),
-        slice=None if place.part.slice is None else dict(place.part.slice),
+        dataset=scope.sample.dataset, **scope.sample.named(scope.model),
+        slice=None if scope.subset.slice is None else dict(scope.subset.slice),
         metric=entry.metric.name, params=entry.shown, average=entry.average, class_=level,
         baseline=baseline["model"], baseline_variant=baseline["variant"],
         baseline_dataset=None if pair.same_rows else pair.second.sample.dataset,
         difference=found.value, lower=found.lower, upper=found.upper,
         level=plan.level if found.limits else None,
         method=found.method, p_value=found.p_value, test=None if found.test is None else found.test.name,
-        margin=plan.margin(entry), verdict="untested", n=place.seen_by(entry).part.n,
+        margin=plan.margin(entry), verdict="untested", n=scope.seen_by(entry).subset.n,
         status=found.status, reason=found.reason, undefined_replicates=found.missing,
         details={} if found.test is None else dict(found.test.details),
     )

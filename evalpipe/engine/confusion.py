@@ -13,22 +13,23 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.engine.estimates import Place
+    from evalpipe.engine.estimates import Scope
 
 
-def confusion(place: Place) -> Iterator[Confusion]:
-    """Yield the counts of a place; nothing of a model that predicts no levels."""
-    sample, part = place.sample, place.part
-    model = sample.models[place.model]
+def confusion(scope: Scope) -> Iterator[Confusion]:
+    """Yield the counts of a scope; nothing of a model that predicts no levels."""
+    sample, subset = scope.sample, scope.subset
+    model = sample.models[scope.model]
     if model.predicted is None or sample.task in NUMBERS:
         return
     at_threshold, written = 0, model.threshold if model.cuts is None else None
     if model.score is not None and model.cut is not None and model.reportable is None:
-        at_threshold = int((part.of(model.score) == (model.cut if model.cuts is None else part.of(model.cuts))).sum())
+        cuts = model.cut if model.cuts is None else subset.of(model.cuts)
+        at_threshold = int((subset.of(model.score) == cuts).sum())
     yield Confusion(
-        dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
-        levels=list(sample.levels), counts=place.summary.reportable("confusion").tolist(), threshold=written,
+        dataset=sample.dataset, **sample.named(scope.model), slice=None if subset.slice is None else dict(subset.slice),
+        levels=list(sample.levels), counts=scope.summary.reportable("confusion").tolist(), threshold=written,
         cuts=[] if model.cuts is None else model.threshold_at(np.unique(model.cuts)).tolist(),
-        at_threshold=at_threshold, tied=model.tied if part.slice is None else 0, equivocal=without_class(place.summary),
-        zone=zone_record(model.zone, written),
+        at_threshold=at_threshold, tied=model.tied if subset.slice is None else 0,
+        equivocal=without_class(scope.summary), zone=zone_record(model.zone, written),
     )

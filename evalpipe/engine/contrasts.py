@@ -1,4 +1,4 @@
-"""The test made for a difference, where its measure has one: of two models on the same rows, or of two parts."""
+"""The test made for a difference, where its measure has one: of two models on the same rows, or of two subsets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalpipe.engine.estimates import Place
+    from evalpipe.engine.estimates import Scope
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
@@ -39,7 +39,7 @@ def _logarithm(params: Mapping[str, Any]) -> float:
     return 1.0 if params["base"] == "e" else math.log(params["base"])
 
 
-def of_models(plan: Plan, first: Place, second: Place, entry: MetricPlan, k: int | None) -> Test | None:
+def of_models(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
     """Return the test made for a measure, of its k-th class where it has one, of two models on the same rows."""
     if not _alike(plan, entry, k):
         return None
@@ -52,17 +52,17 @@ def of_models(plan: Plan, first: Place, second: Place, entry: MetricPlan, k: int
     return None
 
 
-def of_parts(plan: Plan, first: Place, second: Place, entry: MetricPlan, k: int | None) -> Test | None:
-    """Return the test of a proportion in two parts that share no rows, or of which the second holds the first."""
+def of_subsets(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
+    """Return the test of a proportion in two subsets that share no rows, or of which the second holds the first."""
     if not _alike(plan, entry, k) or not _is_proportion(entry):
         return None
     (x, m), (y, n) = (
-        map(float, _of_class(place, entry, k).proportion(entry.metric, _options(entry, k)))
-        for place in (first, second)
+        map(float, _of_class(scope, entry, k).proportion(entry.metric, _options(entry, k)))
+        for scope in (first, second)
     )
     shared, scale = _shared(first, second), 1.0
     if shared:
-        if shared < first.part.n or n <= m:
+        if shared < first.subset.n or n <= m:
             return None
         y, n, scale = y - x, n - m, (n - m) / n
     if not m or not n:
@@ -84,18 +84,18 @@ def _options(entry: MetricPlan, k: int | None) -> Mapping[str, Any]:
     return entry.params if k is None else entry.of_class[k]
 
 
-def _of_class(place: Place, entry: MetricPlan, k: int | None) -> Summary:
-    seen = place.summary.seen_by(entry.metric)
+def _of_class(scope: Scope, entry: MetricPlan, k: int | None) -> Summary:
+    seen = scope.summary.seen_by(entry.metric)
     return seen if k is None else seen.classes[k]
 
 
-def _shared(first: Place, second: Place) -> int:
-    """Return how many observations two places share; those of different datasets share none."""
+def _shared(first: Scope, second: Scope) -> int:
+    """Return how many observations two scopes share; those of different datasets share none."""
     if first.sample is not second.sample:
         return 0
-    if first.part.rows is None or second.part.rows is None:
-        return min(first.part.n, second.part.n)
-    rows = np.intersect1d(first.part.rows, second.part.rows, assume_unique=True)
+    if first.subset.rows is None or second.subset.rows is None:
+        return min(first.subset.n, second.subset.n)
+    rows = np.intersect1d(first.subset.rows, second.subset.rows, assume_unique=True)
     return int(first.sample.observations[rows].sum())
 
 
@@ -115,9 +115,9 @@ def _losses(first: Summary, second: Summary, entry: MetricPlan) -> Test | None:
     return None if math.isnan(contrast.p(0.0)) else Test(contrast, "diebold_mariano", "paired_t")
 
 
-def _reportable_alike(first: Place, second: Place) -> bool:
+def _reportable_alike(first: Scope, second: Scope) -> bool:
     """Tell whether the equivocal zones of two models leave them the same rows."""
-    flags = [place.summary.rows.reportable for place in (first, second)]
+    flags = [scope.summary.rows.reportable for scope in (first, second)]
     kept = [np.ones(len(first.summary.rows.truth), bool) if one is None else one for one in flags]
     return bool((kept[0] == kept[1]).all())
 

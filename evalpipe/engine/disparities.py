@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.engine.drawn import Limited, share, spread, together
-from evalpipe.engine.slices import of_parts_drawn
+from evalpipe.engine.slices import drawn_by_subset
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.noise import range_limits
 from evalpipe.results import Disparity
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 def disparities(plan: Plan, one: Evaluated) -> Iterator[Disparity]:
     """Yield every disparity that the spec asks for, of each model and each slicing of two slices or more."""
     for model in one.sample.models if plan.slices.disparities else ():
-        places = {place.number: place for place in one.places(model)}
+        scopes = {scope.number: scope for scope in one.scopes(model)}
         for number, slicing in enumerate(one.sample.slicings):
             if len(slicing.labels) < 2:
                 continue
-            members = [k for k, part in enumerate(one.parts) if part.slicing == number and part.beside is None]
+            members = [k for k, subset in enumerate(one.subsets) if subset.slicing == number and subset.slice]
             for asked in plan.slices.disparities:
-                measured = [of_parts_drawn(one, places, entry) for entry in asked.entries]
+                measured = [drawn_by_subset(one, scopes, entry) for entry in asked.entries]
                 yield _disparity(one, model, number, asked.name, asked.entries, measured, members)
 
 
@@ -61,8 +61,8 @@ def _disparity(
         difference=distance.value, lower=distance.lower, upper=distance.upper,
         ratio=ratio.value, ratio_lower=ratio.lower, ratio_upper=ratio.upper,
         level=level if distance.limits else None, expected=expected,
-        lowest=dict(one.parts[ends[0]].slice or {}) if single else None,
-        highest=dict(one.parts[ends[-1]].slice or {}) if single else None,
+        lowest=dict(one.subsets[ends[0]].slice or {}) if single else None,
+        highest=dict(one.subsets[ends[-1]].slice or {}) if single else None,
         slices=len(members), used=len(used), status=distance.status, reason=distance.reason,
     )
 

@@ -14,7 +14,7 @@ from evalpipe.engine.drawn import Drawn, Limited
 from evalpipe.engine.given import Given
 from evalpipe.engine.no_information import no_information, skill
 from evalpipe.engine.noise import thin
-from evalpipe.engine.parts import reported
+from evalpipe.engine.subsets import reported
 from evalpipe.engine.support import counts, own_denominator
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
 from evalpipe.intervals.declare import NoLimits, registry
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.parts import Part
     from evalpipe.engine.replicates import Replicates
+    from evalpipe.engine.subsets import Subset
     from evalpipe.intervals.declare import Limits
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
@@ -37,14 +37,14 @@ NO_ROW = "no row is reportable: all lie in the equivocal zone"
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where estimates are taken: a model of a sample, in one of its parts; one serves all its measures."""
+class Scope:
+    """Where estimates are taken: a model of a sample, in one of its subsets; one serves all its measures."""
 
     plan: Plan
     sample: Sample
     model: str
     number: int
-    part: Part
+    subset: Subset
     summary: Summary
 
     def serves(self, entry: MetricPlan) -> bool:
@@ -54,28 +54,28 @@ class Place:
     def drawn(self, entry: MetricPlan, replicates: Replicates) -> Drawn:
         """Return a measure with its replicates; one number a class where they are not averaged."""
         key = self.model, self.number, self.plan.entries.index(entry)
-        value, clusters, shift = values(self.summary, entry), self.part.clusters, replicates.shift.get(key)
+        value, clusters, shift = values(self.summary, entry), self.subset.clusters, replicates.shift.get(key)
         if shift is not None and replicates.units is None:
             shift = np.where(shift == 0, np.nan, shift)  # ranked by every score after all
         return Drawn(
             value if np.ndim(value) else float(value), replicates.metrics.get(key),
-            units=self.part.n if clusters is None else clusters, clustered=clusters is not None,
-            undefined=entry.undefined if self.part.n else NO_ROW, jackknife=replicates.jackknife.get(key),
+            units=self.subset.n if clusters is None else clusters, clustered=clusters is not None,
+            undefined=entry.undefined if self.subset.n else NO_ROW, jackknife=replicates.jackknife.get(key),
             errors=replicates.errors.get(key), error=replicates.error.get(key),
             shift=shift)
 
-    def seen_by(self, entry: MetricPlan) -> Place:
+    def seen_by(self, entry: MetricPlan) -> Scope:
         """Return what a measure is of: of predicted classes, the rows that have one alone."""
         return self if self.summary.seen_by(entry.metric) is self.summary else self._reported
 
     @cached_property
-    def _reported(self) -> Place:
-        part = reported(self.sample, self.sample.models[self.model], self.part)
-        return replace(self, part=part, summary=self.summary.reportable)
+    def _reported(self) -> Scope:
+        subset = reported(self.sample, self.sample.models[self.model], self.subset)
+        return replace(self, subset=subset, summary=self.summary.reportable)
 
     def rows(self, k: int | None = None) -> tuple[int, int | None]:
-        """Return the observations of the place and the events among them, or those of the k-th class."""
-        return self.part.n, self.part.events if k is None else self.part.of_level(self.sample, k)
+        """Return the observations of the scope and the events among them, or those of the k-th class."""
+        return self.subset.n, self.subset.events if k is None else self.subset.of_level(self.sample, k)
 
     def support(self, entry: MetricPlan, k: int | None = None) -> tuple[int, int | None]:
         """Return the observations that a measure is of, of its k-th class where it is taken for each, and the events.
@@ -87,7 +87,7 @@ class Place:
             return self.rows(k)
         if k not in self._counts:
             rows = self.summary.rows if k is None else self.summary.classes[k].rows
-            self._counts[k] = counts(self.sample, self.part, rows)
+            self._counts[k] = counts(self.sample, self.subset, rows)
         return own_denominator(self._counts[k], entry, entry.params if k is None else entry.of_class[k])
 
     @cached_property
@@ -95,47 +95,47 @@ class Place:
         return {}
 
 
-def estimates(place: Place, entry: MetricPlan, replicates: Replicates) -> Iterator[Estimate]:
+def estimates(scope: Scope, entry: MetricPlan, replicates: Replicates) -> Iterator[Estimate]:
     """Yield the estimate of one measure for one model; one for each class where they are not averaged."""
-    place = place.seen_by(entry)
-    plan, sample, summary = place.plan, place.sample, place.summary
-    asked = plan.no_information and place.part.slice is None
+    scope = scope.seen_by(entry)
+    plan, sample, summary = scope.plan, scope.sample, scope.summary
+    asked = plan.no_information and scope.subset.slice is None
     blind = no_information(plan, sample, summary, entry) if asked else None
-    drawn = place.drawn(entry, replicates)
+    drawn = scope.drawn(entry, replicates)
     if entry.average != "none":
-        estimate, used = averaged(place, entry, drawn)
-        yield _estimate(place, entry, estimate, None if blind is None else float(blind), used=used)
+        estimate, used = averaged(scope, entry, drawn)
+        yield _estimate(scope, entry, estimate, None if blind is None else float(blind), used=used)
         return
     for k, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
-        estimate = limited(place, one, entry, drawn.of_class(k), k)
-        yield _estimate(place, entry, estimate, None if blind is None else float(blind[k]), level=level)
+        estimate = limited(scope, one, entry, drawn.of_class(k), k)
+        yield _estimate(scope, entry, estimate, None if blind is None else float(blind[k]), level=level)
 
 
-def not_served(place: Place, entry: MetricPlan) -> Iterator[Estimate]:
+def not_served(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield what stands for a measure that the model cannot serve: its absence on all rows, with the reason."""
-    if place.part.slice is not None:
+    if scope.subset.slice is not None:
         return
     absent = Limited(None, status="undefined", reason=f"the model gives {LACKING[entry.metric.needs]}")
-    for level in place.sample.levels if entry.average == "none" else (None,):
-        yield _estimate(place, entry, absent, level=level)
+    for level in scope.sample.levels if entry.average == "none" else (None,):
+        yield _estimate(scope, entry, absent, level=level)
 
 
-def insufficient(place: Place, entry: MetricPlan) -> Iterator[Estimate]:
+def insufficient(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield what stands for a measure in a slice of too few rows."""
-    n, least = place.part.n, place.plan.slices.min_rows
+    n, least = scope.subset.n, scope.plan.slices.min_rows
     reason = f"{n:,} {'row' if n == 1 else 'rows'}, fewer than the {least:,} of slice_rules.min_rows"
     absent = Limited(None, status="insufficient", reason=reason)
-    for level in place.sample.levels if entry.average == "none" else (None,):
-        yield _estimate(place, entry, absent, level=level)
+    for level in scope.sample.levels if entry.average == "none" else (None,):
+        yield _estimate(scope, entry, absent, level=level)
 
 
-def averaged(place: Place, entry: MetricPlan, drawn: Drawn) -> tuple[Limited, int | None]:
+def averaged(scope: Scope, entry: MetricPlan, drawn: Drawn) -> tuple[Limited, int | None]:
     """Return a measure that is one number, with its limits, and how many classes it is an average over, if it is."""
-    used, lacking = _classes_used(place.sample, weighed(place.summary, entry), entry)
-    return limited(place, place.summary, entry, drawn).doubted(lacking), used
+    used, lacking = _classes_used(scope.sample, weighed(scope.summary, entry), entry)
+    return limited(scope, scope.summary, entry, drawn).doubted(lacking), used
 
 
-def limited(place: Place, summary: Summary, entry: MetricPlan, drawn: Drawn, k: int = 0) -> Limited:
+def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: int = 0) -> Limited:
     """Return a measure, of its k-th class where it is taken for each, with its limits and what is wrong with them.
 
     Limits are those of its method, or percentiles where that has none from the replicates.
@@ -146,7 +146,7 @@ def limited(place: Place, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     if unlimited is not None:
         return unlimited
     value, options = drawn.value, entry.of_class[k] if entry.of_class else entry.params
-    given = Given(entry, summary, options, value, place.plan.level, place.plan.importance, drawn)
+    given = Given(entry, summary, options, value, scope.plan.level, scope.plan.importance, drawn)
     try:
         limits, method = registry[entry.method].limits(given), entry.method
     except NoLimits as fault:
@@ -156,8 +156,8 @@ def limited(place: Place, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     ends = None if limits is None else _within(limits, entry, options)
     method = "none" if limits is None else limits.method or method
     estimate = Limited(value, ends, method, drawn=drawn if entry.drawn else None)
-    estimate = estimate.doubted(drawn.doubt(place.plan.level) if entry.drawn else None)
-    estimate = estimate.doubted(_thin(place, summary, entry, drawn))
+    estimate = estimate.doubted(drawn.doubt(scope.plan.level) if entry.drawn else None)
+    estimate = estimate.doubted(_thin(scope, summary, entry, drawn))
     return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
 
 
@@ -167,9 +167,9 @@ def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, Any]) -> tu
     return max(float(limits.lower), low), min(float(limits.upper), high)
 
 
-def _thin(place: Place, summary: Summary, entry: MetricPlan, drawn: Drawn) -> str | None:
+def _thin(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> str | None:
     """Return why the noise of a measure of gaps is not seen in its bins; None where it is, or needs not be seen."""
-    weighted = place.plan.importance
+    weighted = scope.plan.importance
     if not (entry.drawn or (weighted and entry.metric.interval == "gaps")):
         return None
     return thin(summary, entry, float(kish(summary.weights)) if weighted and not drawn.clustered else drawn.units)
@@ -190,22 +190,22 @@ def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[
 
 
 def _estimate(
-    place: Place, entry: MetricPlan, estimate: Limited, blind: float | None = None, *, level: str | None = None,
+    scope: Scope, entry: MetricPlan, estimate: Limited, blind: float | None = None, *, level: str | None = None,
     used: int | None = None,
 ) -> Estimate:
-    sample, part, value, drawn = place.sample, place.part, estimate.value, estimate.drawn
+    sample, subset, value, drawn = scope.sample, scope.subset, estimate.value, estimate.drawn
     chosen = None if level is None else sample.levels.index(level)
     shown = entry.shown if chosen is None else entry.shown_of(chosen)
-    measured = estimate.status != "insufficient" and place.serves(entry)
-    n, events = place.support(entry, chosen) if measured else place.rows(chosen)
+    measured = estimate.status != "insufficient" and scope.serves(entry)
+    n, events = scope.support(entry, chosen) if measured else scope.rows(chosen)
     moved = math.nan if drawn is None or drawn.shift is None else abs(float(drawn.shift))
     return Estimate(
-        dataset=sample.dataset, **sample.named(place.model), slice=None if part.slice is None else dict(part.slice),
+        dataset=sample.dataset, **sample.named(scope.model), slice=None if subset.slice is None else dict(subset.slice),
         metric=entry.metric.name, params=shown, average=entry.average, class_=level, value=value,
-        lower=estimate.lower, upper=estimate.upper, level=place.plan.level if estimate.limits else None,
+        lower=estimate.lower, upper=estimate.upper, level=scope.plan.level if estimate.limits else None,
         method=estimate.method, n=n, events=events, status=estimate.status, reason=estimate.reason, classes_used=used,
         no_information=None if blind is None or math.isnan(blind) else blind,
         skill=None if blind is None else skill(entry, math.nan if value is None else value, blind),
         undefined_replicates=estimate.missing, error_bound=None if math.isnan(moved) else moved,
-        monte_carlo_error=None if drawn is None else monte_carlo_error(drawn.known, place.plan.level),
+        monte_carlo_error=None if drawn is None else monte_carlo_error(drawn.known, scope.plan.level),
     )

@@ -12,7 +12,7 @@ from evalpipe.engine.confusion import confusion
 from evalpipe.engine.costs import cost_references
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.disparities import disparities
-from evalpipe.engine.estimates import Place, insufficient, not_served
+from evalpipe.engine.estimates import Scope, insufficient, not_served
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
@@ -106,20 +106,20 @@ def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
     """Add the tables of one model on one dataset."""
     plan, sample = one.plan, one.sample
     rows: list[Estimate] = []
-    for number, part in enumerate(one.parts):
-        if part.beside is not None:
+    for number, subset in enumerate(one.subsets):
+        if subset.beside is not None:
             continue
         summary = one.summaries.get((name, number))
-        place = Place(plan, sample, name, number, part, summary or one.summaries[name, 0])
+        scope = Scope(plan, sample, name, number, subset, summary or one.summaries[name, 0])
         for entry in plan.metrics:
-            if not place.serves(entry):
-                rows += not_served(place, entry)
+            if not scope.serves(entry):
+                rows += not_served(scope, entry)
             elif summary is None:
-                rows += insufficient(place, entry)
+                rows += insufficient(scope, entry)
             else:
-                rows += estimates_of(place, entry, one.replicates)
+                rows += estimates_of(scope, entry, one.replicates)
     found.estimates += rows
-    found.confusion += [table for place in one.places(name) for table in confusion(place)]
+    found.confusion += [table for scope in one.scopes(name) for table in confusion(scope)]
     found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)
     found.warnings += notes(plan, sample, name, one.summaries[name, 0], rows)
     each, best = profits(plan, sample, name, one.summaries[name, 0], one.replicates)

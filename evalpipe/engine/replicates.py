@@ -21,9 +21,9 @@ from evalpipe.engine.curves.bands import curve_heights
 from evalpipe.engine.curves.bins import STRATEGIES, bin_edges, event_rates
 from evalpipe.engine.curves.calibration import isotonic_heights, isotonic_places, window_rates
 from evalpipe.engine.curves.decision import net_benefits
-from evalpipe.engine.parts import Part, parts
 from evalpipe.engine.profit import Campaign
 from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import Subset, subsets
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
 from evalpipe.intervals.resampling import Design, block_counts, blocks, jackknife_counts, split, stream
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
 
 Key = tuple[str, int, int]
-"""A model, the number of a part, and the number of a metric in the plan."""
+"""A model, the number of a subset, and the number of a metric in the plan."""
 
 CELLS = 200_000
 """Weights summed up at once, few enough for the processor's cache; changes no result."""
@@ -55,7 +55,7 @@ TIMES = 25
 class Replicates:
     """The replicates of one dataset.
 
-    ``metrics[model, part, i]`` are those [B] of the plan's i-th metric, [B, K] where it is taken for each class;
+    ``metrics[model, subset, i]`` are those [B] of the plan's i-th metric, [B, K] where it is taken for each class;
     ``curves[model, name]`` those of the heights of a curve [B, points], or of the event rates of reliability bins;
     where the interval method needs them, ``jackknife`` the values with a group of rows left out [J], ``errors`` the
     standard error of each replicate [B], and ``error`` that of the value itself; ``shift`` by how much the values of
@@ -100,9 +100,9 @@ class _Task:
         for counts in block_counts(self.design, number, size, seed, self.sample.dataset):
             draws, scale, prior = Draws(counts), self._scale(counts), priors[first : first + len(counts)]
             first += len(counts)
-            for (model, part), chosen, summary in self._summaries(draws):
+            for (model, subset), chosen, summary in self._summaries(draws):
                 drawn = prior[chosen] if len(priors) else None
-                self._add(found, model, part, summary, None if scale is None else scale[chosen], drawn)
+                self._add(found, model, subset, summary, None if scale is None else scale[chosen], drawn)
             for drawn in counts if self.with_errors else ():
                 for key, square in self._squares(drawn, grouped):
                     found["error", *key].append(np.sqrt(square)[None])
@@ -110,10 +110,10 @@ class _Task:
 
     @cached_property
     def stacks(self) -> list[tuple[list[tuple[str, int]], Stack]]:
-        """The views in stacks of parts that share no rows: all rows, and the slices of each slicing."""
+        """The views in stacks of subsets that share no rows: all rows, and the slices of each slicing."""
         held: dict[Any, list[tuple[str, int]]] = defaultdict(list)
-        for model, part in self.views:
-            held[model, self.apart.get(part, (part,))].append((model, part))
+        for model, subset in self.views:
+            held[model, self.apart.get(subset, (subset,))].append((model, subset))
         return [(keys, Stack(tuple(self.views[key] for key in keys))) for keys in held.values()]
 
     def _summaries(self, draws: Draws) -> Iterator[tuple[tuple[str, int], slice, Summary]]:
@@ -131,12 +131,12 @@ class _Task:
         return stream(self.plan.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
 
     def _add(
-        self, found: dict[Any, list[Floats]], model: str, part: int, summary: Summary, scale: Floats | None,
+        self, found: dict[Any, list[Floats]], model: str, subset: int, summary: Summary, scale: Floats | None,
         prior: Floats | None,
     ) -> None:
         for i in self.wanted:
-            found["metric", model, part, i].append(_value(summary, self.plan.entries[i], scale, prior))
-        if part == 0:
+            found["metric", model, subset, i].append(_value(summary, self.plan.entries[i], scale, prior))
+        if subset == 0:
             for name, heights in self._curves(model, summary):
                 found["curve", model, name].append(heights)
 
@@ -166,10 +166,10 @@ class _Task:
 
     def base_values(self) -> Iterator[tuple[Key, Floats]]:
         """Yield the values on the grid of what was observed."""
-        for (model, part), seen in self.views.items():
+        for (model, subset), seen in self.views.items():
             summary = Summary(seen.rows, seen.weights(self.base))
             for i in self.wanted:
-                yield (model, part, i), values(summary, self.plan.entries[i])[0]
+                yield (model, subset, i), values(summary, self.plan.entries[i])[0]
 
     def left_out(self) -> dict[Key, Floats]:
         """Return the values of the metrics whose limits need a jackknife with each group of units left out in turn."""
@@ -177,9 +177,9 @@ class _Task:
         found: dict[Key, list[Floats]] = defaultdict(list)
         generator = stream(self.plan.seed, "jackknife", self.sample.dataset)
         for counts in jackknife_counts(self.design, generator) if wanted else ():
-            for (model, part), _, summary in self._summaries(Draws(counts)):
+            for (model, subset), _, summary in self._summaries(Draws(counts)):
                 for i in wanted:
-                    found[model, part, i].append(values(summary, self.plan.entries[i]))
+                    found[model, subset, i].append(values(summary, self.plan.entries[i]))
         return {key: np.concatenate(values) for key, values in found.items()}
 
     @cached_property
@@ -197,12 +197,12 @@ class _Task:
         The jackknife of groups: Tukey (1958). What was drawn twice counts as two observations, each in its own group.
         """
         left = counts - np.concatenate(list(split(generator, counts, FOLDS)))
-        for (model, part), seen in self.views.items():
+        for (model, subset), seen in self.views.items():
             summary = Summary(seen.rows, seen.weights(left))
             for i in self.with_errors:
                 found = values(summary, self.plan.entries[i])
                 square = ((found - found.mean(axis=0)) ** 2).sum(axis=0)
-                yield (model, part, i), np.asarray((FOLDS - 1) / FOLDS * square)
+                yield (model, subset, i), np.asarray((FOLDS - 1) / FOLDS * square)
 
     def own_errors(self) -> dict[Key, Floats]:
         """Return the standard errors of the values whose limits need them."""
@@ -216,11 +216,11 @@ class _Task:
 
 def draw(
     plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
-    divide: Callable[[Plan, Sample], Sequence[Part]] = parts, advance: Callable[[int], None] = lambda _: None,
+    divide: Callable[[Plan, Sample], Sequence[Subset]] = subsets, advance: Callable[[int], None] = lambda _: None,
 ) -> Replicates:
     """Draw the replicates that the plan asks for.
 
-    ``summaries`` are those of each model in each part of the sample that ``divide`` makes, and that is large enough.
+    ``summaries`` are those of each model in each subset of the sample that ``divide`` makes, and that is large enough.
     """
     # Once an array as large as this was freed, glibc no longer asks the system for every batch of arrays anew: twice as
     # fast. It is never written to, so it takes no memory.
@@ -268,7 +268,7 @@ def _workers(plan: Plan) -> int:
 
 def _task(
     plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
-    divide: Callable[[Plan, Sample], Sequence[Part]],
+    divide: Callable[[Plan, Sample], Sequence[Subset]],
 ) -> _Task | None:
     """Put together what is drawn; None where nothing is."""
     wanted = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
@@ -287,17 +287,18 @@ def _task(
         (name, k): _view(plan, drawn, how, name, divided[k], [e for (m, _), e in edges.items() if m == name])
         for name, k in summaries
     }
-    apart = {k: part.slicing for k, part in enumerate(divided) if part.slicing is not None and part.beside is None}
+    slices = {k: subset for k, subset in enumerate(divided) if subset.slice is not None}
+    apart = {k: subset.slicing for k, subset in slices.items() if subset.slicing is not None}
     places = {n: isotonic_places(summaries[n, 0]) for n in probable}
     return _Task(plan, drawn, how, views, wanted, edges, banded, places, apart, campaign)
 
 
-def _view(plan: Plan, sample: Sample, design: Design, name: str, part: Part, edges: Sequence[Floats]) -> View:
+def _view(plan: Plan, sample: Sample, design: Design, name: str, subset: Subset, edges: Sequence[Floats]) -> View:
     rows = rows_of(sample, sample.models[name])
     unit = np.arange(sample.n) if design.unit is None else design.unit
     return view(
-        rows if part.rows is None else rows.taken(part.rows), part.of(unit), part.of(design.factor),
-        part.of(sample.weight), np.concatenate(edges) if edges else None, exact=plan.mode == "exact",
+        rows if subset.rows is None else rows.taken(subset.rows), subset.of(unit), subset.of(design.factor),
+        subset.of(sample.weight), np.concatenate(edges) if edges else None, exact=plan.mode == "exact",
     )
 
 

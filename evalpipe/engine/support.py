@@ -10,16 +10,16 @@ from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.parts import Part
+    from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
 
 
-def counts(sample: Sample, part: Part, rows: Any) -> Summary:
-    """Return statistics of ``rows``, those of an event in a part, with two weights each: observations, and events.
+def counts(sample: Sample, subset: Subset, rows: Any) -> Summary:
+    """Return statistics of ``rows``, those of an event in a subset, with two weights each: observations, and events.
 
     The second is a row's observations where it is an event, else 0.
     """
-    observed = part.of(sample.observations)
+    observed = subset.of(sample.observations)
     return Summary(rows, np.stack([observed, observed * rows.truth]))
 
 

@@ -13,8 +13,8 @@ from evalpipe.chapters.recalibrate.compute import fold_of, recalibrated
 from evalpipe.chapters.thresholds.plan import RulePlan, called
 from evalpipe.engine.cuts import NOWHERE, Best, best, kept, resampled
 from evalpipe.engine.drawn import ONE_CLUSTER, Drawn
-from evalpipe.engine.parts import whole
 from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import whole
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.results import Constraint, Threshold

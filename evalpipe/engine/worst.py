@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.engine.averages import values
-from evalpipe.engine.estimates import Place, averaged
-from evalpipe.engine.parts import Part, part_of, summaries_of, whole
+from evalpipe.engine.estimates import Scope, averaged
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import Subset, subset_of, summaries_of, whole
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.resampling import split, stream
 from evalpipe.results import Warned, WorstSlice
@@ -47,14 +47,14 @@ class Candidate:
     chosen: tuple[tuple[int, int], ...]
     n: int
 
-    def part(self, sample: Sample) -> Part:
+    def subset(self, sample: Sample) -> Subset:
         """Return the rows that are in all of its slices."""
         inside = np.ones(sample.n, bool)
         labels: dict[str, str] = {}
         for column, code in self.chosen:
             inside &= sample.searched[column].codes == code
             labels |= sample.searched[column].labels[code]
-        return part_of(sample, np.flatnonzero(inside), MappingProxyType(labels), None)
+        return subset_of(sample, np.flatnonzero(inside), MappingProxyType(labels), None)
 
 
 def worst_slices(plan: Plan, one: Evaluated) -> list[WorstSlice]:
@@ -117,9 +117,9 @@ def _ranked(
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
     scores = []
     for candidate in candidates:
-        part = candidate.part(sample)
+        subset = candidate.subset(sample)
         generator = stream(seed, "worst", sample.dataset, *(code for pair in candidate.chosen for code in pair))
-        value, error = _with_error(rows.taken(part.rows), part.of(weights), part.of(sizes), entry, generator)
+        value, error = _with_error(rows.taken(subset.rows), subset.of(weights), subset.of(sizes), entry, generator)
         if np.isfinite(value):
             scores.append((sign * (value - overall) - CAUTION * error, candidate))
     scores = [pair for pair in scores if np.isfinite(pair[0])]
@@ -143,29 +143,29 @@ def _drawn(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], searched: int
 ) -> list[WorstSlice]:
     """Return the slices with limits by the method of the measure, and what tells them from all rows."""
-    def divide(_: Plan, drawn: Sample) -> list[Part]:
-        return [whole(drawn), *(candidate.part(drawn) for candidate in ranked)]
+    def divide(_: Plan, drawn: Sample) -> list[Subset]:
+        return [whole(drawn), *(candidate.subset(drawn) for candidate in ranked)]
 
-    parts = divide(plan, sample)
-    summaries = summaries_of(plan, sample, parts)
+    subsets = divide(plan, sample)
+    summaries = summaries_of(plan, sample, subsets)
     narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False, profit_drawn=False)
     replicates = draw(narrow, sample, summaries, divide) if ranked else Replicates()
-    places = [Place(narrow, sample, name, k, part, summaries[name, k]) for k, part in enumerate(parts)]
-    overall = places[0].drawn(entry, replicates)
-    return [_row(place.seen_by(entry), entry, replicates, overall, searched) for place in places[1:]]
+    scopes = [Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets)]
+    overall = scopes[0].drawn(entry, replicates)
+    return [_row(scope.seen_by(entry), entry, replicates, overall, searched) for scope in scopes[1:]]
 
 
-def _row(place: Place, entry: MetricPlan, replicates: Replicates, overall: Drawn, searched: int) -> WorstSlice:
-    """Return the record of a slice, whose rank is the number of its part; ``overall`` is the measure in all rows."""
-    drawn, sample = place.drawn(entry, replicates), place.sample
-    estimate, _ = averaged(place, entry, drawn)
+def _row(scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, searched: int) -> WorstSlice:
+    """Return the record of a slice, whose rank is the number of its subset; ``overall`` is the measure in all rows."""
+    drawn, sample = scope.drawn(entry, replicates), scope.sample
+    estimate, _ = averaged(scope, entry, drawn)
     difference = drawn - overall
-    p, (n, events) = _p_value(difference, place.plan.level), place.rows()
+    p, (n, events) = _p_value(difference, scope.plan.level), scope.rows()
     return WorstSlice(
-        dataset=sample.dataset, **sample.named(place.model), rank=place.number, slice=dict(place.part.slice or {}),
+        dataset=sample.dataset, **sample.named(scope.model), rank=scope.number, slice=dict(scope.subset.slice or {}),
         metric=entry.metric.name, params=entry.shown, average=entry.average, n=n, events=events,
         value=drawn.value, overall=overall.value, difference=difference.value, lower=estimate.lower,
-        upper=estimate.upper, level=place.plan.level if estimate.limits else None, p_value=p,
+        upper=estimate.upper, level=scope.plan.level if estimate.limits else None, p_value=p,
         p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,
         status=estimate.status, reason=estimate.reason,
     )

@@ -94,7 +94,7 @@ class Field:
     @property
     def clusters(self) -> int | None:
         """How many clusters the rows are of; None where they are not clustered."""
-        return self.evaluated.parts[0].clusters
+        return self.evaluated.subsets[0].clusters
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability]:

@@ -1,4 +1,4 @@
-"""The parts of a dataset in which measures are taken: all its rows, then each slice."""
+"""The subsets of a dataset in which measures are taken: all its rows, each slice, and the rest of each slice."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a dataset.
+class Subset:
+    """All rows of a dataset, a slice of them, or the rest of one.
 
-    ``slice`` are its labels, None for all rows; ``slicing`` the number of the way of slicing that it belongs to;
+    ``slice`` are the labels of a slice, None for others; ``slicing`` the number of the way of slicing that it is of;
     ``rows`` [m] the positions of its rows, None for all; ``n`` its observations and ``events`` those that are events,
-    of a binary outcome. ``beside`` is the number of the slice of which the part is the rest; ``cluster`` the numbers of
-    the clusters of all rows of the dataset, if any.
+    of a binary outcome. ``beside`` is the number of the slice of which it is the rest; ``cluster`` the numbers of the
+    clusters of all rows of the dataset, if any.
     """
 
     slice: Mapping[str, str] | None
@@ -43,7 +43,7 @@ class Part:
         return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
 
     def of(self, values: Any) -> Any:
-        """Return what belongs to the part's rows out of values of all rows."""
+        """Return the values of its rows, out of those of all rows."""
         return values if self.rows is None or values is None else values[self.rows]
 
     def of_level(self, sample: Sample, level: int) -> int:
@@ -52,57 +52,57 @@ class Part:
         return _count(sample, rows if self.rows is None else self.rows[rows])
 
 
-def parts(plan: Plan, sample: Sample) -> tuple[Part, ...]:
+def subsets(plan: Plan, sample: Sample) -> tuple[Subset, ...]:
     """Return all rows, then the slices of every slicing in turn, then the rest of each where it is its reference."""
     found = [whole(sample)]
     for number, slicing in enumerate(sample.slicings):
         found += [_slice(sample, number, k) for k in range(len(slicing.labels))]
     if plan.slices.reference == "rest":
-        found += [_rest(sample, number, part) for number, part in enumerate(found) if part.rows is not None]
+        found += [_rest(sample, number, subset) for number, subset in enumerate(found) if subset.rows is not None]
     return tuple(found)
 
 
-def summaries_of(plan: Plan, sample: Sample, parts: Sequence[Part]) -> dict[tuple[str, int], Summary]:
-    """Return the statistics of each model in each part, by its number, that is large enough."""
+def summaries_of(plan: Plan, sample: Sample, subsets: Sequence[Subset]) -> dict[tuple[str, int], Summary]:
+    """Return the statistics of each model in each subset, by its number, that is large enough."""
     weights, found = sample.weights, {}
     for name, model in sample.models.items():
         rows = rows_of(sample, model)
-        for number, part in enumerate(parts):
-            if part.rows is None:
+        for number, subset in enumerate(subsets):
+            if subset.rows is None:
                 found[name, number] = Summary(rows, weights)
-            elif plan.slices.enough(part.n):
-                found[name, number] = Summary(rows.taken(part.rows), part.of(weights))
+            elif plan.slices.enough(subset.n):
+                found[name, number] = Summary(rows.taken(subset.rows), subset.of(weights))
     return found
 
 
-def whole(sample: Sample) -> Part:
+def whole(sample: Sample) -> Subset:
     """Return all rows of a dataset; a coarsened sample has the counts of the one that it was made of."""
-    return Part(None, None, None, sample.summary.n, sample.summary.events, cluster=sample.cluster)
+    return Subset(None, None, None, sample.summary.n, sample.summary.events, cluster=sample.cluster)
 
 
-def _rest(sample: Sample, number: int, part: Part) -> Part:
+def _rest(sample: Sample, number: int, subset: Subset) -> Subset:
     others = np.ones(sample.n, bool)
-    others[part.rows] = False
-    return replace(part_of(sample, np.flatnonzero(others), None, part.slicing), beside=number)
+    others[subset.rows] = False
+    return replace(subset_of(sample, np.flatnonzero(others), None, subset.slicing), beside=number)
 
 
-def _slice(sample: Sample, slicing: int, number: int) -> Part:
+def _slice(sample: Sample, slicing: int, number: int) -> Subset:
     held = sample.slicings[slicing]
-    return part_of(sample, np.flatnonzero(held.codes == number), held.labels[number], slicing)
+    return subset_of(sample, np.flatnonzero(held.codes == number), held.labels[number], slicing)
 
 
-def part_of(sample: Sample, rows: Wholes, labels: Mapping[str, str] | None, slicing: int | None) -> Part:
-    """Return the part of a dataset that these rows are."""
+def subset_of(sample: Sample, rows: Wholes, labels: Mapping[str, str] | None, slicing: int | None) -> Subset:
+    """Return the subset of a dataset that these rows are."""
     events = _count(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
-    return Part(labels, slicing, rows, _count(sample, rows), events, cluster=sample.cluster)
+    return Subset(labels, slicing, rows, _count(sample, rows), events, cluster=sample.cluster)
 
 
-def reported(sample: Sample, model: Predictions, part: Part) -> Part:
-    """Return what is left of a part without the rows of the model's equivocal zone."""
+def reported(sample: Sample, model: Predictions, subset: Subset) -> Subset:
+    """Return what is left of a subset without the rows of the model's equivocal zone."""
     if model.reportable is None:
-        return part
-    rows = np.flatnonzero(model.reportable) if part.rows is None else part.rows[model.reportable[part.rows]]
-    return replace(part_of(sample, rows, part.slice, part.slicing), beside=part.beside)
+        return subset
+    rows = np.flatnonzero(model.reportable) if subset.rows is None else subset.rows[model.reportable[subset.rows]]
+    return replace(subset_of(sample, rows, subset.slice, subset.slicing), beside=subset.beside)
 
 
 def _count(sample: Sample, rows: Wholes) -> int:
