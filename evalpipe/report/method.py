@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe import constants, numbers
+from evalpipe.chapters import functions
 from evalpipe.intervals.declare import registry
 from evalpipe.report import wording
 from evalpipe.report.page import (
@@ -20,13 +22,12 @@ from evalpipe.report.page import (
     Table,
     Text,
 )
-from evalpipe.report.procedures import procedures, recalibrators
+from evalpipe.report.procedures import HEADINGS, procedures, recalibrators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from evalpipe.report.page import Block, Cell
-    from evalpipe.report.procedures import Procedure
     from evalpipe.results import MetricSummary, Results
 
 CELLS = (
@@ -54,8 +55,7 @@ def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
     yield Section("method", "Method", (
         Heading("Rules"), Facts(tuple(_rules(results)), "rules"), *_intervals(results),
-        *_procedures("Recalibration", recalibrators(results)),
-        *_procedures("Bands, differences and slices", procedures(results)), *_measures(results)))
+        *_procedures(results), *_measures(results)))
 
 
 def _rules(results: Results) -> Iterator[tuple[str, str]]:
@@ -151,11 +151,16 @@ def _cited(text: str, reference: str | None) -> Cell:
     return (text, " ", Cite(reference)) if reference else text
 
 
-def _procedures(title: str, explained: Iterable[Procedure]) -> Iterator[Block]:
-    entries = tuple((procedure.name, _cited(procedure.text, procedure.reference)) for procedure in explained)
-    if entries:
-        yield Heading(title)
-        yield Facts(entries, "rules")
+def _procedures(results: Results) -> Iterator[Block]:
+    """Explain how bands were made, and what the chapters did."""
+    of_chapters = (explain(results) for explain in functions("card", "procedures"))
+    explained = [*chain(procedures(results), recalibrators(results), *of_chapters)]
+    for heading in HEADINGS:
+        entries = tuple((procedure.name, _cited(procedure.text, procedure.reference))
+                        for procedure in explained if procedure.heading == heading)
+        if entries:
+            yield Heading(heading)
+            yield Facts(entries, "rules")
 
 
 def _measures(results: Results) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.chapters import functions
 from evalpipe.report import equivocal, wording
 from evalpipe.report.page import Box, Facts, Heading, Section
 
@@ -23,15 +24,16 @@ SCALES = {
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
-    models = tuple(Box(tuple(_model(model)), "model") for model in results.models)
+    models = tuple(Box(tuple(_model(results, model)), "model") for model in results.models)
     yield Section("models", "Models", (Box(models, "models"),))
 
 
-def _model(model: ModelSummary) -> Iterator[Block]:
+def _model(results: Results, model: ModelSummary) -> Iterator[Block]:
+    of_chapters = (fact for facts in functions("card", "facts") for fact in facts(results, model))
     yield Heading(model.label)
     yield Facts((
         ("Name in the spec", model.name), *_columns(model), *_scale(model), *_threshold(model),
-        *equivocal.facts(model)))
+        *equivocal.facts(model), *of_chapters))
     if model.characteristics:
         yield Heading("Characteristics stated in the spec", 4)
         yield Facts(tuple(

@@ -1,8 +1,8 @@
 """What a card is made of: sections of headings, paragraphs, tables, facts and figures, as frozen values.
 
-How a section is written. A module has a function ``sections(results) -> Iterator[Section]``, which yields nothing
-where the results hold nothing for it, and stands in `report.contents.SECTIONS`. Contents, order and figure numbers
-follow from that tuple, the HTML from `templates/blocks.html`, which has one macro for each block of this module. So a
+How a section is written. The ``card.py`` of a chapter has a function ``sections(results) -> Iterator[Section]``, which
+yields nothing where the results hold nothing for it. Contents, order and figure numbers follow from the order of the
+chapters, the HTML from `templates/blocks.html`, which has one macro for each block of this module. So a
 section is written in words and numbers alone::
 
     def sections(results: Results) -> Iterator[Section]:

@@ -12,14 +12,20 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
+RECALIBRATION, DIFFERENCES = "Recalibration", "Bands, differences and slices"
+
+HEADINGS = (RECALIBRATION, DIFFERENCES)
+"""What procedures are of, in the order of the section on the method."""
+
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What is done, and who says so."""
+    """What is done, and who says so; ``heading`` is one of `HEADINGS`."""
 
     name: str
     text: str
     reference: str | None = None
+    heading: str = DIFFERENCES
 
 
 BANDS = Procedure(
@@ -105,6 +111,7 @@ FITTED_APART = Procedure(
     "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. Each was "
     "fitted on rows of a dataset kept for this, and applied as it is to the evaluated rows. Where a method takes "
     "logarithms, probabilities of 0 and 1 are first moved off them; such rows are counted as clipped.",
+    heading=RECALIBRATION,
 )
 CROSS_FITTED = Procedure(
     "Fit",
@@ -115,6 +122,7 @@ CROSS_FITTED = Procedure(
     "such rows are counted as clipped.",
     "Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions. Journal of the Royal "
     "Statistical Society, Series B 36(2), 111–133.",
+    RECALIBRATION,
 )
 
 
@@ -144,4 +152,4 @@ def recalibrators(results: Results) -> Iterator[Procedure]:
     yield CROSS_FITTED if any(record.folds is not None for record in results.recalibration) else FITTED_APART
     used = dict.fromkeys(record.method for record in results.recalibration)
     known = (registry[method] for method in used if method in registry)
-    yield from (Procedure(entry.title, entry.text, entry.reference) for entry in known)
+    yield from (Procedure(entry.title, entry.text, entry.reference, RECALIBRATION) for entry in known)
