@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.averages import values
 from evalpipe.engine.coarse import coarsened
 from evalpipe.engine.curves.bands import curve_heights
 from evalpipe.engine.curves.bins import STRATEGIES, bin_edges, event_rates
 from evalpipe.engine.curves.calibration import isotonic_heights, isotonic_places, window_rates
 from evalpipe.engine.curves.decision import net_benefits
-from evalpipe.engine.profit import Campaign
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import Subset, subsets
 from evalpipe.intervals.bootstrap import FOLDS
@@ -153,7 +153,7 @@ class _Task:
         if model in self.banded:
             yield from curve_heights(summary).items()
         if self.campaign is not None and self.sample.models[model].score is not None:
-            yield "profit", self.campaign.heights(summary)
+            yield "profit", self.campaign.profits(summary)
 
     def _scale(self, counts: Any) -> Floats | None:
         """Return what brings a measure that grows with the rows to as many as there are, where draws vary in size [b].

@@ -12,7 +12,7 @@ import pytest
 from engine.runs import BOTH, intervals, people, read_sample, run
 from evalpipe.data.catalog import look
 from evalpipe.data.sample import Sample
-from evalpipe.engine.profit import Campaign
+from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.replicates import design
 from evalpipe.intervals.resampling import block_counts, blocks
 from evalpipe.plan.resolve import plan
@@ -104,7 +104,7 @@ def drawn(sample: Sample, results: Results, replicates: int = 100) -> np.ndarray
                 weight = np.ones(len(take)) if sample.weight is None else sample.weight[take]
                 summary = Summary(Rows(sample.truth[take], None, model.probability[take]), weight)
                 campaign = Campaign.of(made, sample)
-                found.append(replace(campaign, total=float(weight.sum())).heights(summary) / weight.sum())
+                found.append(replace(campaign, total=float(weight.sum())).profits(summary) / weight.sum())
     return np.array(found) * sample.weights.sum()
 
 

@@ -1,0 +1,118 @@
+"""What rows cost if one level is predicted for all of them, and what contacting the rows of highest score brings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.chapters.costs.compute_campaign import Campaign
+from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
+from evalpipe.intervals.bands import pointwise_band
+from evalpipe.intervals.bootstrap import percentile_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.plan.plan import Plan
+    from evalpipe.statistics import Summary
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Any]:
+    """Return the named costs, those of predicting one level for all rows, and the profit by depth with the best one."""
+    costs = {} if plan.costs is None else plan.costs.named
+    profits = [table for dataset in evaluated for table in _profits(plan, dataset)]
+    return {
+        "costs": [NamedCost(truth=truth, predicted=predicted, cost=cost) for (truth, predicted), cost in costs.items()],
+        "cost_references": [row for dataset in evaluated for row in _references(plan, dataset.sample)],
+        "profit": [row for by_depth, _ in profits for row in by_depth],
+        "best_profit": [best for _, best in profits],
+    }
+
+
+def _references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
+    """Yield the mean cost of the rows if each level in turn is predicted for all; nothing where no costs are named."""
+    if plan.costs is None:
+        return
+    codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
+    weights = np.bincount(codes, sample.weights, len(sample.levels))
+    costs = (weights[:, None] * np.asarray(plan.costs.matrix)).sum(axis=0) / weights.sum()
+    cheapest = int(costs.argmin())
+    for k, level in enumerate(sample.levels):
+        yield CostReference(dataset=sample.dataset, level=level, cost=float(costs[k]), cheapest=k == cheapest)
+
+
+def _profits(plan: Plan, dataset: Evaluated) -> Iterator[tuple[list[Profit], BestProfit]]:
+    """Yield the profit by depth of each model that ranks rows, and where it is largest; nothing without a campaign."""
+    campaign = Campaign.of(plan, dataset.sample)
+    for model in dataset.sample.models:
+        if campaign is not None and dataset.summaries[model, 0].rows.ranked:
+            yield _profit(plan, campaign, dataset, model)
+
+
+def _profit(plan: Plan, campaign: Campaign, dataset: Evaluated, model: str) -> tuple[list[Profit], BestProfit]:
+    """Return the profit of a model after each group of its ranked rows, and where it is largest."""
+    drawn = _drawn(dataset, model)
+    columns = _columns(campaign, dataset.summaries[model, 0])
+    best = int(campaign.best(columns["profit"]))
+    columns |= {"best": columns["group"] == best} | _limits(campaign, drawn, plan.level)
+    about = {"dataset": dataset.sample.dataset, **dataset.sample.named(model)}
+    return [
+        Profit(**about, **{name: None if values is None else values[k].item() for name, values in columns.items()})
+        for k in columns["group"]
+    ], BestProfit(**about, **_best(campaign, columns["profit"], best, drawn, plan.level))
+
+
+def _drawn(dataset: Evaluated, model: str) -> Floats | None:
+    """Return the profit of the replicates by depth, [B, groups + 1]; None where they tell no spread."""
+    drawn = dataset.replicates.curves.get((model, "profit"))
+    if drawn is None or dataset.sample.summary.clusters == 1:
+        return None
+    defined = drawn[~np.isnan(drawn).any(axis=-1)]
+    return defined if len(defined) > 1 else None
+
+
+def _columns(campaign: Campaign, summary: Summary) -> dict[str, Any]:
+    """Return what the data say of each depth, each [groups + 1], by the fields of `Profit`."""
+    contacted, events = campaign.ranked(summary)
+    profit = campaign.earned(contacted, events)
+    return {
+        "group": np.arange(len(contacted)),
+        "population": np.diff(contacted, prepend=0.0),
+        "captured": np.diff(events, prepend=0.0),
+        "contacted": contacted,
+        "found": events,
+        "profit": profit,
+        "profit_per_row": profit / contacted[-1],
+        "profit_random": campaign.earned(contacted, contacted * (events[-1] / contacted[-1])),
+        "profit_wizard": campaign.earned(contacted, np.minimum(contacted, events[-1])),
+        "incremental": np.diff(profit, prepend=0.0),
+    }
+
+
+def _limits(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str, Any]:
+    """Return the limits of the profit at each depth, and in what share of the replicates each is the best."""
+    if drawn is None:
+        return dict.fromkeys(("lower", "upper", "share_best"))
+    lower, upper = pointwise_band(drawn, level)
+    times_best = np.bincount(campaign.best(drawn), minlength=drawn.shape[-1])
+    return {"lower": lower, "upper": upper, "share_best": times_best / len(drawn)}
+
+
+def _best(campaign: Campaign, profits: Floats, best: int, drawn: Floats | None, level: float) -> dict[str, Any]:
+    """Return the best depth and the profit there, with limits and less its optimism, by the fields of `BestProfit`."""
+    known = {"group": best, "groups": campaign.terms.groups, "profit": float(profits[best])}
+    if drawn is None:
+        return known | dict.fromkeys(("group_lower", "group_upper", "lower", "upper", "corrected"))
+    depths = campaign.best(drawn)
+    largest = np.take_along_axis(drawn, depths[:, None], axis=-1)[:, 0]
+    lower, upper = percentile_limits(largest, level) or (None, None)
+    tail = (1 - level) / 2
+    return known | {
+        "group_lower": int(np.quantile(depths, tail, method="lower")),
+        "group_upper": int(np.quantile(depths, 1 - tail, method="higher")),
+        "lower": lower, "upper": upper, "corrected": float(profits[best]) - float(np.mean(largest - profits[depths])),
+    }

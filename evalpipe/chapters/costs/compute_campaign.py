@@ -1,0 +1,60 @@
+"""The profit of contacting rows from the highest score down, and the depth at which it is largest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.engine.curves.groups import ranked
+from evalpipe.metrics.declare import ratio
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.chapters.costs.plan import ProfitPlan
+    from evalpipe.data.sample import Sample
+    from evalpipe.plan.plan import Plan
+    from evalpipe.statistics import Summary
+
+EVEN = 1e-12
+"""Profits that differ by less than this share of the largest sum that goes into them are equal but for rounding."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What contacting rows brings and costs, on rows that weigh ``total``; ``whole`` says that weights count rows."""
+
+    terms: ProfitPlan
+    whole: bool
+    total: float
+
+    @classmethod
+    def of(cls, plan: Plan, sample: Sample) -> Campaign | None:
+        """Return the spec's ``profit`` for the rows of a sample; None where it declares none."""
+        if plan.profit is None:
+            return None
+        return cls(plan.profit, sample.weight_kind != "importance", float(sample.weights.sum()))
+
+    def ranked(self, summary: Summary) -> tuple[Floats, Floats]:
+        """Return the rows contacted after each group, and the events among them, each [..., groups + 1]."""
+        return ranked(summary, self.terms.groups, whole=self.whole)
+
+    def earned(self, contacted: Floats, events: Floats) -> Floats:
+        """Return the profit of contacting rows of which some are events, of their shape; 0 where none is contacted."""
+        spent = self.terms.cost * contacted + np.where(contacted > 0, self.terms.fixed, 0.0)
+        return np.asarray(self.terms.benefit * events - spent)
+
+    def profits(self, summary: Summary) -> Floats:
+        """Return the profit after each group, [..., groups + 1], of as many rows as there are.
+
+        Replicates may hold more or fewer rows; theirs is the profit of rows like them, ``total`` in number.
+        """
+        contacted, events = self.ranked(summary)
+        scale = ratio(self.total, contacted[..., -1:])
+        return self.earned(contacted * scale, events * scale)
+
+    def best(self, profits: Floats) -> Wholes:
+        """Return where the profit is largest, [...]; of profits that are equal but for rounding, the first."""
+        rounding = EVEN * self.total * (self.terms.benefit + self.terms.cost)
+        return np.asarray(np.argmax(profits >= profits.max(axis=-1, keepdims=True) - rounding, axis=-1))
