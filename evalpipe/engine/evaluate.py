@@ -9,28 +9,21 @@ from evalpipe.chapters import functions
 from evalpipe.chapters.recalibrate.compute import with_variants
 from evalpipe.engine.compare import comparisons
 from evalpipe.engine.confusion import confusion
-from evalpipe.engine.costs import cost_references
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.disparities import disparities
 from evalpipe.engine.estimates import Scope, insufficient, not_served
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
-from evalpipe.engine.priors import observed_shares
-from evalpipe.engine.profit import profits
 from evalpipe.engine.slices import slice_differences, slice_summaries
 from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.engine.worst import cut_short, worst_slices
 from evalpipe.results import (
-    BestProfit,
     Comparison,
     Confusion,
-    CostReference,
     Curve,
     Disparity,
     Estimate,
-    ObservedShare,
-    Profit,
     SliceDifference,
     SliceSummary,
     Threshold,
@@ -61,10 +54,6 @@ class Evaluation:
     slice_differences: list[SliceDifference] = field(default_factory=list)
     disparities: list[Disparity] = field(default_factory=list)
     worst_slices: list[WorstSlice] = field(default_factory=list)
-    cost_references: list[CostReference] = field(default_factory=list)
-    profit: list[Profit] = field(default_factory=list)
-    best_profit: list[BestProfit] = field(default_factory=list)
-    observed: list[ObservedShare] = field(default_factory=list)
     slices: list[SliceSummary] = field(default_factory=list)
     tables: dict[str, Any] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
@@ -85,11 +74,9 @@ def evaluate(
         done.append(one)
         if one.replicates.units is not None:
             found.units[sample.dataset] = one.replicates.units
-        found.observed += observed_shares(plan, sample)
         found.slices += slice_summaries(one)
         for name in sample.models:
             _add_model(found, one, name)
-        found.cost_references += cost_references(plan, sample)
         found.slice_differences += slice_differences(plan, one)
         found.disparities += disparities(plan, one)
         found.worst_slices += worst_slices(plan, one)
@@ -122,6 +109,3 @@ def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
     found.confusion += [table for scope in one.scopes(name) for table in confusion(scope)]
     found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)
     found.warnings += notes(plan, sample, name, one.summaries[name, 0], rows)
-    each, best = profits(plan, sample, name, one.summaries[name, 0], one.replicates)
-    found.profit += each
-    found.best_profit += best

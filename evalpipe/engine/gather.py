@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.engine.equivocal import zone_record
 from evalpipe.engine.no_information import PERMUTATIONS
-from evalpipe.engine.priors import declared_prior
-from evalpipe.results import Method, MetricSummary, ModelSummary, NamedCost, Results, Warned
+from evalpipe.results import Method, MetricSummary, ModelSummary, Results, Warned
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ def gather(
         unit=plan.outcome.unit,
         spec=dict(written),
         spec_sha256=plan.spec_sha256,
-        prevalence=declared_prior(plan, settled),
-        observed=evaluation.observed,
         slices=evaluation.slices,
         weight=asdict(plan.weight) if plan.weight else None,
         exposure=asdict(plan.exposure) if plan.exposure else None,
@@ -57,10 +54,6 @@ def gather(
         disparities=evaluation.disparities,
         worst_slices=evaluation.worst_slices,
         thresholds=list(evaluation.thresholds),
-        costs=_costs(plan),
-        cost_references=evaluation.cost_references,
-        profit=evaluation.profit,
-        best_profit=evaluation.best_profit,
         warnings=[*(_of_spec(problem) for problem in plan.warnings), *evaluation.warnings],
         **evaluation.tables,
     )
@@ -87,11 +80,6 @@ def _models(plan: Plan) -> list[ModelSummary]:
         )
         for model in plan.models.values()
     ]
-
-
-def _costs(plan: Plan) -> list[NamedCost]:
-    pairs = () if plan.costs is None else plan.costs.named.items()
-    return [NamedCost(truth=truth, predicted=predicted, cost=cost) for (truth, predicted), cost in pairs]
 
 
 def _methods(plan: Plan) -> dict[str, str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from chapters.prevalence.test_compute import WORDS, words
 from engine.runs import BOTH, intervals, people, run
-from engine.test_prevalence import WORDS, words
 from evalpipe.report.html import html_page
 from evalpipe.report.names import names_of
 from evalpipe.report.prevalence import sections

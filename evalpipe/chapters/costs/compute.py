@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.evaluate import Evaluated
+    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 

@@ -1,4 +1,4 @@
-"""Predictive values at every prevalence, of each model; and what any model could have at the declared one."""
+"""Predictive values of each model at every prevalence."""
 
 from __future__ import annotations
 
@@ -10,17 +10,13 @@ from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
 from evalpipe.intervals.analytic import predictive_error
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import ratio
-from evalpipe.results import PredictiveLine
 from evalpipe.results.curves.events import PredictiveValueNotes, PredictiveValuePoints, PredictiveValues
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
-    from evalpipe.plan.plan import Plan
 
 GRID = np.arange(101) / 100
-
-OTHERS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""The rates that lines are drawn for."""
+"""The prevalences."""
 
 
 @curve(PredictiveValues, of=("event",), needs="labels")
@@ -71,21 +67,3 @@ def _values(right: float, wrong: float, share: Floats, reach: float) -> list[Flo
     """Return a predictive value and its two limits at each share of the class that is predicted."""
     found, away = right * share, wrong * (1 - share)
     return [ratio(found, found + away * np.exp(shift)) for shift in (0.0, reach, -reach)]
-
-
-def predictive_lines(plan: Plan) -> list[PredictiveLine]:
-    """Return ppv and npv at the declared prevalence along one rate, for some values of the other."""
-    given = plan.prevalence
-    if given is None or plan.task != "binary":
-        return []
-    prior, rates = given.event, np.arange(51) / 50
-    found = []
-    for by, other in (("sensitivity", "specificity"), ("specificity", "sensitivity")):
-        for at in OTHERS:
-            sensitivity, specificity = (rates, at) if by == "sensitivity" else (at, rates)
-            hit, spared = sensitivity * prior, specificity * (1 - prior)
-            ppv = ratio(hit, hit + (1 - specificity) * (1 - prior))
-            npv = ratio(spared, spared + (1 - sensitivity) * prior)
-            points = {"rate": listed(rates), "ppv": listed(ppv), "npv": listed(npv)}
-            found.append(PredictiveLine(by=by, other=other, at=at, points=points))
-    return found
