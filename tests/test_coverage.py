@@ -10,7 +10,7 @@ import pytest
 
 from evalpipe.calibration import registry as recalibrators
 from evalpipe.metrics import registry
-from evalpipe.results import Curve
+from evalpipe.results.curves import CURVES
 
 ROOT = Path(__file__).parent.parent
 ROWS = [
@@ -18,8 +18,6 @@ ROWS = [
     for line in (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8").splitlines()
     if line.startswith("| ") and not line.startswith(("| known as", "|---"))
 ]
-CUMULATIVE = {f"{of}_calibration_{how}" for of in ("cumulative", "top_label") for how in ("uniform", "quantile")}
-CURVES = set(re.findall(r"\w+", Curve.__doc__ or "")) | CUMULATIVE
 OTHERS = {
     "no_information", "confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro",
     "recalibrate", "fit_on", "parameters", "estimates", "comparisons", "recalibration", "profit", "equivocal",
@@ -34,7 +32,7 @@ def test_a_row_names_what_exists_or_says_why_not(row: list[str]) -> None:
         assert here.startswith(("not here: ", "not yet: ", "not drawn: "))
         return
     for name in re.findall(r"`([^`]+)`", here):
-        assert name in registry or name in CURVES | OTHERS or ": " in name, name
+        assert name in registry or name in CURVES.keys() | OTHERS or ": " in name, name
     tests = re.findall(r"`(tests/\S+)::(\w+)`", checked)
     assert tests
     for path, name in tests:
