@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters import functions
 from evalpipe.chapters.recalibrate.compute import with_variants
-from evalpipe.engine.compare import comparisons
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.disparities import disparities
@@ -19,7 +18,6 @@ from evalpipe.engine.slices import slice_differences, slice_summaries
 from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.engine.worst import cut_short, worst_slices
 from evalpipe.results import (
-    Comparison,
     Confusion,
     Curve,
     Disparity,
@@ -50,7 +48,6 @@ class Evaluation:
     confusion: list[Confusion] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     thresholds: list[Threshold] = field(default_factory=list)
-    comparisons: list[Comparison] = field(default_factory=list)
     slice_differences: list[SliceDifference] = field(default_factory=list)
     disparities: list[Disparity] = field(default_factory=list)
     worst_slices: list[WorstSlice] = field(default_factory=list)
@@ -81,7 +78,6 @@ def evaluate(
         found.disparities += disparities(plan, one)
         found.worst_slices += worst_slices(plan, one)
         found.warnings += cut_short(plan, sample)
-    found.comparisons += comparisons(plan, done)
     for tables in functions("compute", "tables"):
         found.tables |= tables(plan, done)
     for warnings in functions("compute", "warnings"):

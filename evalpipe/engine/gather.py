@@ -49,7 +49,6 @@ def gather(
         rows=list(evaluation.estimates),
         confusion=list(evaluation.confusion),
         curves=list(evaluation.curves),
-        comparisons=evaluation.comparisons,
         slice_differences=evaluation.slice_differences,
         disparities=evaluation.disparities,
         worst_slices=evaluation.worst_slices,
