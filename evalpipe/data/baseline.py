@@ -24,18 +24,18 @@ def of(plan: Plan, references: Sequence[Columns]) -> float | None:
     if plan.task not in NUMBERS:
         return None
     if plan.exposure is not None:
-        return _rate(plan.outcome.column, plan.exposure.column, references)
-    outcomes = [columns.values[plan.outcome.column] for columns in references if plan.outcome.column in columns.values]
+        return _rate(plan.exposure.column, references)
+    outcomes = [columns.truth for columns in references if columns.truth is not None]
     values = pl.concat(outcomes).drop_nulls().drop_nans() if outcomes else pl.Series(dtype=pl.Float64)
     return float(values.mean()) if len(values) else None  # type: ignore[arg-type]
 
 
-def _rate(outcome: str, exposure: str, references: Sequence[Columns]) -> float | None:
+def _rate(exposure: str, references: Sequence[Columns]) -> float | None:
     import polars as pl
 
     frames = [
-        pl.DataFrame({"count": columns.values[outcome], "exposure": columns.values[exposure]})
-        for columns in references if outcome in columns.values and exposure in columns.values
+        pl.DataFrame({"count": columns.truth, "exposure": columns.numbers[exposure]})
+        for columns in references if columns.truth is not None and exposure in columns.numbers
     ]
     if not frames:
         return None

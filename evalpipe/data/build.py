@@ -75,20 +75,19 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     """
     import polars as pl
 
-    plan, values = columns.rows.plan, columns.values
-    truth = values.get(plan.outcome.column)
+    plan, truth = columns.rows.plan, columns.truth
     if truth is None:
         return pl.DataFrame(schema={"truth": pl.Boolean})
     coded = _coded(plan.task, truth, levels).alias("truth")
     if columns.rows.dataset.role == "reference":
         return pl.DataFrame({"truth": coded.drop_nulls()}).sort("truth")
     frame = {"truth": coded}
-    if plan.weight is not None:
-        frame["weight"] = values[plan.weight.column]
+    if columns.weight is not None:
+        frame["weight"] = columns.weight
     if plan.exposure is not None:
-        frame["exposure"] = values[plan.exposure.column]
+        frame["exposure"] = columns.numbers[plan.exposure.column]
     if plan.cluster is not None:
-        frame["cluster"] = values[plan.cluster]
+        frame["cluster"] = columns.names[plan.cluster]
     table = pl.DataFrame(frame | _all_predictions(columns, levels) | slices.held(columns))
     if plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
@@ -103,9 +102,9 @@ def _all_predictions(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.
     named: dict[str, pl.Series] = {}
     for number, (name, model) in enumerate(plan.models.items()):
         theirs = columns.of(name)
-        by_kind = predicted(plan, model, theirs.values, levels, rescale=name in theirs.rounded)
+        by_kind = predicted(plan, model, theirs, levels, rescale=name in theirs.rounded)
         if model.rate is not None and plan.exposure is not None:
-            by_kind["predicted"] = expected(theirs.values[model.rate], columns.values[plan.exposure.column])
+            by_kind["predicted"] = expected(theirs.numbers[model.rate], columns.numbers[plan.exposure.column])
         named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
     return named
 
@@ -123,13 +122,14 @@ def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
 
 
 def predicted(
-    plan: Plan, model: ModelPlan, values: Mapping[str, pl.Series], levels: tuple[str, ...], *, rescale: bool = False
+    plan: Plan, model: ModelPlan, columns: Columns, levels: tuple[str, ...], *, rescale: bool = False
 ) -> dict[str, pl.Series]:
     """Return one model's predictions as columns by kind: "score", "chance", "chance of 0", "predicted", "left out".
 
-    ``values`` are its columns as they were read; ``rescale`` divides probabilities of levels by their sum.
+    ``columns`` hold them as they were read; ``rescale`` divides probabilities of levels by their sum.
     """
     by_kind: dict[str, pl.Series] = {}
+    values = columns.numbers
     score = _score(model, values)
     if score is not None:
         by_kind["score"] = score
@@ -141,7 +141,8 @@ def predicted(
     if chances is not None:
         by_kind |= {f"chance of {place}": chances[:, place] for place in range(chances.width)}
     if model.prediction is not None:
-        by_kind["predicted"] = _coded(plan.task, values[model.prediction], levels)
+        given = values if plan.task in NUMBERS else columns.levels
+        by_kind["predicted"] = _coded(plan.task, given[model.prediction], levels)
     if model.loo_prediction is not None:
         by_kind["left out"] = values[model.loo_prediction]
     return by_kind

@@ -27,7 +27,8 @@ def check(rows: RowBlock) -> Columns:
     if plan.task in NUMBERS:
         numeric.check(columns)
     else:
-        _text(columns, plan.outcome.column, ("outcome", "column"), "missing-truth", "the outcome column")
+        loc: Loc = ("outcome", "column")
+        _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
         for name, model in plan.models.items():
             predictions(columns.of(name), name, model)
     if plan.weight is not None:
@@ -35,9 +36,9 @@ def check(rows: RowBlock) -> Columns:
     if plan.exposure is not None:
         exposure.check(columns, plan.exposure.column)
     if plan.cluster is not None:
-        _text(columns, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
+        _text(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
     if plan.id is not None:
-        _text(columns, plan.id, ("id",), "missing-id", "the id column")
+        _text(columns, columns.names, plan.id, ("id",), "missing-id", "the id column")
         _unique(columns, plan.id)
     if rows.dataset.role == "evaluate":
         slices.check(columns)
@@ -59,24 +60,25 @@ def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
     if names and not model.scores and not model.renormalise:
         _sums(columns, name, names)
     if model.prediction is not None:
-        _text(columns, model.prediction, ("models", name, "prediction"), "missing-prediction", "the prediction column")
+        loc: Loc = ("models", name, "prediction")
+        _text(columns, columns.levels, model.prediction, loc, "missing-prediction", "the prediction column")
 
 
 def _sums(columns: Columns, name: str, names: list[str]) -> None:
     """Check that the probabilities of a row sum to 1, up to what the rounding of their decimals explains."""
     import polars as pl
 
-    if any(column not in columns.values for column in names):
+    if any(column not in columns.numbers for column in names):
         return
-    total = pl.select(pl.sum_horizontal([columns.values[column].fill_nan(None) for column in names])).to_series()
-    fine = [columns.values[column].is_between(0, 1).fill_null(value=False) for column in names]
+    total = pl.select(pl.sum_horizontal([columns.numbers[column].fill_nan(None) for column in names])).to_series()
+    fine = [columns.numbers[column].is_between(0, 1).fill_null(value=False) for column in names]
     in_range = pl.select(pl.all_horizontal(fine)).to_series()  # others are reported already
     gap = (total - 1).abs()
     off = (gap > rounding.EXACT) & in_range
     if not off.any():
         return
     stored = [columns.rows.frame[column] for column in names]
-    places = rounding.decimals([written if written.dtype == pl.Float32 else columns.values[column]
+    places = rounding.decimals([written if written.dtype == pl.Float32 else columns.numbers[column]
                                 for written, column in zip(stored, names, strict=True)])
     wrong = (gap > rounding.allowed(len(names), places)) & in_range
     if not wrong.any():
@@ -102,26 +104,27 @@ def _count_rows(mask: pl.Series) -> str:
 
 def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:
     """Turn the columns of a reference dataset into values to compare with; ids are checked, and outcomes of numbers."""
-    columns = Columns(rows)
+    columns, plan = Columns(rows), rows.plan
     for column in rows.dataset.columns:
-        if column == rows.plan.id:
-            _text(columns, column, ("id",), "missing-id", "the id column")
-            continue
+        if column == plan.id:
+            _text(columns, columns.names, column, ("id",), "missing-id", "the id column")
+            if column not in {plan.outcome.column, *numbered}:
+                continue
         try:
-            values = rows.frame[column]
-            columns.values[column] = (
-                numbers(rows.numeric(column), as_text=rows.as_text) if column in numbered else texts(values))
+            if column in numbered:
+                columns.numbers[column] = numbers(rows.numeric(column), as_text=rows.as_text)
+            else:
+                columns.levels[column] = texts(rows.frame[column])
         except Unreadable as fault:
             columns.problems.append(wrong_type(rows, column, ("datasets", rows.name, "path"), fault))
-    outcome = rows.plan.outcome.column
-    if rows.plan.task in NUMBERS and outcome in columns.values:
-        numeric.bounded(columns, outcome, ("outcome", "column"), columns.values[outcome])
+    if plan.task in NUMBERS and columns.truth is not None:
+        numeric.bounded(columns, plan.outcome.column, ("outcome", "column"), columns.truth)
     return columns
 
 
-def _text(columns: Columns, column: str, loc: Loc, code: str, called: str) -> None:
-    """Read a column of levels or ids; every row must have one."""
-    if column in columns.values:
+def _text(columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Loc, code: str, called: str) -> None:
+    """Read a column of levels, of ids or of clusters into ``texts_of``; every row must have one."""
+    if column in texts_of:
         return
     rows, written = columns.rows, columns.rows.frame[column]
     try:
@@ -129,7 +132,7 @@ def _text(columns: Columns, column: str, loc: Loc, code: str, called: str) -> No
     except Unreadable as fault:
         columns.problems.append(wrong_type(rows, column, loc, fault))
         return
-    columns.values[column] = values
+    texts_of[column] = values
     empty = values.is_null()
     if empty.any():
         message = f"{rows_have(empty)} no value in {called} '{column}'"
@@ -173,7 +176,7 @@ def _unique(columns: Columns, column: str) -> None:
 
     from evalpipe.data.rows import POSITION
 
-    ids = columns.values.get(column)
+    ids = columns.names.get(column)
     if ids is None or ids.drop_nulls().n_unique() == len(ids) - ids.null_count():
         return
     rows = columns.rows

@@ -9,6 +9,7 @@ from evalpipe.data.celltypes import MISSING_WORDS
 from evalpipe.data.celltypes import quoted as quoted_text
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import blank, numbers
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,22 +22,34 @@ if TYPE_CHECKING:
     from evalpipe.results import Warned
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Columns:
-    """The columns of a dataset as values, each shape [n]: texts of levels and ids, numbers of the rest.
+    """The columns of a dataset as values, each shape [n], by what they are read as; one column may be several things.
 
-    A column that could not be used is absent; ``problems`` says why. ``models`` are the columns of predictions in files
-    of their own, by model; they share the list of problems. ``graded`` are the columns that slices are by; ``rounded``
-    tells of the models whose probabilities sum to 1 up to rounding.
+    ``levels`` are the texts of outcomes and of predicted levels, ``names`` those of ids and clusters, ``numbers`` all
+    the rest as it is written, ``weight`` the case weights in the range in which they are held. A column that could not
+    be used is absent; ``problems`` says why, and ``checked`` which columns were checked for which code. ``models`` are
+    the columns of predictions in files of their own, by model; they share the list of problems. ``graded`` are the
+    columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1 up to rounding.
     """
 
     rows: RowBlock
-    values: dict[str, pl.Series] = field(default_factory=dict)
+    levels: dict[str, pl.Series] = field(default_factory=dict)
+    names: dict[str, pl.Series] = field(default_factory=dict)
+    numbers: dict[str, pl.Series] = field(default_factory=dict)
+    weight: pl.Series | None = None
+    checked: set[tuple[str, str]] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
     models: dict[str, Columns] = field(default_factory=dict)
     graded: dict[str | CutPlan, Graded] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
     rounded: dict[str, Rounded] = field(default_factory=dict)
+
+    @property
+    def truth(self) -> pl.Series | None:
+        """The outcome, levels or numbers; None where it is absent or cannot be used."""
+        plan = self.rows.plan
+        return (self.numbers if plan.task in NUMBERS else self.levels).get(plan.outcome.column)
 
     def of(self, model: str) -> Columns:
         """Return the columns that hold a model's predictions: those of its own file, or these."""
@@ -77,12 +90,15 @@ def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, call
 
 
 def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
-    """Read and keep a column of numbers that every row must have; None where it is unusable, or was read before."""
-    if column in columns.values:
+    """Return a column of numbers that every row must have; None where it is unusable, or was checked for the code."""
+    if (column, code) in columns.checked:
         return None
-    values = read_numbers(columns, column, loc, code, called)
+    columns.checked.add((column, code))
+    values = columns.numbers.get(column)
+    if values is None:
+        values = read_numbers(columns, column, loc, code, called)
     if values is not None:
-        columns.values[column] = values
+        columns.numbers[column] = values
     return values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data.columns import are, cells, noun, quoted, read_numbers, refuse
+from evalpipe.data.columns import are, cells, noun, quoted, read_once, refuse
 from evalpipe.data.numeric import EXTREME, LARGEST, SMALLEST, extreme
 
 if TYPE_CHECKING:
@@ -17,12 +17,9 @@ if TYPE_CHECKING:
 def check(columns: Columns, column: str) -> None:
     """Check that every row has an exposure above zero, and that every rate times it is a number above zero."""
     loc: Loc = ("exposure", "column")
-    values = columns.values.get(column)
-    if values is None:
-        values = read_numbers(columns, column, loc, "missing-exposure", "exposure")
+    values = read_once(columns, column, loc, "missing-exposure", "exposure")
     if values is None:
         return
-    columns.values[column] = values
     defined = values.fill_nan(None)
     wrong = ((defined <= 0) | defined.is_infinite()).fill_null(value=False)
     called = "the exposure column"
@@ -46,7 +43,7 @@ def _not_expected(columns: Columns, exposure: pl.Series) -> list[Problem]:
         if model.rate is None:
             continue
         theirs = columns.of(name)
-        counts = expected(theirs.values[model.rate], exposure)
+        counts = expected(theirs.numbers[model.rate], exposure)
         wrong = extreme(counts)
         if wrong.any():
             message = f"{cells(wrong)} of column '{model.rate}' times the exposure {are(wrong)} {EXTREME}"

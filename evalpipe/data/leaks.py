@@ -79,10 +79,13 @@ def _more_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool
 
 
 def _values(columns: Columns) -> dict[str, pl.Series]:
-    """Return all columns that were read, those of files of predictions too."""
-    values = dict(columns.values)
+    """Return all columns that were read, those of files of predictions too; the id is a text, whatever else it is."""
+    identity = columns.rows.plan.id
+    values = columns.names | columns.levels | columns.numbers
+    if identity in columns.names:
+        values[identity] = columns.names[identity]
     for model, theirs in columns.models.items():
-        values |= {f"{model}\0{name}": series for name, series in theirs.values.items()}
+        values |= {f"{model}\0{name}": series for name, series in (theirs.levels | theirs.numbers).items()}
     return values
 
 

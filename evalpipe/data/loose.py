@@ -34,7 +34,7 @@ def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, A
     (numeric if plan.task in NUMBERS else checks).predictions(columns, name, model)
     if columns.problems:
         raise DataError(*columns.problems)
-    by_kind = build.predicted(plan, model, columns.values, plan.outcome.levels, rescale=name in columns.rounded)
+    by_kind = build.predicted(plan, model, columns, plan.outcome.levels, rescale=name in columns.rounded)
     chances, scores = (
         [by_kind[key].to_numpy() for key in by_kind if key.startswith(kind)] for kind in ("chance", "score")
     )

@@ -59,20 +59,20 @@ def _write_alike(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
     """Write values that are one of the levels stored in another way as that level."""
     for columns in datasets:
         for holder, column, _, _ in _level_columns(columns):
-            if column not in holder.values:
+            if column not in holder.levels:
                 continue
-            values = holder.values[column]
+            values = holder.levels[column]
             stands_for = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
             other = {value: level for value, level in stands_for.items() if level is not None and level != value}
-            holder.values[column] = values.replace(other) if other else values
+            holder.levels[column] = values.replace(other) if other else values
 
 
 def _written_twice(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
     """Find columns in which the same value stands in two ways, as '1' and '1.0', that are not levels of their own."""
     for holder, column, loc, called in _level_columns(columns):
-        if column not in holder.values:
+        if column not in holder.levels:
             continue
-        values, first = holder.values[column], dict[str, str]()
+        values, first = holder.levels[column], dict[str, str]()
         for value in values.drop_nulls().unique().sort():
             same = first.setdefault(level_value(value), value)
             if same == value or {same, value} <= set(declared):
@@ -87,7 +87,7 @@ def _written_twice(columns: Columns, declared: Sequence[str]) -> Iterator[Proble
 
 def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
     """Find values of the outcome that are none of the declared levels."""
-    truth = columns.values.get(columns.rows.plan.outcome.column)
+    truth = columns.truth
     if truth is None:
         return
     wrong = (~truth.is_in(list(declared))).fill_null(value=False)
@@ -103,12 +103,12 @@ def _found(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
     """Tell the other level from the data, when the spec does not declare it."""
     first: dict[str, str] = {}
     for columns in evaluated:
-        truth = columns.values.get(plan.outcome.column)
+        truth = columns.truth
         if truth is None:
             continue
         there = {level: other_level(event, level) for level in truth.drop_nulls().unique().sort() if level != event}
         there = {level: find_level(other, list(first)) or other for level, other in there.items()}
-        truth = columns.values[plan.outcome.column] = truth.replace(there)
+        truth = columns.levels[plan.outcome.column] = truth.replace(there)
         others = list(dict.fromkeys(there.values()))
         problem = _event_absent(columns, event, others) or _too_many(columns, event, others)
         if problem is not None:
@@ -123,7 +123,7 @@ def _found(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
 
 def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
     """Find an event that never occurs though it should: two other levels, or one that differs in case or spaces."""
-    truth = columns.values[columns.rows.plan.outcome.column]
+    truth = columns.levels[columns.rows.plan.outcome.column]
     same = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
     if (truth == event).any() or (len(others) < 2 and same is None):
         return None
@@ -139,7 +139,7 @@ def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | 
     """Find an outcome that has more than two levels though it is binary."""
     if len(others) < 2:
         return None
-    truth, column = columns.values[columns.rows.plan.outcome.column], columns.rows.plan.outcome.column
+    truth, column = columns.levels[columns.rows.plan.outcome.column], columns.rows.plan.outcome.column
     message = f"the outcome column '{column}' of dataset '{columns.rows.name}' has {len(others) + 1:,} levels, not two"
     like = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
     hint = f"{shown(like)} and {shown(event)} are different levels: write them alike" if like else (
@@ -162,7 +162,7 @@ def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[
 
 
 def _differ(columns: Columns, level: str, other: str, dataset: str) -> Problem:
-    truth = columns.values[columns.rows.plan.outcome.column]
+    truth = columns.levels[columns.rows.plan.outcome.column]
     message = (f"the outcome has the level {shown(level)} in dataset '{columns.rows.name}'"
                f" but {shown(other)} in dataset '{dataset}'")
     mask = (truth == level).fill_null(value=False)
@@ -173,7 +173,7 @@ def _differ(columns: Columns, level: str, other: str, dataset: str) -> Problem:
 def _predicted(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
     """Return the level that the models predict beside the event, if it is one."""
     named = [(name, model.prediction) for name, model in plan.models.items() if model.prediction is not None]
-    sources = [(columns.of(name).values, column) for columns in evaluated for name, column in named]
+    sources = [(columns.of(name).levels, column) for columns in evaluated for name, column in named]
     series = [values[column] for values, column in sources if column in values]
     levels = {level for values in series for level in values.drop_nulls().unique()} - {event}
     return levels.pop() if len(levels) == 1 else None
@@ -182,7 +182,7 @@ def _predicted(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | No
 def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
     """Find predicted levels that the outcome does not have."""
     for holder, column, loc, called in _level_columns(columns):
-        values = holder.values.get(column) if called == "prediction" else None
+        values = holder.levels.get(column) if called == "prediction" else None
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
         if values is not None and wrong is not None and wrong.any():
             what = _listed(values.filter(wrong))

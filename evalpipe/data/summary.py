@@ -53,17 +53,15 @@ def counting(columns: Columns) -> pl.Series:
     """Return which rows have a weight above zero, shape [n]; all where there are no weights."""
     import polars as pl
 
-    rows, plan = columns.rows, columns.rows.plan
-    weight = None if plan.weight is None else columns.values.get(plan.weight.column)
-    if weight is None or rows.dataset.role == "reference":
-        return pl.repeat(value=True, n=rows.frame.height, eager=True)
-    return (weight > 0).fill_null(value=False)
+    if columns.weight is None:
+        return pl.repeat(value=True, n=columns.rows.frame.height, eager=True)
+    return (columns.weight > 0).fill_null(value=False)
 
 
 def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
     """Count the rows of a sample; ``frame`` holds its truth and weights, ``whole`` says that weights are counts."""
     rows, plan = columns.rows, columns.rows.plan
-    has_outcome = columns.values.get(plan.outcome.column) is not None
+    has_outcome = columns.truth is not None
     height = frame.height if has_outcome else rows.frame.height
     weights = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(frame.height)
     total = float(weights.sum()) if has_outcome else float(height)

@@ -37,8 +37,9 @@ def check(columns: Columns, column: str, *, whole: bool) -> None:
         return
     before = len(columns.problems)
     _refuse(columns, column, loc, values, whole=whole)
+    columns.weight = values
     if not whole and len(columns.problems) == before:
-        columns.values[column] = _scaled(columns, values)
+        columns.weight = _scaled(columns, values)
 
 
 def _refuse(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool) -> None:
