@@ -9,25 +9,12 @@ from evalpipe.chapters import functions
 from evalpipe.chapters.recalibrate.compute import with_variants
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.curves import model_curves
-from evalpipe.engine.disparities import disparities
 from evalpipe.engine.estimates import Scope, insufficient, not_served
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
-from evalpipe.engine.slices import slice_differences, slice_summaries
 from evalpipe.engine.thresholds import with_thresholds
-from evalpipe.engine.worst import cut_short, worst_slices
-from evalpipe.results import (
-    Confusion,
-    Curve,
-    Disparity,
-    Estimate,
-    SliceDifference,
-    SliceSummary,
-    Threshold,
-    Warned,
-    WorstSlice,
-)
+from evalpipe.results import Confusion, Curve, Estimate, Threshold, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,10 +35,6 @@ class Evaluation:
     confusion: list[Confusion] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     thresholds: list[Threshold] = field(default_factory=list)
-    slice_differences: list[SliceDifference] = field(default_factory=list)
-    disparities: list[Disparity] = field(default_factory=list)
-    worst_slices: list[WorstSlice] = field(default_factory=list)
-    slices: list[SliceSummary] = field(default_factory=list)
     tables: dict[str, Any] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
@@ -71,13 +54,8 @@ def evaluate(
         done.append(one)
         if one.replicates.units is not None:
             found.units[sample.dataset] = one.replicates.units
-        found.slices += slice_summaries(one)
         for name in sample.models:
             _add_model(found, one, name)
-        found.slice_differences += slice_differences(plan, one)
-        found.disparities += disparities(plan, one)
-        found.worst_slices += worst_slices(plan, one)
-        found.warnings += cut_short(plan, sample)
     for tables in functions("compute", "tables"):
         found.tables |= tables(plan, done)
     for warnings in functions("compute", "warnings"):

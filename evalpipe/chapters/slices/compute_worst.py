@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.chapters.slices.records import WorstSlice
 from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import Scope, averaged
 from evalpipe.engine.replicates import Replicates, draw
@@ -20,17 +21,15 @@ from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import Subset, subset_of, summaries_of, whole
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.resampling import split, stream
-from evalpipe.results import Warned, WorstSlice
+from evalpipe.results import Warned
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import first_rows, joint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.drawn import Drawn
-    from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
@@ -57,102 +56,91 @@ class Candidate:
         return subset_of(sample, np.flatnonzero(inside), MappingProxyType(labels), None)
 
 
-def worst_slices(plan: Plan, one: Evaluated) -> list[WorstSlice]:
-    """Return the worst slices of each model, the worst first; its variants are not searched."""
+def worst_slices(plan: Plan, sample: Sample) -> Iterator[WorstSlice]:
+    """Yield the worst slices of each model, the worst first; its variants are not searched."""
     asked = plan.slices.worst
     if asked is None:
-        return []
-    entry, sample = asked.entry, one.sample
-    candidates = _candidates(plan, sample, asked.depth)
-    found: list[WorstSlice] = []
+        return
+    candidates = sorted(_candidates(plan, sample, asked.depth), key=lambda c: (-c.n, c.chosen))[:CANDIDATES]
     for name, model in sample.models.items():
-        if model.source is not None:
-            continue
-        alone = replace(sample, models=MappingProxyType({name: model}), slicings=())
-        ranked = _ranked(alone, name, entry, candidates, plan.seed)[: asked.top]
-        found += _drawn(plan, alone, name, entry, ranked, len(candidates))
-    return found
+        if model.source is None:
+            alone = replace(sample, models=MappingProxyType({name: model}), slicings=())
+            ranked = _ranked(alone, name, asked.entry, candidates, plan.seed)[: asked.top]
+            yield from _drawn(plan, alone, name, asked.entry, ranked, len(candidates))
 
 
-def cut_short(plan: Plan, sample: Sample) -> list[Warned]:
-    """Say so where there are more slices than are searched."""
+def cut_short(plan: Plan, sample: Sample) -> Iterator[Warned]:
+    """Yield a warning where there are more slices than are searched."""
     asked = plan.slices.worst
-    if asked is None:
-        return []
-    all_ = len(_combined(plan, sample, asked.depth))
-    if all_ <= CANDIDATES:
-        return []
-    message = f"{sample.dataset}: only the {CANDIDATES:,} largest of {all_:,} slices were searched for the worst"
-    return [Warned(code="search-bounded", message=message)]
+    count = 0 if asked is None else len(_candidates(plan, sample, asked.depth))
+    if count > CANDIDATES:
+        message = f"{sample.dataset}: only the {CANDIDATES:,} largest of {count:,} slices were searched for the worst"
+        yield Warned(code="search-bounded", message=message)
 
 
 def _candidates(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
-    return sorted(_combined(plan, sample, depth), key=lambda c: (-c.n, c.chosen))[:CANDIDATES]
-
-
-def _combined(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
     """Return every combination of up to ``depth`` columns that has rows enough, but for those that leave none out."""
-    found = []
-    each = sample.observations
-    for size in range(1, depth + 1):
-        for columns in combinations(range(len(sample.searched)), size):
-            codes = [sample.searched[column].codes for column in columns]
-            cell, count = joint(*codes)
-            rows = np.bincount(cell, each, count)
-            first = first_rows(cell, count)
-            found += [
-                Candidate(tuple((c, int(code[first[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
-                for k in range(count)
-                if plan.slices.enough(int(rows[k])) and rows[k] < each.sum()
-            ]
-    return found
+    candidates, sizes = [], sample.observations
+    numbers = range(len(sample.searched))
+    for columns in (chosen for size in range(1, depth + 1) for chosen in combinations(numbers, size)):
+        codes = [sample.searched[column].codes for column in columns]
+        cell, count = joint(*codes)
+        rows, first = np.bincount(cell, sizes, count), first_rows(cell, count)
+        candidates += [
+            Candidate(tuple((c, int(code[first[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
+            for k in range(count)
+            if plan.slices.enough(int(rows[k])) and rows[k] < sizes.sum()
+        ]
+    return candidates
 
 
 def _ranked(
     sample: Sample, name: str, entry: MetricPlan, candidates: Sequence[Candidate], seed: int
 ) -> list[Candidate]:
-    rows = rows_of(sample, sample.models[name])
-    weights, sizes = sample.weights, sample.observations
-    overall = float(values(Summary(rows, weights), entry))
+    """Return the candidates in which the measure has a value, the one that is surely worst first."""
+    summary = Summary(rows_of(sample, sample.models[name]), sample.weights)
+    overall = float(values(summary, entry))
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
     scores = []
     for candidate in candidates:
-        subset = candidate.subset(sample)
         generator = stream(seed, "worst", sample.dataset, *(code for pair in candidate.chosen for code in pair))
-        value, error = _with_error(rows.taken(subset.rows), subset.of(weights), subset.of(sizes), entry, generator)
-        if np.isfinite(value):
-            scores.append((sign * (value - overall) - CAUTION * error, candidate))
-    scores = [pair for pair in scores if np.isfinite(pair[0])]
+        value, error = _with_error(candidate.subset(sample), sample, summary, entry, generator)
+        score = sign * (value - overall) - CAUTION * error
+        if np.isfinite(score):
+            scores.append((score, candidate))
     return [candidate for _, candidate in sorted(scores, key=lambda pair: (-pair[0], pair[1].chosen))]
 
 
 def _with_error(
-    rows: Any, weights: Floats, sizes: Wholes, entry: MetricPlan, generator: np.random.Generator
+    subset: Subset, sample: Sample, summary: Summary, entry: MetricPlan, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """Return a value and its standard error, leaving out groups of observations in turn; ``sizes`` [n] of each row.
+    """Return the value in a subset and its standard error, leaving out groups of observations in turn.
 
     The groups are random, for the rows are sorted by value.
     """
+    weights, sizes = subset.of(sample.weights), subset.of(sample.observations)
     left_out = np.concatenate(list(split(generator, sizes, FOLDS)))
-    found = values(Summary(rows, np.concatenate([weights[None], weights * (1 - left_out / sizes)])), entry)
-    left = found[1:]
-    return float(found[0]), float(np.sqrt((FOLDS - 1) / FOLDS * ((left - left.mean()) ** 2).sum()))
+    weights = np.concatenate([weights[None], weights * (1 - left_out / sizes)])
+    value, without = np.split(values(Summary(summary.rows.taken(subset.rows), weights), entry), [1])
+    return float(value[0]), float(np.sqrt((FOLDS - 1) / FOLDS * ((without - without.mean()) ** 2).sum()))
 
 
 def _drawn(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], searched: int
-) -> list[WorstSlice]:
-    """Return the slices with limits by the method of the measure, and what tells them from all rows."""
-    def divide(_: Plan, drawn: Sample) -> list[Subset]:
-        return [whole(drawn), *(candidate.subset(drawn) for candidate in ranked)]
+) -> Iterator[WorstSlice]:
+    """Yield the slices with limits by the method of the measure, and what tells them from all rows."""
+    def divide(_: Plan, resampled: Sample) -> list[Subset]:
+        return [whole(resampled), *(candidate.subset(resampled) for candidate in ranked)]
 
     subsets = divide(plan, sample)
     summaries = summaries_of(plan, sample, subsets)
     narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False, profit_drawn=False)
     replicates = draw(narrow, sample, summaries, divide) if ranked else Replicates()
-    scopes = [Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets)]
-    overall = scopes[0].drawn(entry, replicates)
-    return [_row(scope.seen_by(entry), entry, replicates, overall, searched) for scope in scopes[1:]]
+    overall, *slices = (
+        Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets))
+    of_all_rows = overall.drawn(entry, replicates)
+    for scope in slices:
+        yield _row(scope.seen_by(entry), entry, replicates, of_all_rows, searched)
 
 
 def _row(scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, searched: int) -> WorstSlice:
@@ -177,6 +165,6 @@ def _p_value(difference: Drawn, level: float) -> float | None:
 
     if difference.replicates is None or difference.few(level) is not None:
         return None
-    drawn = difference.replicates
-    error = float(np.nanstd(drawn, ddof=1)) if np.isfinite(drawn).sum() > 1 else 0.0
+    replicates = difference.replicates
+    error = float(np.nanstd(replicates, ddof=1)) if np.isfinite(replicates).sum() > 1 else 0.0
     return float(2 * ndtr(-abs(difference.value) / error)) if error > 0 else None
