@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalpipe.cli.annotations import annotation
 from evalpipe.cli.interrupt import leave
 from evalpipe.cli.output import UNHEARD, full, lost, opened, printing, silence
 from evalpipe.errors import EvalpipeError, InternalError, Problem
@@ -228,15 +229,6 @@ def tell(*problems: Problem, code: int, form: str) -> int:
     if len(problems) > 1:
         click.echo(f"\n{len(problems)} errors", err=True)
     return code
-
-
-def annotation(problem: Problem) -> str:
-    """Return a problem as a GitHub workflow command."""
-    place = problem.place
-    parts = [("file", place.file), ("line", place.line), ("col", place.column)] if place else []
-    where = ",".join(f"{key}={value}" for key, value in [*parts, ("title", problem.code)] if value is not None)
-    text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
-    return f"::{problem.severity} {where}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _interrupted() -> int:

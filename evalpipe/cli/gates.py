@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalpipe.cli.app import annotation
+from evalpipe.cli.annotations import annotation
 from evalpipe.errors import Problem
 from evalpipe.numbers import number
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalpipe.cli.app import annotation
+from evalpipe.cli.annotations import annotation
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.spec.text import STDIN
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.data.rows import RowBlock
+    from evalpipe.data.block import RowBlock
     from evalpipe.errors import Problem
 
 _CODE = "misaligned-rows"

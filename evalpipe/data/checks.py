@@ -14,7 +14,7 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.data.rows import RowBlock
+    from evalpipe.data.block import RowBlock
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.plan.models import ModelPlan
@@ -174,7 +174,7 @@ def _unique(columns: Columns, column: str) -> None:
     """Check that every id stands in one row only."""
     import polars as pl
 
-    from evalpipe.data.rows import POSITION
+    from evalpipe.data.block import POSITION
 
     ids = columns.names.get(column)
     if ids is None or ids.drop_nulls().n_unique() == len(ids) - ids.null_count():

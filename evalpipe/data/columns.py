@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.chapters.slices.plan import CutPlan
+    from evalpipe.data.block import RowBlock
     from evalpipe.data.rounding import Rounded
-    from evalpipe.data.rows import RowBlock
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.results import Warned

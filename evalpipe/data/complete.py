@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.data.rows import RowBlock
+    from evalpipe.data.block import RowBlock
 
 
 def complete(rows: RowBlock, files: Mapping[str, RowBlock]) -> RowBlock | Problem:

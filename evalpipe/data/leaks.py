@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.data.block import FILE, POSITION
 from evalpipe.data.errors import SHOWN, more
-from evalpipe.data.rows import FILE, POSITION
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
 from evalpipe.results import Warned

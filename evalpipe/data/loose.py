@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.data import build, checks, numeric
+from evalpipe.data.block import POSITION
 from evalpipe.data.columns import Columns
-from evalpipe.data.rows import POSITION, whole
+from evalpipe.data.rows import whole
 from evalpipe.errors import DataError
 from evalpipe.tasks import NUMBERS
 

@@ -150,7 +150,7 @@ def _too_many(columns: Columns, event: str, others: Sequence[str]) -> Problem | 
 
 def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[str, ...]:
     """Say how often each level occurs, and where first."""
-    from evalpipe.data.rows import POSITION
+    from evalpipe.data.block import POSITION
 
     notes = []
     for level in levels[:SHOWN]:

@@ -1,17 +1,16 @@
-"""The rows of one dataset as they were read, and the problems that are found in them."""
+"""Read the rows of one dataset, matched with those of files of predictions, that meet its conditions."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.slices.plan import part_column
-from evalpipe.data.errors import SHOWN, Unreadable, more
-from evalpipe.data.values import shown
+from evalpipe.data.block import FILE, POSITION, SEPARATED, RowBlock, Source
+from evalpipe.data.errors import Unreadable
 from evalpipe.errors import Place, Problem
-from evalpipe.origin import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,126 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.cells import CellType
-    from evalpipe.origin import Loc
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
-
-POSITION = "\0position"
-"""The column that says where a row stands: the number of its file times `FILE`, plus its 1-based row there."""
-
-FILE = 1 << 40
-SEPARATED = frozenset({"csv", "tsv"})
-TEXT_FORMATS = SEPARATED | {"ndjson"}
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file that was read: its path as shown (None in memory), sha256, and its number of rows."""
-
-    path: str | None
-    sha256: str | None
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class RowBlock:
-    """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
-
-    ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order.
-    ``types`` are those of the columns of separated text that are not read as they are written, told before ``where``;
-    ``unknown`` counts, by what messages call a condition, the rows for which it is unknown, as a value is missing.
-    ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the
-    number that it lacks.
-    """
-
-    plan: Plan
-    dataset: DatasetPlan
-    frame: pl.DataFrame
-    sources: tuple[Source, ...]
-    models: Mapping[str, RowBlock] = field(default_factory=lambda: MappingProxyType({}))
-    types: Mapping[str, CellType | None] = field(default_factory=lambda: MappingProxyType({}))
-    unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    incomplete: int = 0
-    lacking: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-
-    @property
-    def name(self) -> str:
-        """The dataset's name."""
-        return self.dataset.name
-
-    @property
-    def called(self) -> str:
-        """What messages call these rows."""
-        return self.dataset.table.named.called
-
-    @property
-    def as_text(self) -> bool:
-        """Whether numbers may be written as text in this format."""
-        return self.dataset.table.format in TEXT_FORMATS
-
-    def typed(self, column: str) -> pl.Series:
-        """Return a column in the type that its values have, shape [n]."""
-        from evalpipe.data.celltypes import typed
-
-        values = self.frame[column]
-        if column not in self.types:
-            return values
-        return typed(values, self.types[column], self.dataset.table.named.csv.decimal)
-
-    def numeric(self, column: str) -> pl.Series:
-        """Return a column that is read as numbers, shape [n]; numbers in a text have a decimal point."""
-        import polars as pl
-
-        from evalpipe.data.celltypes import decimals
-
-        values = self.frame[column]
-        if self.dataset.table.format not in SEPARATED or values.dtype != pl.String:
-            return values
-        return decimals(values, self.dataset.table.named.csv.decimal)
-
-    @property
-    def separated(self) -> bool:
-        """Whether these are separated text, of which the spec may say under ``csv`` how it is written."""
-        return self.dataset.table.format in SEPARATED
-
-    def cell(self, position: int) -> tuple[int, str]:
-        """Return the row and, where the dataset has several files, the words that name its file."""
-        file, row = divmod(position, FILE)
-        return row, f" in {self.sources[file].path}" if len(self.sources) > 1 else ""
-
-    def problem(
-        self, code: str, message: str, loc: Loc, hint: str | None = None,
-        *, mask: pl.Series | None = None, values: pl.Series | None = None, notes: Sequence[str] = (),
-    ) -> Problem:
-        """Make a problem of the rows where ``mask`` is true, with their ``values``; ``loc`` names the column."""
-        rows: list[tuple[int, str]] = []
-        count = 0
-        if mask is not None and values is not None:
-            count = int(mask.sum())
-            places = mask.arg_true().head(SHOWN)
-            for position, value in zip(self.frame[POSITION].gather(places), values.gather(places), strict=True):
-                row, suffix = self.cell(position)
-                rows.append((row, shown(value) + suffix))
-        return Problem(code, message, self.place, hint, tuple(rows), (*more(count), *notes, *self.named(loc)))
-
-    @property
-    def place(self) -> Place:
-        """The file, or the path of several as the spec gives it."""
-        if self.dataset.table.format == "memory":
-            return Place(f"{self.name} (in memory)")
-        files = self.sources
-        return Place(str(files[0].path) if len(files) == 1 else self.dataset.table.named.path)
-
-    def named(self, loc: Loc) -> tuple[str, ...]:
-        """Say where in the spec a column is named."""
-        return named(self.plan, loc)
-
-
-def named(plan: Plan, loc: Loc) -> tuple[str, ...]:
-    """Say where in the spec the value at ``loc`` stands."""
-    place = plan.places.place(*loc)
-    return (f"named at {place or 'the spec, ' + path_text(loc)}",)
-
 
 def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> RowBlock | list[Problem]:
     """Read the planned columns of a dataset, and of its models' files, and keep the rows that meet its ``where``.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evalpipe.data.rows import FILE, POSITION
+from evalpipe.data.block import FILE, POSITION
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.tasks import NUMBERS
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.arraytypes import Floats, Values
+    from evalpipe.data.block import RowBlock
     from evalpipe.data.columns import Columns
-    from evalpipe.data.rows import RowBlock
 
 
 def _effective(weights: Floats) -> float:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
@@ -23,8 +23,9 @@ from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSu
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.errors import DataError, Problem
 from evalpipe.records import Record, Scalar, Slice, Status
-from evalpipe.results.curves import AnyCurve, Curve
+from evalpipe.results.curves import Curve
 from evalpipe.results.datasets import DatasetSummary, InputFile, LevelCount, Matched
+from evalpipe.results.document import Document
 from evalpipe.results.frames import frame_of
 from evalpipe.results.short import in_short
 from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
@@ -79,56 +80,8 @@ __all__ = [
 ]
 
 
-class Results(Record):
+class Results(Document):
     """The results of a run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
-
-    schema_version: Literal[1] = 1
-    evalpipe_version: str
-    name: str
-    title: str
-    task: Literal["binary", "multiclass", "ordinal", "regression", "count"]
-    event: str | None
-    """The event of a binary outcome."""
-    other: str | None
-    """The level of a binary outcome that is not the event."""
-    levels: list[str]
-    """The levels of the outcome in order, of a binary one the event first; none of a number."""
-    unit: str | None = None
-    """The unit of a number."""
-    spec: dict[str, Any]
-    """The resolved spec: `extends`, environment and `--set` applied, defaults filled in."""
-    spec_sha256: str
-    prevalence: Prior | None
-    observed: list[ObservedShare] = Field(default_factory=list)
-    """The shares of the levels in each evaluated dataset."""
-    weight: dict[str, str] | None
-    exposure: dict[str, str | None] | None = None
-    """The column of the exposure of counts, and its unit."""
-    inputs: list[InputFile]
-    datasets: list[DatasetSummary]
-    slices: list[SliceSummary] = Field(default_factory=list)
-    models: list[ModelSummary]
-    metrics: list[MetricSummary]
-    intervals: Method
-    rows: list[Estimate] = Field(alias="estimates")
-    """The estimates, row by row; `estimates` holds them as a data frame."""
-    comparisons: list[Comparison] = Field(default_factory=list)
-    slice_differences: list[SliceDifference] = Field(default_factory=list)
-    disparities: list[Disparity] = Field(default_factory=list)
-    worst_slices: list[WorstSlice] = Field(default_factory=list)
-    confusion: list[Confusion]
-    curves: list[AnyCurve]
-    desirability: Desirability = Desirability()
-    gates: list[Gate] = Field(default_factory=list)
-    thresholds: list[Threshold]
-    recalibration: list[Recalibration] = Field(default_factory=list)
-    costs: list[NamedCost] = Field(default_factory=list)
-    cost_references: list[CostReference] = Field(default_factory=list)
-    profit: list[Profit] = Field(default_factory=list)
-    best_profit: list[BestProfit] = Field(default_factory=list)
-    warnings: list[Warned]
 
     def to_json(self) -> str:
         """Return the canonical JSON text: fixed key order, shortest exact floats, null for what does not exist.

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.records import Record
-    from evalpipe.results import Results
+    from evalpipe.results.document import Document
 
 
-def frame_of(results: Results, table: str) -> pl.DataFrame:
+def frame_of(results: Document, table: str) -> pl.DataFrame:
     """Return a table of the results as a data frame; raises KeyError, which names the tables, where there is none."""
     known = tables(results)
     if table not in known:
@@ -22,16 +22,16 @@ def frame_of(results: Results, table: str) -> pl.DataFrame:
     return _frame(*known[table])
 
 
-def tables(results: Results) -> dict[str, tuple[type[Record], list[Any]]]:
+def tables(results: Document) -> dict[str, tuple[type[Record], list[Any]]]:
     """Return the tables by name: the record that a row is, and the rows."""
-    found: dict[str, tuple[type[Record], list[Any]]] = {}
+    rows_of: dict[str, tuple[type[Record], list[Any]]] = {}
     parts = [("", results), ("desirability.", results.desirability)]
     for prefix, whole in parts:
         for name, field in type(whole).model_fields.items():
             row = _row_of(field.annotation)
             if row is not None:
-                found[prefix + (field.alias or name)] = row, list(getattr(whole, name))
-    return found
+                rows_of[prefix + (field.alias or name)] = row, list(getattr(whole, name))
+    return rows_of
 
 
 def _row_of(annotation: Any) -> type[Record] | None:
@@ -59,9 +59,9 @@ def _frame(row: type[Record], rows: list[Any]) -> pl.DataFrame:
     fields = {field.alias or name: field for name, field in row.model_fields.items()}
     plain = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
     kinds = {name: plain.get(_kind(field.annotation)) for name, field in fields.items()}
-    values = (each.model_dump(by_alias=True) for each in rows)
+    dumped = (record.model_dump(by_alias=True) for record in rows)
     written = [{name: value if kinds[name] is not None or value is None else _text(value)
-                for name, value in each.items()} for each in values]
+                for name, value in values.items()} for values in dumped]
     return pl.DataFrame(written, schema={name: kind or pl.String() for name, kind in kinds.items()}, strict=False)
 
 

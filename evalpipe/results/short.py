@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.chapters.gates.records import worst
 
 if TYPE_CHECKING:
-    from evalpipe.results import Estimate, Results
+    from evalpipe.results.document import Document
+    from evalpipe.results.tables import Estimate
 
 MOST = 6
 """The most estimates, models or datasets that are listed."""
@@ -16,7 +18,7 @@ WIDEST = 36
 """The most characters of a name."""
 
 
-def in_short(results: Results) -> str:
+def in_short(results: Document) -> str:
     """Return what was evaluated, the verdict of the gates and the first estimates: under 2,000 characters."""
     evaluated = [f"{_clip(d.name)} (n = {d.n:,})" for d in results.datasets if d.role == "evaluate"]
     lines = [
@@ -25,8 +27,8 @@ def in_short(results: Results) -> str:
         f"  datasets: {_listed(evaluated)}",
     ]
     if results.gates:
-        held = sum(gate.verdict == "pass" for gate in results.gates)
-        lines.append(f"  gates: {held:,} of {len(results.gates):,} held, verdict {results.verdict}")
+        passed = sum(gate.verdict == "pass" for gate in results.gates)
+        lines.append(f"  gates: {passed:,} of {len(results.gates):,} held, verdict {worst(results.gates)}")
     whole = [row for row in results.rows if row.slice is None and row.class_ is None and row.variant == "original"]
     lines += [f"  {_line(row)}" for row in whole[:MOST]]
     more = len(results.rows) - min(len(whole), MOST)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -13,6 +12,7 @@ from evalpipe.metrics import registry
 from evalpipe.metrics.written import AVERAGES
 from evalpipe.spec.choices import MetricChoice, items
 from evalpipe.spec.draft import refer
+from evalpipe.spec.entry import Entry
 from evalpipe.spec.explain import explain, unknown_key
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_task import KNOWN, with_article
@@ -23,19 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.errors import Problem
-    from evalpipe.metrics import Metric
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A measure that the spec asks for: where it stands, where its name stands, its metric and what was written."""
-
-    loc: Loc
-    named: Loc
-    metric: Metric
-    choice: MetricChoice
 
 
 def check_metrics(draft: Draft) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import missing_key
+from evalpipe.spec.keys import BINARY, OF_MODEL, OF_SPEC, applies
 from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
@@ -19,49 +20,20 @@ if TYPE_CHECKING:
     from evalpipe.spec.draft import Draft
 
 KNOWN = (*CLASSES, *NUMBERS)
-_BINARY = ("binary",)
-_OF_SPEC: dict[Loc, tuple[str, ...]] = {
-    ("outcome", "event"): _BINARY,
-    ("outcome", "levels"): CLASSES,
-    ("outcome", "unit"): NUMBERS,
-    ("threshold",): _BINARY,
-    ("prevalence",): CLASSES,
-    ("prevalence", "value"): _BINARY,
-    ("prevalence", "beta"): _BINARY,
-    ("prevalence", "levels"): MANY,
-    ("prevalence", "dirichlet"): MANY,
-    ("costs",): CLASSES,
-    ("profit",): _BINARY,
-    ("equivocal",): CLASSES,
-    ("intervals", "stratify"): CLASSES,
-    ("exposure",): ("count",),
-}
-_OF_MODEL: dict[str, tuple[str, ...]] = {
-    "probability": _BINARY,
-    "score": _BINARY,
-    "scale": _BINARY,
-    "threshold": _BINARY,
-    "equivocal": CLASSES,
-    "probabilities": MANY,
-    "scores": MANY,
-    "renormalise": MANY,
-    "loo_prediction": NUMBERS,
-    "rate": ("count",),
-}
 _INSTEAD = {
     ("score", MANY): "name the columns of all levels under 'scores'",
-    ("scores", _BINARY): "name the column of the event's score under 'score'",
+    ("scores", BINARY): "name the column of the event's score under 'score'",
     ("probability", MANY): "name the columns of all levels under 'probabilities'",
-    ("probabilities", _BINARY): "name the column of the event's probability under 'probability'",
+    ("probabilities", BINARY): "name the column of the event's probability under 'probability'",
     ("probability", NUMBERS): "name the column of the predicted number under 'prediction'",
     ("rate", NUMBERS): "name the column of the predicted number under 'prediction'",
     ("rate", MANY): "name the columns of all levels under 'probabilities'",
-    ("rate", _BINARY): "name the column of the event's probability under 'probability'",
+    ("rate", BINARY): "name the column of the event's probability under 'probability'",
     ("event", MANY): "remove it; every level counts",
     ("value", MANY): "give the prior probability of each level under 'levels'",
-    ("levels", _BINARY): "give the prior probability of the event under 'value'",
+    ("levels", BINARY): "give the prior probability of the event under 'value'",
     ("beta", MANY): "give the parameter of each level under 'dirichlet'",
-    ("dirichlet", _BINARY): "give the two parameters under 'beta'",
+    ("dirichlet", BINARY): "give the two parameters under 'beta'",
 }
 """The key that was probably meant, by the key that was written and the tasks that do not have it."""
 
@@ -73,15 +45,9 @@ def check_task(draft: Draft) -> Iterator[Problem]:
         yield from chain(_foreign(draft, task), _needed(draft, task), _costs(draft, task), _columns(draft, task))
 
 
-def applies(loc: Loc, task: str) -> bool:
-    """Tell whether a key of the spec belongs to a task."""
-    tasks = _OF_MODEL.get(str(loc[2])) if len(loc) == 3 and loc[0] == "models" else _OF_SPEC.get(loc)
-    return tasks is None or task in tasks
-
-
 def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
     """Find keys that the task does not have."""
-    places: list[Loc] = [*_OF_SPEC, *(("models", name, key) for name in draft.models for key in _OF_MODEL)]
+    places: list[Loc] = [*OF_SPEC, *(("models", name, key) for name in draft.models for key in OF_MODEL)]
     refused: set[Loc] = set()
     for loc in places:
         value = draft.tree.get(*loc)
@@ -92,10 +58,10 @@ def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
 
 def _not_for(draft: Draft, task: str, loc: Loc) -> Problem:
     key = str(loc[-1])
-    group = next(tasks for tasks in (_BINARY, MANY, NUMBERS) if task in tasks)
+    group = next(tasks for tasks in (BINARY, MANY, NUMBERS) if task in tasks)
     hint = _INSTEAD.get((key, group), "remove it")
     if task == "binary" and loc == ("prevalence", "levels"):
-        hint = _INSTEAD["levels", _BINARY]
+        hint = _INSTEAD["levels", BINARY]
     message = f"{with_article(task)} outcome has no '{key}'"
     return draft.tree.problem("not-for-task", message, *loc, key=True, hint=hint)
 

@@ -13,9 +13,9 @@ from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import PREVALENCE
 from evalpipe.spec.choices import MEASURE
+from evalpipe.spec.keys import applies
 from evalpipe.spec.models import Spec
 from evalpipe.spec.parts import gives
-from evalpipe.spec.rules_task import applies
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.rules_metrics import Entry
+    from evalpipe.spec.entry import Entry
 
 
 def one_value(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.rules_metrics import Entry
+    from evalpipe.spec.entry import Entry
 
 _LIMITS = {
     "minimize": ("low", "high"), "maximize": ("low", "high"), "target": ("low", "target", "high"),

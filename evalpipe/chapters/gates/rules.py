@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalpipe.origin import Loc
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.rules_metrics import Entry
+    from evalpipe.spec.entry import Entry
 
 OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), ("min_decrease", "max_increase"))
 """Limits of a change of which one asks for a rise, and the other is about a fall, or the reverse."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
-    from evalpipe.spec.rules_metrics import Entry
+    from evalpipe.spec.entry import Entry
 
 HERE: Loc = ("prevalence",)
 FORMS = {"binary": ("value", "beta"), "many": ("levels", "dirichlet")}

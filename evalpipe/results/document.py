@@ -1,0 +1,70 @@
+"""What the results of a run hold, field by field, in the order of `results.json`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from evalpipe.chapters.compare.records import Comparison
+from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
+from evalpipe.chapters.desirability.records import Desirability
+from evalpipe.chapters.gates.records import Gate
+from evalpipe.chapters.prevalence.records import ObservedShare, Prior
+from evalpipe.chapters.recalibrate.records import Recalibration
+from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
+from evalpipe.chapters.thresholds.records import Threshold
+from evalpipe.records import Record
+from evalpipe.results.curves import AnyCurve
+from evalpipe.results.datasets import DatasetSummary, InputFile
+from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
+
+
+class Document(Record):
+    """What a run found."""
+
+    schema_version: Literal[1] = 1
+    evalpipe_version: str
+    name: str
+    title: str
+    task: Literal["binary", "multiclass", "ordinal", "regression", "count"]
+    event: str | None
+    """The event of a binary outcome."""
+    other: str | None
+    """The level of a binary outcome that is not the event."""
+    levels: list[str]
+    """The levels of the outcome in order, of a binary one the event first; none of a number."""
+    unit: str | None = None
+    """The unit of a number."""
+    spec: dict[str, Any]
+    """The resolved spec: `extends`, environment and `--set` applied, defaults filled in."""
+    spec_sha256: str
+    prevalence: Prior | None
+    observed: list[ObservedShare] = Field(default_factory=list)
+    """The shares of the levels in each evaluated dataset."""
+    weight: dict[str, str] | None
+    exposure: dict[str, str | None] | None = None
+    """The column of the exposure of counts, and its unit."""
+    inputs: list[InputFile]
+    datasets: list[DatasetSummary]
+    slices: list[SliceSummary] = Field(default_factory=list)
+    models: list[ModelSummary]
+    metrics: list[MetricSummary]
+    intervals: Method
+    rows: list[Estimate] = Field(alias="estimates")
+    """The estimates, row by row; `estimates` holds them as a data frame."""
+    comparisons: list[Comparison] = Field(default_factory=list)
+    slice_differences: list[SliceDifference] = Field(default_factory=list)
+    disparities: list[Disparity] = Field(default_factory=list)
+    worst_slices: list[WorstSlice] = Field(default_factory=list)
+    confusion: list[Confusion]
+    curves: list[AnyCurve]
+    desirability: Desirability = Desirability()
+    gates: list[Gate] = Field(default_factory=list)
+    thresholds: list[Threshold]
+    recalibration: list[Recalibration] = Field(default_factory=list)
+    costs: list[NamedCost] = Field(default_factory=list)
+    cost_references: list[CostReference] = Field(default_factory=list)
+    profit: list[Profit] = Field(default_factory=list)
+    best_profit: list[BestProfit] = Field(default_factory=list)
+    warnings: list[Warned]
