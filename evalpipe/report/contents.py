@@ -19,7 +19,6 @@ from evalpipe.report import (
     summary,
     thresholds,
 )
-from evalpipe.report.costs import costs_view
 from evalpipe.report.masthead import masthead, short_spec, subject
 from evalpipe.report.page import Card, Code, Figures, Heading, Section, Text
 from evalpipe.report.recalibration import recalibration_views
@@ -56,14 +55,6 @@ def card_of(results: Results) -> Card:
     )
 
 
-def _costs(results: Results) -> Iterator[Partial]:
-    view = costs_view(results)
-    if view:
-        yield Partial("costs", "Costs and profit", "costs.html", view, {
-            worth.anchor: Figures(partial(figures.cost_drawings, results, worth.dataset))
-            for worth in view.datasets})
-
-
 def _recalibrations(results: Results) -> Iterator[Partial]:
     for section in recalibration_views(results):
         def draw(dataset: str = section.dataset, models: Any = section.models) -> Iterator[Any]:
@@ -91,7 +82,7 @@ def _slices(results: Results) -> Iterator[Partial]:
 
 
 OF_CHAPTERS: dict[str, Callable[[Results], Iterator[Section | Partial]]] = {
-    "prevalence": prevalence.sections, "thresholds": thresholds.sections, "costs": _costs,
+    "prevalence": prevalence.sections, "thresholds": thresholds.sections,
     "recalibrate": _recalibrations, "compare": comparisons.sections, "slices": _slices,
 }
 """The sections of chapters that still stand outside their folders."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 __all__ = [
-    "Drawing", "cost_drawings", "difference_drawings", "drawings", "formula_svg",
+    "Drawing", "difference_drawings", "drawings", "formula_svg",
     "prevalence_drawings", "recalibration_drawings", "slice_drawings", "threshold_drawings",
 ]
 
@@ -49,14 +49,6 @@ def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     from evalpipe.report.figures.slices import slice_forests
 
     return slice_forests(context_of(results, dataset))
-
-
-def cost_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw the profit of contacting the rows of a dataset; nothing where none is declared."""
-    from evalpipe.report.figures.worth import profit
-
-    drawing = profit(context_of(results, dataset))
-    return () if drawing is None else (drawing,)
 
 
 def prevalence_drawings(results: Results, dataset: str, *, first: bool = True) -> tuple[Drawing, ...]:

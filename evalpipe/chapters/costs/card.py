@@ -1,0 +1,159 @@
+"""The card's section on costs and profit: what a row costs, and what contacting the rows of highest score brings."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.chapters.costs.figures import by_depth, profit_figures
+from evalpipe.report import wording
+from evalpipe.report.names import names_of
+from evalpipe.report.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.report.tables import labels, overall, shown, with_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.chapters.costs.records import BestProfit, Profit
+    from evalpipe.report.page import Block, Cell
+    from evalpipe.results import Estimate, Results
+
+MEASURES = ("cost", "expected_cost")
+"""The metrics that stand beside the costs of predicting one level for all rows."""
+
+TERMS = (
+    ("An event contacted brings", "benefit"), ("A row contacted costs", "cost"),
+    ("Fixed cost of contacting any", "fixed"),
+)
+"""What the keys of the spec's `profit` mean."""
+
+REFERENCES = (
+    "The last rows of a table predict one level for all rows, whatever they are: a model that costs more than the "
+    "cheapest of them is worse, at these costs, than no model."
+)
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section; none where neither costs nor a profit are declared."""
+    if results.costs or results.profit:
+        yield Section("costs", "Costs and profit", (*_costs(results), *_profit(results)))
+
+
+def _costs(results: Results) -> Iterator[Block]:
+    """Write the named costs, and what a row of each dataset costs; nothing where no costs are named."""
+    if not results.costs:
+        return
+    yield Heading("Costs")
+    yield Text("What a row costs by its true and its predicted level. Pairs that are not named cost 0.", "lead")
+    columns = (Column("True level"), Column("Predicted level"), Column("Cost", "num"))
+    yield Table("Named costs", columns, tuple(
+        Row((named.truth, named.predicted, numbers.plain(named.cost))) for named in results.costs))
+    for dataset in dict.fromkeys(reference.dataset for reference in results.cost_references):
+        yield _cost_table(results, dataset)
+    yield Text(REFERENCES, "small")
+
+
+def _cost_table(results: Results, dataset: str) -> Table:
+    """Write what a row costs under each model, and if one level is predicted for all rows, by each measure of cost."""
+    names = names_of(results)
+    estimates = [e for e in overall(results, dataset) if e.metric in MEASURES and e.class_ is None]
+    by_measure: dict[str, dict[str, Estimate]] = {}
+    for e in sorted(estimates, key=lambda e: MEASURES.index(e.metric)):
+        by_measure.setdefault(names.measure(e.metric, e.params), {})[e.model] = e
+    rows = [
+        Row((model.label, *(shown(of[model.name]) if model.name in of else Number("not evaluated")
+                            for of in by_measure.values())))
+        for model in results.models if any(model.name in of for of in by_measure.values())
+    ]
+    # A reference is of the rows as they are, not weighed to a prevalence.
+    weighed = [any("prevalence" in e.params for e in of.values()) for of in by_measure.values()] or [False]
+    for reference in (reference for reference in results.cost_references if reference.dataset == dataset):
+        note = "cheapest without a model" if reference.cheapest else None
+        cost = Number(numbers.number(reference.cost), None, note, numbers.exact(reference.cost))
+        rows.append(Row((f"Always {reference.level}", *("–" if elsewhere else cost for elsewhere in weighed))))
+    columns = (Column("Predictions"), *(Column(measure, "num") for measure in by_measure or ("Cost",)))
+    return Table(f"Cost of a row of {dataset}{with_limits(results, rows)}", columns, tuple(rows))
+
+
+def _profit(results: Results) -> Iterator[Block]:
+    """Write what a campaign costs and brings, and the profit on each dataset; nothing where none is declared."""
+    if not results.profit:
+        return
+    yield Heading("Profit")
+    yield Text(
+        f"Rows are ranked from the highest score down, cut into {results.best_profit[0].groups} groups and contacted "
+        "from the top; rows of equal score share what a cut divides. Random and perfect order contact as many rows.",
+        "lead")
+    yield Facts(tuple((term, numbers.plain(results.spec["profit"][key])) for term, key in TERMS))
+    for dataset in dict.fromkeys(row.dataset for row in results.profit):
+        profits = by_depth(results, dataset)
+        drawn = any(rows[0].share_best is not None for rows in profits.values())
+        yield Figures(partial(profit_figures, results, dataset))
+        yield _largest(results, dataset, profits, drawn=drawn)
+        yield Text(_caveat(results, drawn=drawn), "small")
+        for model, rows in profits.items():
+            yield _by_depth(f"{labels(results)[model]}: profit by depth on {dataset}", rows)
+
+
+def _largest(results: Results, dataset: str, profits: dict[str, list[Profit]], *, drawn: bool) -> Table:
+    """Write the depth at which the profit of each model is largest, and that profit."""
+    bests = {(best.dataset, best.model, best.variant): best for best in results.best_profit}
+    columns = (Column("Model"), Column("Rows to contact", "num"), Column("Profit", "num"),
+               Column("Less optimism", "num", shown=drawn), Column("Profit for each row", "num"))
+    return Table(f"Largest profit on {dataset}", columns, tuple(
+        Row((labels(results)[model], *_best(bests[dataset, model, "original"], rows)))
+        for model, rows in profits.items()))
+
+
+def _best(best: BestProfit, rows: list[Profit]) -> tuple[Cell, ...]:
+    """Write the best depth in per cent of the rows, its profit, that less its optimism, and that of each row."""
+    share, *limits = (numbers.percent(rows[group].contacted, rows[-1].contacted)
+                      for group in (best.group, best.group_lower, best.group_upper) if group is not None)
+    digits = _digits(rows)
+    return (
+        Number(share, " to ".join(limits) or None, None, str(best.group)), _money(best, digits),
+        "–" if best.corrected is None else numbers.fixed(best.corrected, digits),
+        numbers.number(rows[best.group].profit_per_row),
+    )
+
+
+def _caveat(results: Results, *, drawn: bool) -> str:
+    """Say how the largest profit is to be read; of replicates where they were ``drawn``."""
+    level = wording.level(results.intervals.level)
+    replicates = (
+        " Less optimism: less what the bootstrap replicates earn more at their own best depth than the data earn there "
+        f"(Efron 1983). Limits are {level} percentiles of the replicates, for as many rows as there are; below, “best "
+        "in” is the share of the replicates in which a depth is the best."
+    ) if drawn else ""
+    return (f"The largest profit is optimistic{', and so are its limits' if drawn else ''}: the depth is chosen and "
+            f"judged on the same rows.{replicates} Profit for each row: of all rows, contacted or not.")
+
+
+def _by_depth(caption: str, rows: list[Profit]) -> Table:
+    """Write the profit of a model down to the end of each group."""
+    drawn, digits = rows[0].share_best is not None, _digits(rows)
+    heads = ("Rows so far", "Events so far", "Profit", "Group adds", "At random", "Perfect")
+    columns = (Column("Groups"), *(Column(head, "num") for head in heads), Column("Best in", "num", shown=drawn))
+    return Table(caption, columns, tuple(
+        Row((
+            (str(row.group), Aside("best", "options")) if row.best else str(row.group),
+            numbers.count(row.contacted), numbers.count(row.found), _money(row, digits),
+            *(numbers.fixed(value, digits) for value in (row.incremental, row.profit_random, row.profit_wizard)),
+            "–" if row.share_best is None else numbers.percent(row.share_best, 1),
+        ))
+        for row in rows))
+
+
+def _digits(rows: list[Profit]) -> int:
+    """Choose the decimals of a table of profits by its largest number."""
+    largest = max(abs(value) for row in rows for value in (row.profit, row.profit_random, row.profit_wizard))
+    return numbers.decimals(largest, None)
+
+
+def _money(row: Profit | BestProfit, digits: int) -> Number:
+    """Write a profit with its limits, where there are any and it is uncertain."""
+    value, exact = numbers.fixed(row.profit, digits), numbers.exact(row.profit)
+    if row.lower is None or row.upper is None or row.lower == row.upper == row.profit:
+        return Number(value, exact=exact)
+    return Number(value, f"{numbers.fixed(row.lower, digits)} to {numbers.fixed(row.upper, digits)}", exact=exact)
