@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.gates.reference import Change
+    from evalpipe.chapters.gates.earlier import ReferenceChange
     from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
     from evalpipe.results import FailOn, Results
@@ -108,12 +108,12 @@ def run(
     Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
     ``out`` is replaced only when everything is done.
     """
+    from evalpipe.chapters.gates.compute import judged
+    from evalpipe.chapters.gates.earlier import REFERENCE, look_back, next_reference
     from evalpipe.data.catalog import look
     from evalpipe.data.read import read
     from evalpipe.engine.evaluate import evaluate as evaluate_plan
     from evalpipe.engine.gather import gather
-    from evalpipe.gates import judged, look_back
-    from evalpipe.gates.reference import REFERENCE, next_reference
     from evalpipe.plan.resolve import plan as make_plan
     from evalpipe.plan.sources import sources
     from evalpipe.spec.schema import resolved
@@ -176,17 +176,18 @@ def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | N
     return render_card(run_results, formats)
 
 
-def accept(folder: str | os.PathLike[str]) -> tuple[Results, list[Change]]:
+def accept(folder: str | os.PathLike[str]) -> tuple[Results, list[ReferenceChange]]:
     """Make the newest run in an output folder the reference of gates `against: last`, whether it held or not.
 
     Returns its results, and for each of its verdicts against the reference the value before and from now on. Raises
     DataError for a folder without results, UsageError where it cannot be written.
     """
-    from evalpipe.gates.reference import LAST, REFERENCE, Earlier, changes, read_reference
+    from evalpipe.chapters.gates.compute_numbers import EarlierRun
+    from evalpipe.chapters.gates.earlier import LAST, REFERENCE, read_reference, reference_changes
     from evalpipe.record import replace_files
     from evalpipe.results import Results
 
     path = Path(folder)
     results, before = Results.read(path / LAST), read_reference(path, str(folder))
     replace_files(folder, {REFERENCE: (path / LAST).read_bytes()})
-    return results, changes(results, before if isinstance(before, Earlier) else None)
+    return results, reference_changes(results, before if isinstance(before, EarlierRun) else None)

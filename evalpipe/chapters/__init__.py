@@ -7,10 +7,12 @@ A chapter's files are named by their role, and each role has functions that the 
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
 | `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
 | `compute.py` | `warnings(plan, evaluated)` yields what to warn of | step 4 |
+| `card.py` | `masthead(results)` yields sections at the head of the card, above its contents | step 6 |
 | `card.py` | `summary(results)` yields blocks of the card's summary | step 6 |
 | `card.py` | `sections(results)` yields sections of the card | step 6 |
 | `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
 | `card.py` | `procedures(results)` yields how its numbers were made, for the section on methods | step 6 |
+| `card.py` | `checks(results)` yields the test cases of `junit.xml` | step 6 |
 
 A chapter has those that it has something to say in. What changes rows, weights or entries before statistics are taken
 (recalibration, thresholds, zones, slices, priors) is called by name in `engine/evaluate.py`, for its order matters.
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Role = Literal["rules", "compute", "card"]
-    Function = Literal["rules", "tables", "warnings", "summary", "sections", "facts", "procedures"]
+    Function = Literal[
+        "rules", "tables", "warnings", "masthead", "summary", "sections", "facts", "procedures", "checks",
+    ]
 
 CHAPTERS = (
     "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare", "desirability", "slices", "gates",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.report import gates, wording
+from evalpipe.chapters import functions
+from evalpipe.report import wording
 from evalpipe.report.data import SHORT_HASH, fingerprint, support
 from evalpipe.report.method import weighting
 from evalpipe.report.page import Aside, Code, Column, Facts, Row, Table, Text
@@ -24,7 +25,8 @@ MOST_INPUTS = 12
 def masthead(results: Results) -> Iterator[Block | Section]:
     """Write what follows the title."""
     yield Text((f"{results.name} · spec ", short_spec(results), f" · evalpipe {results.evalpipe_version}"), "name")
-    yield from gates.sections(results)
+    for write in functions("card", "masthead"):
+        yield from write(results)
     yield Facts(facts(results))
     yield _evaluated(results)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.report import wording
 
 if TYPE_CHECKING:
+    from evalpipe.chapters.gates.records import Subject
     from evalpipe.results import Results, Scalar, Slice
 
 
@@ -41,6 +42,18 @@ class Names:
         """Name a model, with its variant where it is not the original."""
         label = self.labels.get(model, model)
         return label if variant == "original" else f"{label} ({variant})"
+
+    def subject(self, subject: Subject, *, whole: bool = False) -> str:
+        """Name what a gate judges: a measure, with its class unless it is meant as a ``whole``, or desirability."""
+        if subject.metric is None:
+            goal = subject.desirability
+            return "overall desirability" if goal == "overall" else f"desirability of {goal}"
+        return self.measure(subject.metric, subject.params, subject.average, None if whole else subject.class_)
+
+    def scope(self, subject: Subject) -> str:
+        """Name where a number was taken, such as ``Logistic regression (platt) on test, season = a``."""
+        inside = "" if subject.slice is None else f", {self.slice(subject.slice)}"
+        return f"{self.model(subject.model, subject.variant)} on {subject.dataset}{inside}"
 
     def slice(self, labels: Slice) -> str:
         """Name a slice, such as ``season = a, habitat = d``; a condition by its name."""

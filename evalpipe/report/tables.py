@@ -91,4 +91,4 @@ def key_measures(results: Results) -> tuple[str, ...]:
 
 def is_whole(metric: MetricSummary) -> bool:
     """Tell whether a metric may be a number of rows, which is shown without decimals."""
-    return metric.range[1] is None
+    return metric.is_whole

@@ -11,7 +11,7 @@ from evalpipe.intervals.declare import registry
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from evalpipe.results import Confusion, MetricSummary, Scalar, Slice
+    from evalpipe.results import Confusion, MetricSummary, Scalar
 
 BETTER = {"maximize": "higher", "minimize": "lower", "none": "neither"}
 """Which values of a metric are better."""
@@ -157,7 +157,7 @@ def measure(title: str, params: Mapping[str, Scalar], average: str | None = None
     return f"{name} ({said})" if said else name
 
 
-def slice_name(labels: Slice, conditions: Collection[str] = ()) -> str:
+def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -> str:
     """Name a slice, such as ``season = a, habitat = d``; one by a condition in ``conditions`` by its name alone."""
     return ", ".join(name if name in conditions else _labelled(name, scalar(value)) for name, value in labels.items())
 

@@ -43,6 +43,11 @@ class MetricSummary(Record):
     matrices: dict[str, list[list[float]]] = Field(default_factory=dict)
     """What each pair of a true (outer) and a predicted level weighs or costs, by name, where it depends on that."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it may be a number of rows, which is shown without decimals."""
+        return self.range[1] is None
+
 
 class Estimate(Measured):
     """One number, with its interval and support."""

@@ -11,12 +11,13 @@ import pytest
 from pydantic import BaseModel
 
 import evalpipe
+from evalpipe.chapters.gates.compute import judged
+from evalpipe.chapters.gates.earlier import look_back
 from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.engine.evaluate import evaluate
 from evalpipe.engine.gather import gather
-from evalpipe.gates import judged, look_back
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.record import Recorder

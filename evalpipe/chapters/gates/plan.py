@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -13,10 +14,48 @@ from evalpipe.plan.measures import entries
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.chapters.gates.spec import Earlier, GateRule
+    from evalpipe.chapters.gates.spec import AgainstEarlier, GateRule
     from evalpipe.errors import Place
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.spec.models import Spec
+
+
+ROUNDING = 1e-12
+"""A number this close to a limit, beside the numbers it was computed from, has reached it."""
+
+LOWEST = {"min": 1, "min_increase": 1, "max_decrease": -1}
+"""The keys of a gate that set the lowest number allowed, each with the sign of that number."""
+
+HIGHEST = {"max": 1, "max_increase": 1, "min_decrease": -1}
+"""The keys of a gate that set the highest number allowed, each with the sign of that number."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateLimits:
+    """The lowest and the highest that a value, or its change, may be; infinite where there is no limit."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, limit: Mapping[str, float]) -> GateLimits:
+        """Return those of a gate whose limits are given by their keys in the spec."""
+        low = [sign * limit[key] for key, sign in LOWEST.items() if key in limit]
+        high = [sign * limit[key] for key, sign in HIGHEST.items() if key in limit]
+        return cls(max(low, default=-math.inf), min(high, default=math.inf))
+
+    def side(self, number: float, scale: float) -> int:
+        """Return -1 where a number is below the limits, 1 above them, and 0 where it keeps them or reaches one.
+
+        ``scale`` is the size of the numbers that it was computed from, whose rounding is allowed for.
+        """
+        slack = ROUNDING * max(scale, abs(number))
+        return (number > self.high + slack) - (number < self.low - slack)
+
+    @property
+    def finite(self) -> list[float]:
+        """The limits that there are."""
+        return [limit for limit in (self.low, self.high) if math.isfinite(limit)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +77,8 @@ class GatePlan:
     It is on the measures ``entries``, of the class ``class_`` where that is one, or on a ``desirability``; of the
     ``dataset``, ``model`` and ``variant`` that are named, of each where none is ("all" for variants); on all rows, on
     the ``slice`` with these labels, or on every slice by ``slices``: ("all",) or names of columns.
-    ``limit`` are its limits by their keys, ``bounds`` the lowest and highest number that keeps them. A change is
-    ``against`` the model ``baseline``, the last run of the output folder, or the results of an ``earlier`` run.
+    ``limit`` are its limits by their keys. A change is ``against`` the model ``baseline``, the last run of the output
+    folder, or the results of an ``earlier`` run.
     """
 
     name: str | None
@@ -61,25 +100,11 @@ class GatePlan:
     severity: Literal["fail", "warn"]
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest that the value, or its change, may be; infinite where there is no limit."""
-        return bounds_of(self.limit)
-
-    @property
     def reference(self) -> str | None:
         """What a change is from, as results tell it: the baseline's model, "last", or the path of an earlier run."""
         if self.earlier is not None:
             return self.earlier.written
         return self.baseline if self.against == "baseline" else self.against
-
-
-def bounds_of(limit: Mapping[str, float]) -> tuple[float, float]:
-    """Return the lowest and the highest number that keep the limits of a gate, given by their keys."""
-    signs = {"max_decrease": -1, "min_decrease": -1}
-    signed = {key: signs.get(key, 1) * number for key, number in limit.items()}
-    lowest = [signed[key] for key in ("min", "min_increase", "max_decrease") if key in signed]
-    highest = [signed[key] for key in ("max", "max_increase", "min_decrease") if key in signed]
-    return max(lowest, default=-float("inf")), min(highest, default=float("inf"))
 
 
 def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:
@@ -103,7 +128,7 @@ def _gate(spec: Spec, number: int, gate: GateRule) -> GatePlan:
     )
 
 
-def _earlier(spec: Spec, number: int, against: Earlier) -> EarlierPlan:
+def _earlier(spec: Spec, number: int, against: AgainstEarlier) -> EarlierPlan:
     loc = ("gates", number, "against", "results")
     written = against.results
     return EarlierPlan(

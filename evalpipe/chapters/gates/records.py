@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Verdict = Literal["pass", "indeterminate", "warn", "fail"]
+Kind = Literal["pass", "skipped", "indeterminate", "warn", "fail"]
 FailOn = Literal["fail", "warn", "indeterminate", "never"]
 
 ORDER: tuple[Verdict, ...] = ("pass", "indeterminate", "warn", "fail")
 """The verdicts, from the best to the worst."""
 
 
-class Gate(Record):
-    """The verdict of one gate on one number: of a dataset, a model, a variant of it, a slice and a class."""
+class Subject(Record):
+    """What a gate is on: one number of a dataset, a model, a variant of it, a slice and a class."""
 
     metric: str | None
     """The measure; null where desirability is judged."""
@@ -32,6 +33,19 @@ class Gate(Record):
     model: str
     variant: str = "original"
     slice: Slice | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from other numbers, in whatever order its options and the labels of its slice stand."""
+        labels = None if self.slice is None else tuple(sorted(self.slice.items()))
+        options = tuple(sorted(self.params.items()))
+        return (self.metric, self.desirability, options, self.average, self.class_, self.dataset, self.model,
+                self.variant, labels)
+
+
+class Gate(Subject):
+    """The verdict of one gate on one number: of a dataset, a model, a variant of it, a slice and a class."""
+
     gate: int
     """The number of the gate in the spec, from 1."""
     name: str | None = None
@@ -66,6 +80,11 @@ class Gate(Record):
         if self.verdict == "fail":
             return self.severity
         return "indeterminate" if self.verdict == "indeterminate" else "pass"
+
+    @property
+    def kind(self) -> Kind:
+        """The outcome, or that the gate was skipped."""
+        return "skipped" if self.verdict == "skipped" else self.outcome
 
 
 def worst(gates: Iterable[Gate]) -> Verdict:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.desirability.rules import names_of_goals
 from evalpipe.chapters.gates.rules_scope import check_scope
-from evalpipe.chapters.gates.spec import CHANGES, KEYS, LIMITS, Earlier
+from evalpipe.chapters.gates.spec import CHANGES, KEYS, LIMITS, AgainstEarlier
 from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.draft import refer
@@ -164,7 +164,7 @@ def _possible(draft: Draft, loc: Loc, limit: dict[str, float]) -> Iterator[Probl
 def _against(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Check that there is something to be against, and that `optional` has something to say."""
     message = None
-    if gate.optional and gate.against != "last" and not isinstance(gate.against, Earlier):
+    if gate.optional and gate.against != "last" and not isinstance(gate.against, AgainstEarlier):
         message = "'optional' would change nothing: the gate is not against an earlier run"
     elif "optional" in gate.model_fields_set and not gate.optional and gate.against == "last":
         message = "a first run has nothing to be compared with, so a gate against 'last' is always optional"

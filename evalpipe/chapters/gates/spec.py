@@ -34,7 +34,7 @@ Change = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 """How much a number may or must have changed, never below zero."""
 
 
-class Earlier(SpecPart):
+class AgainstEarlier(SpecPart):
     """The results of an earlier run."""
 
     results: FilePath
@@ -47,7 +47,7 @@ def _against_form(value: object) -> str:
 
 
 Against = Annotated[
-    Annotated[Literal["baseline", "last"], Tag("a word")] | Annotated[Earlier, Tag("a run")],
+    Annotated[Literal["baseline", "last"], Tag("a word")] | Annotated[AgainstEarlier, Tag("a run")],
     Discriminator(_against_form),
     AnyOf(),
 ]

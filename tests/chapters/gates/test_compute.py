@@ -13,12 +13,12 @@ import pytest
 
 import evalpipe
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.chapters.gates.spec import GateRule as Asked
+from evalpipe.chapters.gates.compute import judged
+from evalpipe.chapters.gates.compute_numbers import change
+from evalpipe.chapters.gates.compute_verdict import Observed
+from evalpipe.chapters.gates.spec import GateRule
 from evalpipe.data.catalog import look
 from evalpipe.errors import DataError
-from evalpipe.gates import judged
-from evalpipe.gates.tables import Tables, changed
-from evalpipe.gates.verdict import Seen
 from evalpipe.intervals.recovered import recovered_limits
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
@@ -213,9 +213,8 @@ def test_runs_whose_intervals_differ_are_left_open(tmp_path: Path) -> None:
 
 
 def test_a_difference_from_what_is_undefined_is_undefined() -> None:
-    subject = Tables(run(FRAME, **CHEAP)).measured(run(FRAME, **CHEAP).rows[0])
-    nothing = Seen(None, status="undefined", reason="no predicted events")
-    found = changed(nothing, subject)
+    nothing = Observed(None, status="undefined", reason="no predicted events")
+    found = change(nothing, Observed(0.8, 0.7, 0.9, 0.95, "exact"))
     assert (found.value, found.status, found.reason) == (None, "undefined", "in this run, no predicted events")
 
 
@@ -265,13 +264,15 @@ def test_row_order_changes_no_verdict() -> None:
 
 def test_a_gate_on_nothing_is_an_error_and_never_silence() -> None:
     results = run(FRAME, **CHEAP)
-    spec = load(results.spec | {"gates": [{"metric": "brier", "max": 0.2}]})
+    spec = load(results.spec | {"gates": [{"metric": "brier", "max": 0.2}, {"metric": "accuracy", "min": 0.2}]})
     planned = plan(spec, look(sources(spec), {"d": FRAME}))
     bare = results.model_copy(update={"rows": []})
     with pytest.raises(DataError) as caught:
         judged(planned, bare, {})
     assert str(caught.value) == (
         "error[nothing-to-judge]: gate 1 is on no number of this run, so nothing can be said of it\n"
+        "  = help: check what it is on, or remove it\n\n"
+        "error[nothing-to-judge]: gate 2 is on no number of this run, so nothing can be said of it\n"
         "  = help: check what it is on, or remove it"
     )
 
@@ -290,7 +291,7 @@ def test_desirability_is_judged_like_a_measure() -> None:
                    ("p", 0.6, 0.55, 0.7, "ok", None), ("q", None, None, None, "undefined", "no predicted events")]]
     results = base.model_copy(update={"desirability": Desirability(overall=overall)})
     spec = load(base.spec)
-    declared = (Asked(desirability="overall", min=0.5),)
+    declared = (GateRule(desirability="overall", min=0.5),)
     planned = plan(spec.model_copy(update={"gates": declared}), look(sources(spec), {"d": FRAME}))
     found = judged(planned, results, {}).gates
     assert [(row.desirability, row.metric, row.verdict) for row in found] == [

@@ -6,18 +6,19 @@ import math
 
 import pytest
 
-from evalpipe.gates.verdict import Bounds, Seen, verdict
+from evalpipe.chapters.gates.compute_verdict import Observed, verdict
+from evalpipe.chapters.gates.plan import GateLimits
 
-LOW, HIGH, BOTH = Bounds(0.75, math.inf), Bounds(-math.inf, 0.75), Bounds(0.7, 0.8)
+LOW, HIGH, BOTH = GateLimits(0.75, math.inf), GateLimits(-math.inf, 0.75), GateLimits(0.7, 0.8)
 OPEN = "so these data do not decide."
 
 
-def seen(value: float | None, lower: float | None = None, upper: float | None = None, **more: object) -> Seen:
-    return Seen(value, lower, upper, 0.95, "exact", **more)  # type: ignore[arg-type]
+def seen(value: float | None, lower: float | None = None, upper: float | None = None, **more: object) -> Observed:
+    return Observed(value, lower, upper, 0.95, "exact", **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("bounds", "limits", "said", "words"),
+    ("limits", "interval", "said", "words"),
     [
         (LOW, (0.76, 0.80), "pass", ": 0.780 (0.760 to 0.800). The whole interval is above 0.75."),
         (LOW, (0.75, 0.80), "pass", ": 0.775 (0.750 to 0.800). The whole interval is at or above 0.75."),
@@ -36,12 +37,12 @@ def seen(value: float | None, lower: float | None = None, upper: float | None = 
         (BOTH, (0.68, 0.82), "indeterminate", f": 0.750 (0.680 to 0.820). The interval includes 0.7 and 0.8, {OPEN}"),
     ],
 )
-def test_a_whole_interval_is_judged(bounds: Bounds, limits: tuple[float, float], said: str, words: str) -> None:
-    assert verdict(bounds, "interval", seen(sum(limits) / 2, *limits)) == (said, words)
+def test_a_whole_interval_is_judged(limits: GateLimits, interval: tuple[float, float], said: str, words: str) -> None:
+    assert verdict(limits, "interval", seen(sum(interval) / 2, *interval)) == (said, words)
 
 
 @pytest.mark.parametrize(
-    ("on", "bounds", "said", "words"),
+    ("on", "limits", "said", "words"),
     [
         ("value", LOW, "pass", ": 0.760 (0.740 to 0.780). The value is at least 0.75."),
         ("value", HIGH, "fail", ": 0.760 (0.740 to 0.780). The value is above 0.75."),
@@ -52,46 +53,46 @@ def test_a_whole_interval_is_judged(bounds: Bounds, limits: tuple[float, float],
         ("upper", HIGH, "fail", ": 0.760 (0.740 to 0.780). The upper limit is above 0.75."),
     ],
 )
-def test_one_number_alone_passes_or_fails(on: str, bounds: Bounds, said: str, words: str) -> None:
-    assert verdict(bounds, on, seen(0.76, 0.74, 0.78)) == (said, words)  # type: ignore[arg-type]
+def test_one_number_alone_passes_or_fails(on: str, limits: GateLimits, said: str, words: str) -> None:
+    assert verdict(limits, on, seen(0.76, 0.74, 0.78)) == (said, words)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("bounds", [LOW, HIGH, Bounds(0.75, 0.75)])
+@pytest.mark.parametrize("limits", [LOW, HIGH, GateLimits(0.75, 0.75)])
 @pytest.mark.parametrize("on", ["interval", "value", "lower", "upper"])
-def test_a_limit_that_is_reached_is_kept(bounds: Bounds, on: str) -> None:
-    assert verdict(bounds, on, seen(0.75, 0.75, 0.75))[0] == "pass"  # type: ignore[arg-type]
+def test_a_limit_that_is_reached_is_kept(limits: GateLimits, on: str) -> None:
+    assert verdict(limits, on, seen(0.75, 0.75, 0.75))[0] == "pass"  # type: ignore[arg-type]
 
 
 def test_rounding_of_a_difference_does_not_miss_a_limit_that_is_reached() -> None:
     difference = 0.8 - 0.7  # 0.10000000000000009
     assert difference > 0.1
-    assert verdict(Bounds(-math.inf, 0.1), "value", Seen(difference, reference=0.7, signed=True))[0] == "pass"
-    assert verdict(Bounds(-math.inf, 0.1), "value", Seen(0.1 + 1e-9, reference=0.7, signed=True))[0] == "fail"
+    assert verdict(GateLimits(-math.inf, 0.1), "value", Observed(difference, reference=0.7, signed=True))[0] == "pass"
+    assert verdict(GateLimits(-math.inf, 0.1), "value", Observed(0.1 + 1e-9, reference=0.7, signed=True))[0] == "fail"
 
 
 def test_small_numbers_are_told_from_their_limits() -> None:
-    assert verdict(Bounds(-math.inf, 1e-14), "value", Seen(2e-14))[0] == "fail"
-    assert verdict(Bounds(-math.inf, 0.0), "value", Seen(1e-300))[0] == "fail"
+    assert verdict(GateLimits(-math.inf, 1e-14), "value", Observed(2e-14))[0] == "fail"
+    assert verdict(GateLimits(-math.inf, 0.0), "value", Observed(1e-300))[0] == "fail"
 
 
 def test_a_number_is_written_with_as_many_decimals_as_tell_it_from_its_limit() -> None:
-    assert verdict(LOW, "value", Seen(0.7499))[1] == ": 0.7499. The value is below 0.75."
+    assert verdict(LOW, "value", Observed(0.7499))[1] == ": 0.7499. The value is below 0.75."
     assert verdict(LOW, "lower", seen(0.8, 0.74996, 0.85))[1] == (
         ": 0.80000 (0.74996 to 0.85000). The lower limit is below 0.75.")
-    assert verdict(LOW, "value", Seen(0.7499999999))[1] == ": 0.750000. The value is below 0.75."
+    assert verdict(LOW, "value", Observed(0.7499999999))[1] == ": 0.750000. The value is below 0.75."
 
 
 def test_a_difference_has_its_sign() -> None:
-    found = Seen(0.004, -0.001, 0.009, 0.95, "percentile", reference=0.2, signed=True)
-    assert verdict(Bounds(-math.inf, 0.01), "interval", found) == (
+    found = Observed(0.004, -0.001, 0.009, 0.95, "percentile", reference=0.2, signed=True)
+    assert verdict(GateLimits(-math.inf, 0.01), "interval", found) == (
         "pass", ": +0.004 (−0.001 to +0.009). The whole interval is below +0.01.")
-    assert verdict(Bounds(-0.0005, math.inf), "interval", found)[1].startswith(
+    assert verdict(GateLimits(-0.0005, math.inf), "interval", found)[1].startswith(
         ": +0.0040 (−0.0010 to +0.0090). The interval includes −0.0005, ")
 
 
 @pytest.mark.parametrize("on", ["interval", "value", "lower", "upper"])
 def test_what_is_undefined_fails_unless_the_gate_says_otherwise(on: str) -> None:
-    nothing = Seen(None, status="undefined", reason="no predicted events")
+    nothing = Observed(None, status="undefined", reason="no predicted events")
     assert verdict(LOW, on, nothing)[0] == "fail"  # type: ignore[arg-type]
     said = {way: verdict(LOW, on, nothing, way) for way in ("fail", "indeterminate", "pass")}  # type: ignore[arg-type]
     assert said == {
@@ -104,7 +105,7 @@ def test_what_is_undefined_fails_unless_the_gate_says_otherwise(on: str) -> None
 
 @pytest.mark.parametrize("way", ["fail", "indeterminate", "pass"])
 def test_too_few_rows_are_inconclusive_whatever_holds_for_the_undefined(way: str) -> None:
-    few = Seen(None, status="insufficient", reason="12 rows, fewer than the 30 of slice_rules.min_rows")
+    few = Observed(None, status="insufficient", reason="12 rows, fewer than the 30 of slice_rules.min_rows")
     assert verdict(LOW, "value", few, way) == (  # type: ignore[arg-type]
         "indeterminate",
         " is not given: 12 rows, fewer than the 30 of slice_rules.min_rows. This leaves the gate inconclusive.")
@@ -113,7 +114,7 @@ def test_too_few_rows_are_inconclusive_whatever_holds_for_the_undefined(way: str
 @pytest.mark.parametrize("on", ["interval", "lower", "upper"])
 @pytest.mark.parametrize(("value", "said", "words"), [(0.9, "pass", "at least 0.75"), (0.1, "fail", "below 0.75")])
 def test_without_an_interval_the_value_is_judged(on: str, value: float, said: str, words: str) -> None:
-    bare = Seen(value, reason="the spec asks for none")
+    bare = Observed(value, reason="the spec asks for none")
     assert verdict(LOW, on, bare) == (said, (  # type: ignore[arg-type]
         f": {value:.3f}. There is no interval (the spec asks for none), so the value alone is judged: it is {words}."))
     assert verdict(LOW, "value", bare) == (said, f": {value:.3f}. The value is {words}.")
@@ -132,6 +133,6 @@ def test_an_interval_that_cannot_be_relied_on_fails_unless_the_gate_says_otherwi
         "pass": (words[0], f"{why} So the value alone is judged: it is {words[1]}."),
     }
     assert verdict(LOW, "value", weak)[0] == words[0]
-    none = Seen(value, status="degenerate", reason="all rows are of one cluster")
+    none = Observed(value, status="degenerate", reason="all rows are of one cluster")
     assert verdict(LOW, on, none) == (  # type: ignore[arg-type]
         "fail", f": {value:.3f}. It has no interval: all rows are of one cluster. This counts as failed.")

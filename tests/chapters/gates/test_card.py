@@ -6,8 +6,10 @@ import re
 
 import pytest
 
-from evalpipe.report.gates import FOLDED, MOST, headline, sections
+from evalpipe.chapters.gates import card
+from evalpipe.chapters.gates.card import FOLDED, MOST, headline, masthead, word_and_reason
 from evalpipe.report.html import html_page
+from evalpipe.report.names import names_of
 from evalpipe.report.page import Bullets, plain
 from evalpipe.results import Gate, Results
 from report.blocks import column, rows, table
@@ -72,7 +74,7 @@ def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:
 
 @pytest.mark.parametrize(("worst", "sign"), [("fail", "✗"), ("warn", "▲"), ("indeterminate", "?"), ("pass", "✓")])
 def test_the_whole_has_the_sign_of_the_worst(results: Results, worst: str, sign: str) -> None:
-    (found,) = sections(results.model_copy(update={"gates": [gate("pass"), gate(worst), gate("skipped")]}))
+    (found,) = masthead(results.model_copy(update={"gates": [gate("pass"), gate(worst), gate("skipped")]}))
     assert (found.style, plain(found.title)[0]) == (f"gates {worst}", sign)
 
 
@@ -96,15 +98,28 @@ def test_a_row_tells_slice_class_limit_and_what_is_judged(results: Results) -> N
 
 def test_many_are_counted_by_gate(results: Results) -> None:
     many = [gate("pass", 1) for _ in range(40)] + [gate("indeterminate", 1) for _ in range(20)] + [gate("fail", 2)]
-    (section,) = sections(results.model_copy(update={"gates": many}))
+    (section,) = masthead(results.model_copy(update={"gates": many}))
     verdicts = [verdict.text for verdict in column(table([section]), "Verdict")]
     assert verdicts == ["failed", *["inconclusive"] * (FOLDED - 1)]
     assert section.blocks[-1] == Bullets(("Brier score at most 0.2: 20 inconclusive, 40 held",), "small")
     text = box(results, *many)
     assert "These are the worst 12 of 61 checks; all are in results.json" in text
-    (failing,) = sections(results.model_copy(update={"gates": [gate("fail") for _ in range(100)]}))
+    (failing,) = masthead(results.model_copy(update={"gates": [gate("fail") for _ in range(100)]}))
     assert len(rows(table([failing]))) == MOST
     assert failing.blocks[-1] == Bullets(("Brier score at most 0.2: 100 failed",), "small")
+
+
+def test_the_sentence_says_how_many_are_listed(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card, "FOLDED", 7)
+    text = box(results, *(gate("pass", number) for number in range(1, 9)))
+    assert "These are the worst 7 of 8 checks; " in text
+
+
+def test_the_terminal_calls_slices_and_measures_what_the_card_calls_them(results: Results) -> None:
+    young = results.model_copy(update={"spec": results.spec | {"slices": [{"name": "young", "where": "age < 30"}]}})
+    names, verdict = names_of(young), gate("warn", name="Contract", slice={"young": "true", "cap": "< 5"})
+    assert word_and_reason(names, verdict) == (
+        "failed (severity warn)", "Contract, Naive Bayes on validation, young, cap < 5: the reason of warn <b>&")
 
 
 def test_a_card_without_gates_has_no_box(results: Results) -> None:

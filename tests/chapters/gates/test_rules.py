@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
 
-from evalpipe.chapters.gates.plan import bounds_of
 from evalpipe.chapters.gates.rules import rules
 from evalpipe.chapters.gates.spec import KEYS, GateRule
 from evalpipe.metrics import registry
@@ -21,29 +19,6 @@ SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
     "datasets": {"d": {"path": "d.csv"}}, "models": {"m": {"probability": "p"}},
 }
-
-
-@pytest.mark.parametrize(
-    ("limits", "bounds"),
-    [
-        ({"min": 0.5}, (0.5, math.inf)),
-        ({"max": 0.5}, (-math.inf, 0.5)),
-        ({"min": 0.25, "max": 0.5}, (0.25, 0.5)),
-        ({"max_increase": 0.1}, (-math.inf, 0.1)),
-        ({"min_increase": 0.1}, (0.1, math.inf)),
-        ({"max_decrease": 0.1}, (-0.1, math.inf)),
-        ({"min_decrease": 0.1}, (-math.inf, -0.1)),
-        ({"max_increase": 0.1, "max_decrease": 0.2}, (-0.2, 0.1)),
-        ({"min_increase": 0.1, "max_increase": 0.2}, (0.1, 0.2)),
-        ({"min_decrease": 0.1, "max_decrease": 0.2}, (-0.2, -0.1)),
-    ],
-)
-def test_limits_are_bounds_of_the_value_or_its_change(
-    limits: dict[str, float], bounds: tuple[float, float]
-) -> None:
-    gate = GateRule.model_validate({"metric": "brier", **limits})
-    assert gate.limit == limits
-    assert bounds_of(gate.limit) == bounds
 
 
 def test_options_beside_a_name_are_those_of_the_measure() -> None:

@@ -1,0 +1,147 @@
+"""The verdict of every gate of a spec on every number that it is on, from the tables of results alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Numbers, change
+from evalpipe.chapters.gates.compute_verdict import Observed, verdict
+from evalpipe.chapters.gates.plan import GateLimits
+from evalpipe.errors import DataError, Problem
+from evalpipe.report.names import names_of
+from evalpipe.report.wording import capital
+from evalpipe.results import Gate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalpipe.chapters.gates.plan import GatePlan
+    from evalpipe.chapters.gates.records import Subject
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.report.names import Names
+    from evalpipe.results import Results
+
+FIRST = "run once without this gate, or add 'optional: true' to it, which skips it until there is something to compare"
+"""The way out where there is no earlier run to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A gate, by its ``number`` in the spec from 1, with the ``numbers`` of the run and the run that it is against."""
+
+    plan: Plan
+    number: int
+    gate: GatePlan
+    numbers: Numbers
+    earlier: EarlierRun | NoEarlier | None
+    names: Names
+
+
+def judged(plan: Plan, results: Results, earlier: Mapping[int, EarlierRun | NoEarlier]) -> Results:
+    """Return the results with the verdicts of the spec's gates: one for each number that a gate is on.
+
+    ``earlier`` are the results of earlier runs by the number of the gate from 0, as `look_back` returns them. Raises
+    DataError with every gate that is on no number, and every number that an earlier run lacks, unless the gate says
+    that this is optional.
+    """
+    if not plan.gates:
+        return results
+    numbers, names = Numbers(results), names_of(results)
+    verdicts: list[Gate | Problem] = []
+    for index, gate in enumerate(plan.gates):
+        run = earlier[index] if gate.against in ("last", "results") else None
+        verdicts += _verdicts(_Case(plan, index + 1, gate, numbers, run, names))
+    problems = [problem for problem in verdicts if isinstance(problem, Problem)]
+    if problems:
+        raise DataError(*problems)
+    return results.model_copy(update={"gates": verdicts})
+
+
+def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
+    """Yield the verdict of a gate on each number that it is on, in the order of the results."""
+    subjects = [subject for subject in case.numbers.subjects if _is_on(case.plan, case.gate, subject)]
+    place = case.plan.places.place
+    if not subjects:
+        message = f"gate {case.number} is on no number of this run, so nothing can be said of it"
+        yield Problem("nothing-to-judge", message, place("gates", case.number - 1), "check what it is on, or remove it")
+    for subject in subjects:
+        observed = _observed(case, subject)
+        if isinstance(observed, NoEarlier) and case.gate.earlier is not None and not case.gate.optional:
+            yield Problem("not-in-results", observed.why, place("gates", case.number - 1, "against"), FIRST)
+        else:
+            yield _row(case, subject, observed)
+
+
+def _is_on(plan: Plan, gate: GatePlan, subject: Subject) -> bool:
+    """Tell whether a gate is on a number."""
+    if gate.against == "baseline" and subject.model == gate.baseline:
+        return False
+    return (
+        gate.dataset in (None, subject.dataset) and gate.model in (None, subject.model)
+        and gate.variant in ("all", subject.variant) and gate.class_ in (None, subject.class_)
+        and gate.desirability == subject.desirability and _in_slice(gate, subject)
+        and (subject.metric is None or any(_is_measure(plan, entry, subject) for entry in gate.entries))
+    )
+
+
+def _in_slice(gate: GatePlan, subject: Subject) -> bool:
+    """Tell whether a gate is on all rows, or on the slice, that a number is of."""
+    if gate.slice is not None:
+        return subject.slice == gate.slice
+    if gate.slices is None or subject.slice is None:
+        return gate.slices is None and subject.slice is None
+    return gate.slices == ("all",) or set(subject.slice) == set(gate.slices)
+
+
+def _is_measure(plan: Plan, entry: MetricPlan, subject: Subject) -> bool:
+    """Tell whether a number is of a measure with these options and this average."""
+    if (subject.metric, subject.average) != (entry.metric.name, entry.average):
+        return False
+    if subject.class_ is None:
+        return subject.params == entry.shown
+    own = entry.of_class[plan.outcome.levels.index(subject.class_)]
+    return subject.params == {name: value for name, value in own.items() if not isinstance(value, tuple)}
+
+
+def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
+    """Return the number that is judged; or why there is no earlier one to compare it with."""
+    if case.gate.against == "baseline":
+        return case.numbers.less_baseline(subject)
+    now = case.numbers.observed[subject.key]
+    if case.earlier is None:
+        return now
+    if isinstance(case.earlier, NoEarlier):
+        return case.earlier
+    then = case.earlier.numbers.observed.get(subject.key)
+    if then is not None:
+        return change(now, then)
+    run = case.earlier.path if case.gate.against == "last" else f"the earlier run at {case.earlier.path}"
+    return NoEarlier(f"{run} has no {case.names.subject(subject)} of {case.names.scope(subject)}")
+
+
+def _row(case: _Case, subject: Subject, observed: Observed | NoEarlier) -> Gate:
+    """Judge a number, and write it as a row of the results."""
+    gate, name = case.gate, capital(case.names.subject(subject))
+    word: Literal["pass", "fail", "indeterminate", "skipped"]
+    if isinstance(observed, NoEarlier):
+        word, reason, observed = "skipped", f"{name} was not compared: {observed.why}.", Observed(None)
+    else:
+        word, predicate = verdict(GateLimits.of(gate.limit), gate.on, observed, gate.undefined)
+        reason = f"{name}{_less(case) if observed.signed else ''}{predicate}"
+    return Gate(
+        **dict(subject), gate=case.number, name=gate.name, on=gate.on, limit=dict(gate.limit), observed=observed.value,
+        lower=observed.lower, upper=observed.upper, level=observed.level, method=observed.method,
+        against=gate.reference, reference=observed.reference,
+        against_sha256=case.earlier.sha256 if isinstance(case.earlier, EarlierRun) else None,
+        verdict=word, severity=gate.severity, reason=reason,
+    )
+
+
+def _less(case: _Case) -> str:
+    """Say what the judged change is from."""
+    if case.gate.against == "baseline":
+        return f" minus that of {case.names.model(case.gate.baseline or '')}"
+    run = "the reference" if case.gate.against == "last" else "the earlier run"
+    return f" minus that of {run} (two independent samples)"

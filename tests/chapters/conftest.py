@@ -1,0 +1,7 @@
+"""The results made by hand that tests of the card share."""
+
+from __future__ import annotations
+
+from report.conftest import results
+
+__all__ = ["results"]
