@@ -30,7 +30,7 @@ ROLES = {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "report.wording", "results", "spelling", "errors",
     },
     "records": {"records"},
-    "card": {"chapters.records", "constants", "report", "results", "records", "numbers"},
+    "card": {"chapters.records", "calibration", "constants", "report", "results", "records", "numbers"},
 }
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
 

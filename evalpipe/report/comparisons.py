@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -54,24 +54,6 @@ NOTES = {
 }
 """What verdicts that decide nothing mean, where a table has them."""
 
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """One difference. ``verdict`` is a word, ``sign`` stands before it; ``place`` names the slice of one in a slice."""
-
-    measure: str
-    options: str
-    """The options that the name of the measure does not tell."""
-    better: str
-    model: str
-    difference: Number
-    p: str
-    test: str | None
-    adjusted: str
-    margin: str
-    verdict: str
-    sign: str
-    place: str | None = None
 
 
 def sections(results: Results) -> Iterator[Section]:
@@ -252,24 +234,6 @@ def _only(names: Names, found: Iterable[Comparison]) -> str | None:
     models = {names.model(c.model, c.variant) for c in found}
     return models.pop() if len(models) == 1 else None
 
-
-def comparison_row(results: Results, names: Names, found: Comparison) -> ComparisonRow:
-    """Write one difference."""
-    directions = {metric.name: wording.BETTER[metric.direction] for metric in results.metrics}
-    return ComparisonRow(
-        measure=compared(names, found),
-        options=names.unsaid(found.metric, found.params),
-        better=directions.get(found.metric, ""),
-        model=names.model(found.model, found.variant),
-        difference=difference_of(found),
-        p=numbers.p_value(found.p_value),
-        test=TESTS.get(found.test, found.test) if found.test is not None else None,
-        adjusted=numbers.p_value(found.p_adjusted),
-        margin="–" if found.margin is None else f"±{numbers.plain(found.margin)}",
-        verdict=found.verdict.replace("_", " "),
-        sign=SIGNS[found.verdict],
-        place=None if found.slice is None else names.slice(found.slice),
-    )
 
 
 def compared(names: Names, found: Comparison) -> str:

@@ -21,7 +21,6 @@ from evalpipe.report import (
 )
 from evalpipe.report.masthead import masthead, short_spec, subject
 from evalpipe.report.page import Card, Code, Figures, Heading, Section, Text
-from evalpipe.report.recalibration import recalibration_views
 from evalpipe.report.slices import slices_views
 
 if TYPE_CHECKING:
@@ -55,15 +54,6 @@ def card_of(results: Results) -> Card:
     )
 
 
-def _recalibrations(results: Results) -> Iterator[Partial]:
-    for section in recalibration_views(results):
-        def draw(dataset: str = section.dataset, models: Any = section.models) -> Iterator[Any]:
-            for model in models:
-                yield from figures.recalibration_drawings(results, dataset, model.name)
-
-        yield Partial(section.anchor, section.title, "recalibration.html", section, {section.anchor: Figures(draw)})
-
-
 def _slices(results: Results) -> Iterator[Partial]:
     def above(measures: int) -> tuple[Heading, Text]:
         said = f"Of the first {measures} key {'measure' if measures == 1 else 'measures'}; all are in "
@@ -82,8 +72,8 @@ def _slices(results: Results) -> Iterator[Partial]:
 
 
 OF_CHAPTERS: dict[str, Callable[[Results], Iterator[Section | Partial]]] = {
-    "prevalence": prevalence.sections, "thresholds": thresholds.sections,
-    "recalibrate": _recalibrations, "compare": comparisons.sections, "slices": _slices,
+    "prevalence": prevalence.sections, "thresholds": thresholds.sections, "compare": comparisons.sections,
+    "slices": _slices,
 }
 """The sections of chapters that still stand outside their folders."""
 

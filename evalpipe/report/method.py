@@ -22,7 +22,7 @@ from evalpipe.report.page import (
     Table,
     Text,
 )
-from evalpipe.report.procedures import HEADINGS, procedures, recalibrators
+from evalpipe.report.procedures import HEADINGS, procedures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +154,7 @@ def _cited(text: str, reference: str | None) -> Cell:
 def _procedures(results: Results) -> Iterator[Block]:
     """Explain how bands were made, and what the chapters did."""
     of_chapters = (explain(results) for explain in functions("card", "procedures"))
-    explained = [*chain(procedures(results), recalibrators(results), *of_chapters)]
+    explained = [*chain(procedures(results), *of_chapters)]
     for heading in HEADINGS:
         entries = tuple((procedure.name, _cited(procedure.text, procedure.reference))
                         for procedure in explained if procedure.heading == heading)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.calibration import registry
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -106,25 +104,6 @@ WORST = Procedure(
     "being the worst look worse than they are; p-values are multiplied by the number of slices searched (Bonferroni).",
 )
 
-FITTED_APART = Procedure(
-    "Fit",
-    "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. Each was "
-    "fitted on rows of a dataset kept for this, and applied as it is to the evaluated rows. Where a method takes "
-    "logarithms, probabilities of 0 and 1 are first moved off them; such rows are counted as clipped.",
-    heading=RECALIBRATION,
-)
-CROSS_FITTED = Procedure(
-    "Fit",
-    "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. The evaluated "
-    "rows were shared at random among the folds, rows of a cluster together; each fold was recalibrated by a fit on "
-    "all others. The measures pool the folds, so that they judge the method rather than one fit; the parameters given "
-    "are of a fit on all rows. Where a method takes logarithms, probabilities of 0 and 1 are first moved off them; "
-    "such rows are counted as clipped.",
-    "Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions. Journal of the Royal "
-    "Statistical Society, Series B 36(2), 111–133.",
-    RECALIBRATION,
-)
-
 
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield what the card's bands, comparisons and slices need to be understood, and nothing it does not show."""
@@ -143,13 +122,3 @@ def procedures(results: Results) -> Iterator[Procedure]:
         yield DISPARITIES
     if results.worst_slices:
         yield WORST
-
-
-def recalibrators(results: Results) -> Iterator[Procedure]:
-    """Yield how recalibrators were fitted, and each method that was used; nothing where there are none."""
-    if not results.recalibration:
-        return
-    yield CROSS_FITTED if any(record.folds is not None for record in results.recalibration) else FITTED_APART
-    used = dict.fromkeys(record.method for record in results.recalibration)
-    known = (registry[method] for method in used if method in registry)
-    yield from (Procedure(entry.title, entry.text, entry.reference, RECALIBRATION) for entry in known)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.intervals.declare import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from evalpipe.results import Confusion, MetricSummary, Scalar
 
@@ -35,36 +35,6 @@ KEY_MEASURES = (
 )
 """The measures shown in the summary, where the run has them."""
 
-PROPER_LOSSES = (
-    ("brier", "log_loss", "rps", "rmse", "poisson_deviance", "poisson_log_loss", "gamma_deviance", "tweedie_deviance"),
-    ("mse", "deviance", "log_likelihood", "brier_skill", "d2_poisson", "d2_tweedie"),
-)
-"""The measures that true probabilities and means make best, by which recalibration is judged. The second say the same
-as the first in other units, and are looked at where a run has none of the first."""
-
-
-class CalibrationWords(NamedTuple):
-    """How a measure of calibration is read: its name and ideal value, and what lies below and above that."""
-
-    name: str
-    ideal: float
-    below: str
-    above: str
-
-
-CALIBRATION = {
-    "calibration_slope": CalibrationWords(
-        "calibration slope", 1, "probabilities are overconfident (too extreme)",
-        "probabilities are underconfident (squeezed together)"),
-    "calibration_in_the_large": CalibrationWords(
-        "calibration in the large", 0, "probabilities are too high on the whole",
-        "probabilities are too low on the whole"),
-    "linear_calibration_slope": CalibrationWords(
-        "slope of the calibration line", 1, "predictions are too extreme", "predictions are squeezed together"),
-}
-"""Measures of calibration that a card says in words, where a run has them."""
-
-
 ROLES = {
     "evaluate": "evaluation", "calibrate": "calibration: for recalibrators and thresholds",
     "reference": "reference: not evaluated",
@@ -86,6 +56,11 @@ def number_word(count: int) -> str:
 def capital(text: str) -> str:
     """Begin a text with a capital letter."""
     return text[:1].upper() + text[1:]
+
+
+def joined(items: Sequence[str], word: str = "and") -> str:
+    """Write a list in words: "a, b and c"."""
+    return f" {word} ".join(part for part in (", ".join(items[:-1]), items[-1]) if part)
 
 
 def method(name: str) -> str:

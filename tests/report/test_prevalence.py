@@ -8,10 +8,10 @@ import pytest
 
 from chapters.prevalence.test_compute import WORDS, words
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.chapters.recalibrate.card_verdict import conclusion
 from evalpipe.report.html import html_page
 from evalpipe.report.names import names_of
 from evalpipe.report.prevalence import sections
-from evalpipe.report.recalibration_verdict import verdict_of
 from evalpipe.results import Results
 from report.blocks import column, heads, lines, paragraphs, table, tables
 
@@ -91,7 +91,7 @@ def test_without_a_prevalence_there_is_no_section() -> None:
 def test_a_prior_shift_is_not_judged_by_rows_of_the_sample() -> None:
     found = run(people(300), prevalence=0.1, metrics=["brier"], intervals=intervals(100),
                 recalibrate={"fit_on": {"folds": 3}, "methods": ["prior_shift"]})
-    said = verdict_of(found, "d", "p")
+    said = conclusion(found, "d", "p")
     assert said.headline == "no verdict."
     assert said.sentences[0] == (
         "A prior shift is for rows of another prevalence than these, so the measures of these rows do not judge it.")

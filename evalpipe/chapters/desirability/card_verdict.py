@@ -10,7 +10,7 @@ from evalpipe.report import wording
 from evalpipe.report.names import Names, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from evalpipe.chapters.desirability.records import Goal, Overall
     from evalpipe.results import Results
@@ -55,11 +55,6 @@ def verdict(results: Results, dataset: str) -> tuple[str, ...]:
     return (*sentences, *_unacceptable(results, names, rows, dataset), *_undefined(names, rows))
 
 
-def joined(items: Sequence[str], word: str = "and") -> str:
-    """Write a list in words: "a, b and c"."""
-    return f" {word} ".join(part for part in (", ".join(items[:-1]), items[-1]) if part)
-
-
 def _first(results: Results, names: Names, rows: list[Overall]) -> str:
     """Say who is the most desirable, and how sure that is."""
     defined = [row for row in rows if row.value is not None]
@@ -75,7 +70,7 @@ def _first(results: Results, names: Names, rows: list[Overall]) -> str:
         value += f" ({level} interval {numbers.fixed(best.lower, 3)} to {numbers.fixed(best.upper, 3)})"
     if len(rows) == 1:
         return f"{labels[0]} has an overall desirability of {value}."
-    sentence = f"{joined(labels)} {'is' if len(first) == 1 else 'are equally'} the most desirable, with {value}"
+    sentence = f"{wording.joined(labels)} {'is' if len(first) == 1 else 'are equally'} the most desirable, with {value}"
     chance = best.probability_best
     if len(first) > 1 or chance is None:
         return f"{sentence}."
@@ -94,12 +89,12 @@ def _weights(results: Results, names: Names, rows: list[Overall], dataset: str) 
         for factor, change in FACTORS.items():
             then = [c for c in changes if (c.goal, c.factor) == (goal, factor) and c.first]
             if then and not first & {(c.model, c.variant) for c in then}:
-                when = lost.setdefault(joined([names.model(c.model, c.variant) for c in then]), [])
+                when = lost.setdefault(wording.joined([names.model(c.model, c.variant) for c in then]), [])
                 when.append(f"{'that' if when else 'the weight'} of {title} {'' if when else 'were '}{change}")
     if len(titles) == 1:
         return
     if not lost:
-        changed = joined(tuple(FACTORS.values()), "or")
+        changed = wording.joined(tuple(FACTORS.values()), "or")
         yield f"The first place stays the same when the weight of any one goal is {changed}."
     for other, when in lost.items():
         yield f"The first place hangs on the weights: {other} would be first if {' or '.join(when)}."
@@ -118,8 +113,9 @@ def _unacceptable(results: Results, names: Names, rows: list[Overall], dataset: 
         if zero and row.value == 0:
             groups.setdefault(zero, []).append(names.model(row.model, row.variant))
     for goals, labels in groups.items():
-        who = joined(labels) if len(labels) <= 5 else f"{joined(labels[:4])} and {len(labels) - 4} others"
-        yield f"{who} {'is' if len(labels) == 1 else 'are'} unacceptable, with desirability 0 for {joined(goals)}."
+        few = (labels, "") if len(labels) <= 5 else (labels[:4], f" and {len(labels) - 4} others")
+        verb = "is" if len(labels) == 1 else "are"
+        yield f"{wording.joined(few[0])}{few[1]} {verb} unacceptable, with desirability 0 for {wording.joined(goals)}."
 
 
 def _undefined(names: Names, rows: list[Overall]) -> Iterator[str]:

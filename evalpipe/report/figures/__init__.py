@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 __all__ = [
-    "Drawing", "difference_drawings", "drawings", "formula_svg",
-    "prevalence_drawings", "recalibration_drawings", "slice_drawings", "threshold_drawings",
+    "Drawing", "difference_drawings", "drawings", "formula_svg", "prevalence_drawings", "slice_drawings",
+    "threshold_drawings",
 ]
 
 
@@ -62,10 +62,3 @@ def prevalence_drawings(results: Results, dataset: str, *, first: bool = True) -
         by_rate(context, "specificity"),
     )
     return tuple(drawing for drawing in found if drawing is not None)
-
-
-def recalibration_drawings(results: Results, dataset: str, model: str) -> tuple[Drawing, ...]:
-    """Draw a model on a dataset before and after recalibration; nothing where it has no such curves."""
-    from evalpipe.report.figures.recalibration import before_after
-
-    return before_after(context_of(results, dataset), model)

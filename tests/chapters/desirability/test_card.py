@@ -9,9 +9,10 @@ import pytest
 
 from engine.runs import people, run
 from evalpipe.chapters.desirability.card import form, sections
-from evalpipe.chapters.desirability.card_verdict import joined, ranked, verdict
+from evalpipe.chapters.desirability.card_verdict import ranked, verdict
 from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import Goal
+from evalpipe.report import wording
 from evalpipe.report.html import html_page
 from evalpipe.results import Results
 from report.blocks import column, heads, lines, paragraphs, table, tables
@@ -194,4 +195,4 @@ def test_many_models_are_all_drawn_and_the_most_desirable_told_apart() -> None:
 
 
 def test_lists_are_written_in_words() -> None:
-    assert [joined(list("abc"[:n])) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+    assert [wording.joined(list("abc"[:n])) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from chapters.recalibrate import variants
+from chapters.recalibrate.variants import change
 from evalpipe.calibration import registry as recalibrators
-from evalpipe.report.comparisons import sections
-from evalpipe.report.figures import drawings, recalibration_drawings
-from evalpipe.report.figures.recalibration import MOST_PANELS
+from evalpipe.chapters.recalibrate import card
+from evalpipe.chapters.recalibrate.card import MEASURES_ABREAST, fitted_words, procedures, sections
+from evalpipe.chapters.recalibrate.figures import MOST_PANELS, drawings
+from evalpipe.report import comparisons
+from evalpipe.report.figures import Drawing
+from evalpipe.report.figures import drawings as all_drawings
 from evalpipe.report.html import html_page
-from evalpipe.report.page import plain
-from evalpipe.report.procedures import recalibrators as told
-from evalpipe.report.recalibration import fitted_words, recalibration_views
-from evalpipe.report.slices import MEASURES_ABREAST
+from evalpipe.report.page import Preformatted, plain
 from evalpipe.results import Recalibration, Results
 from evalpipe.results.curves.residuals import ObservedPoints, ObservedPredictedSmooth
-from report import groups, variants
-from report.blocks import content, tables
-from report.variants import change
-
-if TYPE_CHECKING:
-    from evalpipe.report.recalibration import RecalibrationView
+from report import groups
+from report.blocks import blocks, column, content, heads, lines, paragraphs, rows, table, tables
+from report.blocks import groups as headings
 
 D, M = "validation", "model_0"
+BEFORE, CHANGES = "Naive Bayes before and after", "Naive Bayes: differences of the recalibrated variants"
 FITTED: dict[str, Any] = {
     "model": M, "variant": "v", "options": {}, "fitted_on": "calibration", "folds": None, "n": 10, "events": 4,
     "clipped": 0, "applied": [],
@@ -37,24 +37,36 @@ def recalibrated(results: Results) -> Results:
     return variants.recalibrated(results)
 
 
-@pytest.fixture(scope="module")
-def views(recalibrated: Results) -> tuple[RecalibrationView, ...]:
-    return recalibration_views(recalibrated)
+def section(results: Results) -> list[Any]:
+    """Return the section of the first dataset, in a list as `report.blocks` takes it."""
+    return [next(iter(sections(results)))]
 
 
-def test_each_judged_dataset_has_its_section(views: tuple[RecalibrationView, ...], build: Any) -> None:
-    assert [(view.title, view.anchor) for view in views] == [
+def lead(results: Results) -> list[str]:
+    return paragraphs(section(results))[:2]
+
+
+def command(results: Results) -> str:
+    (found,) = [block.text for block in blocks(section(results)) if isinstance(block, Preformatted)]
+    return found
+
+
+def first_model(results: Results) -> list[Drawing]:
+    """Return the figures of the first model on the first dataset."""
+    return [drawing for drawing in drawings(results, D) if drawing.key.startswith("d1-recalibration-1-")]
+
+
+def test_each_judged_dataset_has_its_section(recalibrated: Results, build: Any) -> None:
+    assert [(each.title, each.anchor) for each in sections(recalibrated)] == [
         ("Recalibration on validation", "recalibration-1"), ("Recalibration on rare-season", "recalibration-2"),
     ]
-    (only,) = recalibration_views(variants.recalibrated(build(datasets=1)))
+    (only,) = sections(variants.recalibrated(build(datasets=1)))
     assert only.title == "Recalibration"
-    assert recalibration_views(build(datasets=1)) == ()
+    assert list(sections(build(datasets=1))) == []
 
 
-def test_the_lead_says_what_was_fitted_on_what_and_what_the_intervals_leave_out(
-    views: tuple[RecalibrationView, ...]
-) -> None:
-    assert views[0].lead == (
+def test_the_lead_says_what_was_fitted_on_what_and_what_the_intervals_leave_out(recalibrated: Results) -> None:
+    assert lead(recalibrated) == [
         ("Recalibrators were fitted on dataset calibration (1,588 rows, 1,073 events) and judged on validation. "
         "Nothing was fitted and judged on the same rows."),
         ("Differences are those of a recalibrated variant less the original on the same rows, with 95% intervals. The "
@@ -62,30 +74,33 @@ def test_the_lead_says_what_was_fitted_on_what_and_what_the_intervals_leave_out(
         "choosing the best of several methods. Each interval and its p-value are of one difference alone. A verdict "
         "allows for all 33 differences tested in a table: it is given where the p-value adjusted for their number "
         "(Holm) is below 0.05."),
-    )
-    assert (views[0].crossed, views[0].fitted_on, views[0].example) == (False, "", "model_0+logistic")
+    ]
+    assert command(recalibrated) == "evalpipe recalibrate RESULTS model_0+logistic DATA -o OUT"
+    assert tables(section(recalibrated), "Naive Bayes: the fitted recalibrators")[0].caption == (
+        "Naive Bayes: the fitted recalibrators")
 
 
 def test_cross_fitting_is_told_with_its_folds_and_the_dataset_the_command_needs(results: Results) -> None:
-    first, second = recalibration_views(variants.recalibrated(results, folds=10))
-    assert first.lead[0] == (
+    crossed = variants.recalibrated(results, folds=10)
+    assert lead(crossed)[0] == (
         "Recalibrators were cross-fitted on validation (6,107 rows, 3,371 events) in 10 folds: the rows of each fold "
         "were recalibrated by a fit on the other folds. Nothing was fitted and judged on the same rows."
     )
-    assert (first.crossed, first.fitted_on, second.fitted_on) == (True, "validation", "rare-season")
+    assert command(crossed) == "evalpipe recalibrate RESULTS model_0+logistic DATA -o OUT --fitted-on validation"
+    assert table(section(crossed), "Naive Bayes: the fitted recalibrators").caption == (
+        "Naive Bayes: the fitted recalibrators, each fitted once more on all rows")
 
 
 def test_one_method_is_not_chosen_from_several(results: Results) -> None:
     one = [r for r in variants.recalibrations(results) if r.variant == "beta"]
     kept = {"recalibration": one, "comparisons": [change(D, M, "beta", "brier", -0.02)]}
-    (view, _) = recalibration_views(results.model_copy(update=kept))
-    assert view.lead[1].endswith(
+    assert lead(results.model_copy(update=kept))[1].endswith(
         "a fit on other rows would differ. A verdict is given where the adjusted p-value is below 0.05.")
 
 
 def test_without_intervals_the_lead_speaks_of_none(recalibrated: Results) -> None:
-    (view, _) = recalibration_views(recalibrated.model_copy(update={"comparisons": []}))
-    assert view.lead[1] == "Differences are those of a recalibrated variant less the original on the same rows."
+    assert lead(recalibrated.model_copy(update={"comparisons": []}))[1] == (
+        "Differences are those of a recalibrated variant less the original on the same rows.")
 
 
 def test_the_threshold_is_told_only_where_it_makes_the_predicted_levels(recalibrated: Results) -> None:
@@ -98,67 +113,74 @@ def test_the_threshold_is_told_only_where_it_makes_the_predicted_levels(recalibr
 
 def test_a_number_has_no_events(results: Results) -> None:
     bare = variants.recalibrations(results, events=None)
-    (view, _) = recalibration_views(results.model_copy(update={"recalibration": bare}))
-    assert "(1,588 rows)" in view.lead[0]
+    assert "(1,588 rows)" in lead(results.model_copy(update={"recalibration": bare}))[0]
 
 
-def test_before_and_after_has_a_row_a_variant_and_the_first_key_measures(
-    views: tuple[RecalibrationView, ...], recalibrated: Results
-) -> None:
-    table = views[0].models[0].before_after
-    assert table.heads == ("ROC AUC", "Brier score", "Log loss", "Accuracy", "Sensitivity", "Specificity")
-    assert [variant for variant, _ in table.rows] == ["original", *variants.PARAMETERS]
-    assert {len(cells) for _, cells in table.rows} == {MEASURES_ABREAST}
-    assert table.left_out == "2"
+def test_before_and_after_has_a_row_a_variant_and_the_first_key_measures(recalibrated: Results) -> None:
+    before = table(section(recalibrated), BEFORE)
+    assert before.caption == "Naive Bayes before and after recalibration on validation, with 95% intervals"
+    assert heads(before) == [
+        "Predictions", "ROC AUC", "Brier score", "Log loss", "Accuracy", "Sensitivity", "Specificity"]
+    assert column(before, "Predictions") == ["original", *variants.PARAMETERS]
+    assert {len(row.cells) for row in rows(before)} == {1 + MEASURES_ABREAST}
+    assert "2 further key measures are in estimates.csv; all differences follow." in paragraphs(section(recalibrated))
     value = {e.variant: e.value for e in recalibrated.rows if (e.dataset, e.model, e.metric) == (D, M, "brier")}
-    assert [float(cells[1].exact or 0) for _, cells in table.rows] == [value[variant] for variant, _ in table.rows]
+    assert [float(cell.exact) for cell in column(before, "Brier score")] == [
+        value[variant] for variant in ("original", *variants.PARAMETERS)]
+
+
+def test_the_number_of_measures_that_are_left_out_follows_from_those_that_are_shown(
+    recalibrated: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(card, "MEASURES_ABREAST", MEASURES_ABREAST + 1)
+    assert "1 further key measure is in estimates.csv; all differences follow." in paragraphs(section(recalibrated))
 
 
 def test_an_undefined_measure_says_why_before_and_after(recalibrated: Results) -> None:
-    rare = recalibration_views(recalibrated)[1].models[0].before_after
-    assert rare.left_out == "2"
-    rows = [e for e in recalibrated.rows if e.variant != "beta" or e.metric != "brier"]
-    table = recalibration_views(recalibrated.model_copy(update={"rows": rows}))[0].models[0].before_after
-    assert [cells[1].value for variant, cells in table.rows if variant == "beta"] == ["–"]
+    kept = [e for e in recalibrated.rows if e.variant != "beta" or e.metric != "brier"]
+    before = table(section(recalibrated.model_copy(update={"rows": kept})), BEFORE)
+    assert [line[2] for line in lines(before) if line[0] == "beta"] == ["–"]
 
 
-def test_differences_stand_measure_by_measure_with_their_test_said_once(views: tuple[RecalibrationView, ...]) -> None:
-    rows = views[0].models[0].changes
-    heads = [(row.heading, row.about) for row in rows if row.heading is not None]
-    assert len(rows) == 3 * len(heads) == 33
-    assert ("Brier score", "lower is better; test: Diebold-Mariano") in heads
-    assert ("Detection prevalence", "neither end is better; test: bootstrap") in heads
-    brier = [row for row in rows if row.row.measure == "Brier score"]
-    assert [(row.variant, row.row.difference.text, row.row.sign, row.test) for row in brier] == [
-        ("logistic", "−0.020 (−0.026 to −0.014)", "▲", None),
-        ("isotonic", "−0.021 (−0.027 to −0.015)", "▲", None),
-        ("beta", "−0.022 (−0.028 to −0.016)", "▲", None),
+def test_differences_stand_measure_by_measure_with_their_test_said_once(recalibrated: Results) -> None:
+    changes = table(section(recalibrated), CHANGES)
+    assert len(rows(changes)) == 3 * len(headings(changes)) == 33
+    assert "Brier score lower is better; test: Diebold-Mariano" in headings(changes)
+    assert "Detection prevalence neither end is better; test: bootstrap" in headings(changes)
+    place = [plain(each.heading) if hasattr(each, "heading") else None for each in changes.rows].index(
+        "Brier score lower is better; test: Diebold-Mariano")
+    assert [[plain(cell) for cell in row.cells] for row in changes.rows[place + 1 : place + 4]] == [  # type: ignore[union-attr]
+        ["logistic", "−0.020", "−0.026 to −0.014", "< 0.001", "0.001", "–", "▲ better"],
+        ["isotonic", "−0.021", "−0.027 to −0.015", "< 0.001", "0.001", "–", "▲ better"],
+        ["beta", "−0.022", "−0.028 to −0.016", "< 0.001", "0.001", "–", "▲ better"],
     ]
 
 
 def test_unlike_tests_of_one_measure_stand_in_their_rows(recalibrated: Results) -> None:
     found = [change(D, M, "logistic", "roc_auc", 0.0, test="delong"), change(D, M, "beta", "roc_auc", 0.0)]
-    (view, _) = recalibration_views(recalibrated.model_copy(update={"comparisons": found}))
-    assert [(row.about, row.test) for row in view.models[0].changes] == [
-        ("higher is better", "DeLong"), ("", "bootstrap")]
+    changes = table(section(recalibrated.model_copy(update={"comparisons": found})), CHANGES)
+    assert headings(changes) == ["ROC AUC higher is better"]
+    assert [line[3] for line in lines(changes)] == ["< 0.001 DeLong", "< 0.001 bootstrap"]
 
 
 def test_differences_in_slices_are_counted_and_left_to_the_results(recalibrated: Results) -> None:
     found = [change(D, M, "beta", "brier", -0.02), change(D, M, "beta", "brier", -0.02, slice={"season": "a"})]
     held = recalibrated.model_copy(update={"comparisons": found})
-    (view, _) = recalibration_views(held)
-    assert (len(view.models[0].changes), view.models[0].within, view.models[1].within) == (1, "1", "")
+    assert len(rows(table(section(held), CHANGES))) == 1
+    assert paragraphs(section(held)).count("1 further difference, in slices, is in results.json.") == 1
+    assert len(tables(section(held), "Gradient boosting")) == 2  # no table of differences
     assert "1 further difference, in slices, is in <code>results.json</code>." in html_page(held).decode()
 
 
 def test_recalibrated_variants_are_no_comparison_of_models(recalibrated: Results, grouped: Results) -> None:
-    assert list(sections(recalibrated)) == []
+    assert list(comparisons.sections(recalibrated)) == []
     both = grouped.model_copy(update={"comparisons": [*grouped.comparisons, *recalibrated.comparisons]})
-    assert [content(each) for each in sections(both)] == [content(each) for each in sections(grouped)]
+    assert [content(each) for each in comparisons.sections(both)] == [
+        content(each) for each in comparisons.sections(grouped)]
     across = groups.compared(grouped, baseline=M, model=M, baseline_dataset="last year", variant="beta",
                              baseline_variant="beta")
-    (section,) = sections(grouped.model_copy(update={"comparisons": across}))
-    assert {plain(each.caption).split(":")[0] for each in tables([section])} == {"Naive Bayes (beta)"}
+    (only,) = comparisons.sections(grouped.model_copy(update={"comparisons": across}))
+    assert {plain(each.caption).split(":")[0] for each in tables([only])} == {"Naive Bayes (beta)"}
 
 
 @pytest.mark.parametrize(("method", "parameters", "words"), [
@@ -185,25 +207,24 @@ def test_what_was_fitted_is_said_in_few_words(method: str, parameters: dict[str,
     assert fitted_words(Recalibration(**FITTED, method=method, parameters=parameters)) == words
 
 
-def test_the_fitted_recalibrators_are_listed_with_what_they_make(views: tuple[RecalibrationView, ...]) -> None:
-    row = views[0].models[0].fitted[1]
-    assert (row.variant, row.method, row.fitted, row.distinct, row.clipped) == (
-        "isotonic", "Isotonic regression", "3 steps", "990 → 3", "26 / 30")
+def test_the_fitted_recalibrators_are_listed_with_what_they_make(recalibrated: Results) -> None:
+    assert lines(table(section(recalibrated), "Naive Bayes: the fitted recalibrators"))[1] == [
+        "isotonic", "Isotonic regression", "3 steps", "990 → 3", "26 / 30"]
 
 
 def test_the_words_for_methods_are_those_of_the_registry(recalibrated: Results) -> None:
-    said = list(told(recalibrated))
+    said = list(procedures(recalibrated))
     logistic = recalibrators["logistic"]
     assert (said[1].text, said[1].reference) == (logistic.text, logistic.reference)
     assert [procedure.name for procedure in said] == [
         "Fit", "Logistic recalibration", "Isotonic regression", "Beta calibration"]
     assert "kept for this" in said[0].text
     crossed = recalibrated.model_copy(update={"recalibration": variants.recalibrations(recalibrated, 10)})
-    assert "shared at random among the folds" in next(told(crossed)).text
+    assert "shared at random among the folds" in next(procedures(crossed)).text
 
 
 def test_a_run_without_recalibration_says_nothing_of_it(results: Results) -> None:
-    assert list(told(results)) == []
+    assert list(procedures(results)) == []
     assert "ecalibrat" not in html_page(results.model_copy(update={"curves": []})).decode().split("</style>")[-1]
 
 
@@ -216,7 +237,7 @@ def test_the_page_has_the_section_in_its_contents_and_in_order(recalibrated: Res
         "<code>evalpipe recalibrate RESULTS model_0+logistic DATA -o OUT</code>",
         ('<tr class="group"><th scope="rowgroup" colspan="6">Brier score <span class="options">lower is better; test: '
         "Diebold-Mariano</span></th></tr>"),
-        '<td class="num" data-label="Distinct predictions">990 → 3</td>',
+        '<td class="num" data-label="Distinct predictions"><span>990 → 3</span></td>',
         "2 further key measures are in <code>estimates.csv</code>; all differences follow.",
         "<h3>Recalibration</h3>", "<cite>Cox (1958)</cite>",
     ):
@@ -232,14 +253,14 @@ def test_the_page_has_the_section_in_its_contents_and_in_order(recalibrated: Res
 def test_margins_have_a_column_where_there_are_some(recalibrated: Results) -> None:
     found = [change(D, M, "beta", "brier", -0.02, margin=0.01)]
     text = html_page(recalibrated.model_copy(update={"comparisons": found, "curves": []})).decode("utf-8")
-    assert '<td class="num side" data-label="Margin">±0.01</td>' in text
+    assert '<td class="num margin side" data-label="Margin"><span>±0.01</span></td>' in text
     assert 'colspan="7"' in text
 
 
 def test_the_command_names_the_dataset_where_there_are_several(results: Results) -> None:
     text = html_page(variants.recalibrated(results.model_copy(update={"curves": []}), folds=5)).decode("utf-8")
     assert "DATA -o OUT --fitted-on rare-season</code>" in text
-    assert "the fitted recalibrators, each fitted once more on all rows</caption>" in text
+    assert "the fitted recalibrators, each fitted once more on all rows</b></caption>" in text
 
 
 def test_the_datasets_that_recalibrators_are_fitted_on_are_said_to_be_that(recalibrated: Results) -> None:
@@ -257,7 +278,7 @@ def test_the_datasets_that_recalibrators_are_fitted_on_are_said_to_be_that(recal
 
 
 def test_a_figure_shows_the_original_beside_its_variants_and_says_what_it_shows(recalibrated: Results) -> None:
-    (drawing,) = recalibration_drawings(recalibrated, D, M)
+    (drawing,) = first_model(recalibrated)
     assert drawing.title == "Naive Bayes before and after recalibration"
     assert drawing.alt.startswith(
         "Reliability of Naive Bayes on validation before and after recalibration, bins of equal count. original: in ")
@@ -271,7 +292,7 @@ def test_a_figure_shows_the_original_beside_its_variants_and_says_what_it_shows(
 def test_more_variants_than_panels_continue_beside_the_original_again(recalibrated: Results) -> None:
     own = [c for c in recalibrated.curves if c.variant == "original"]
     many = [c.model_copy(update={"variant": f"v{i}"}) for c in own for i in range(MOST_PANELS + 1)]
-    drawn = recalibration_drawings(recalibrated.model_copy(update={"curves": [*own, *many]}), D, M)
+    drawn = first_model(recalibrated.model_copy(update={"curves": [*own, *many]}))
     assert [re.findall(r"(\w+): in ", drawing.alt) for drawing in drawn] == [
         ["original", "v0", "v1", "v2", "v3", "v4"], ["original", "v5", "v6"]]
     assert len({drawing.key for drawing in drawn}) == 2
@@ -279,14 +300,14 @@ def test_more_variants_than_panels_continue_beside_the_original_again(recalibrat
 
 def test_bins_of_equal_width_serve_where_there_are_no_others(recalibrated: Results) -> None:
     kept = [c for c in recalibrated.curves if c.curve == "calibration_uniform"]
-    (drawing,) = recalibration_drawings(recalibrated.model_copy(update={"curves": kept}), D, M)
+    (drawing,) = first_model(recalibrated.model_copy(update={"curves": kept}))
     assert "bins of equal width" in drawing.alt
     assert "Beneath" not in drawing.caption
 
 
 def test_variants_change_no_other_figure(results: Results, recalibrated: Results) -> None:
-    assert [d.svg for d in drawings(recalibrated, D)] == [d.svg for d in drawings(results, D)]
-    assert recalibration_drawings(results, D, M) == ()
+    assert [d.svg for d in all_drawings(recalibrated, D)] == [d.svg for d in all_drawings(results, D)]
+    assert list(drawings(results, D)) == []
 
 
 def test_a_number_is_drawn_observed_against_predicted(recalibrated: Results) -> None:
@@ -296,7 +317,7 @@ def test_a_number_is_drawn_observed_against_predicted(recalibrated: Results) -> 
         for variant, line in (("original", [1.5, 2.0, 2.0]), ("linear", [1.25, 2.0, 3.0]))
     )
     held = recalibrated.model_copy(update={"curves": [own, after], "unit": "visits"})
-    (drawing,) = recalibration_drawings(held, D, M)
+    (drawing,) = first_model(held)
     assert drawing.alt == (
         "Observed against predicted for Naive Bayes on validation before and after recalibration. original: the line "
         "is furthest from the diagonal where 3 is predicted, at 2. linear: the line is furthest from the diagonal "

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from chapters.recalibrate.variants import change
+from evalpipe.chapters.recalibrate.card_verdict import PROPER_LOSSES, Conclusion, conclusion
 from evalpipe.metrics import registry as metrics
-from evalpipe.report import wording
-from evalpipe.report.recalibration_verdict import Verdict, verdict_of
 from evalpipe.results import Comparison, Estimate, Results
-from report.variants import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +18,12 @@ D, M = "validation", "model_0"
 
 
 @pytest.fixture(scope="module")
-def judge(results: Results) -> Callable[..., Verdict]:
+def judge(results: Results) -> Callable[..., Conclusion]:
     """Return the verdict on differences made by hand."""
 
-    def said(*found: Comparison, rows: tuple[Estimate, ...] = ()) -> Verdict:
+    def said(*found: Comparison, rows: tuple[Estimate, ...] = ()) -> Conclusion:
         changes = {"comparisons": list(found), "rows": [*results.rows, *rows]}
-        return verdict_of(results.model_copy(update=changes), D, M)
+        return conclusion(results.model_copy(update=changes), D, M)
 
     return said
 
@@ -35,7 +34,7 @@ def test_a_gain_names_the_method_that_gains_most_by_each_loss_and_counts_the_oth
         change(D, M, "beta", "brier", -0.021), change(D, M, "beta", "log_loss", -0.235),
         change(D, M, "isotonic", "log_loss", -0.1), change(D, M, "spline", "log_loss", -0.1),
     )
-    assert said == Verdict("recalibration is a real gain.", (
+    assert said == Conclusion("recalibration is a real gain.", (
         "Brier score falls most with isotonic, by 0.022 (0.016 to 0.028).",
         "Log loss falls most with beta, by 0.235 (0.229 to 0.241); two further methods gain as well.",
     ))
@@ -66,7 +65,7 @@ def test_no_gain_says_that_every_interval_includes_zero(judge: Any) -> None:
     said = judge(
         change(D, M, "logistic", "brier", 0.001, "undecided"), change(D, M, "logistic", "log_loss", 0.001, "undecided")
     )
-    assert said == Verdict("recalibration is no real gain.", (
+    assert said == Conclusion("recalibration is no real gain.", (
         "No method improves Brier score or Log loss: every interval of the difference includes zero.",))
 
 
@@ -78,7 +77,7 @@ def test_with_a_margin_no_interval_lies_beyond_it(judge: Any) -> None:
 
 def test_a_loss_says_which_method_makes_it_worst(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", 0.02, "worse"), change(D, M, "beta", "brier", 0.03, "worse"))
-    assert said == Verdict("recalibration makes it worse.", (
+    assert said == Conclusion("recalibration makes it worse.", (
         "No method improves Brier score.",
         "Brier score rises most with beta, by 0.030 (0.024 to 0.036); one further method makes it worse as well.",
     ))
@@ -92,13 +91,13 @@ def test_a_loss_with_one_method_alone_is_not_laid_on_all(judge: Any) -> None:
 
 def test_a_loss_that_recalibration_leaves_undefined_is_told(judge: Any) -> None:
     said = judge(change(D, M, "beta", "brier", -0.02), change(D, M, "beta", "log_loss", None, "undecided"))
-    assert said == Verdict("recalibration is a real gain.", (
+    assert said == Conclusion("recalibration is a real gain.", (
         "Brier score falls with beta, by 0.020 (0.014 to 0.026).", "With beta, Log loss has no value to compare."))
 
 
 def test_gains_and_losses_of_different_methods_are_both_told(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", -0.02), change(D, M, "beta", "brier", 0.03, "worse"))
-    assert said == Verdict("recalibration is a real gain with some methods, not with all.", (
+    assert said == Conclusion("recalibration is a real gain with some methods, not with all.", (
         "Brier score falls with logistic, by 0.020 (0.014 to 0.026).",
         "Brier score rises with beta, by 0.030 (0.024 to 0.036).",
     ))
@@ -112,12 +111,12 @@ def test_a_method_that_gains_by_one_loss_and_loses_by_another_is_no_plain_gain(j
 
 def test_without_intervals_or_without_a_proper_score_there_is_no_verdict(judge: Any, results: Results) -> None:
     none = {"lower": None, "upper": None, "method": "none"}
-    assert judge(change(D, M, "beta", "brier", -0.02, "undecided", **none)) == Verdict(
+    assert judge(change(D, M, "beta", "brier", -0.02, "undecided", **none)) == Conclusion(
         "no verdict.", ("The differences have no intervals, and so there is no verdict.",))
-    assert judge(change(D, M, "beta", "accuracy", 0.02)) == Verdict("no verdict.", (
+    assert judge(change(D, M, "beta", "accuracy", 0.02)) == Conclusion("no verdict.", (
         "No proper score, such as the Brier score or the log loss, was asked for, and so there is no verdict.",))
     number = results.model_copy(update={"levels": [], "task": "regression", "event": None})
-    assert verdict_of(number, D, M).sentences == (
+    assert conclusion(number, D, M).sentences == (
         "No proper loss of a mean, such as RMSE or MSE, was asked for, and so there is no verdict.",)
 
 
@@ -135,7 +134,7 @@ def test_a_loss_that_rises_when_better_is_a_gain(results: Results) -> None:
         "name": "brier_skill", "title": "Brier skill score", "direction": "maximize"})
     found = results.model_copy(update={
         "metrics": [*results.metrics, skill], "comparisons": [change(D, M, "beta", "brier_skill", 0.05)]})
-    assert verdict_of(found, D, M).sentences == ("Brier skill score rises with beta, by 0.050 (0.044 to 0.056).",)
+    assert conclusion(found, D, M).sentences == ("Brier skill score rises with beta, by 0.050 (0.044 to 0.056).",)
 
 
 @pytest.mark.parametrize(("metric", "value", "sentence"), [
@@ -171,5 +170,5 @@ def test_both_measures_of_calibration_share_a_sentence_and_one_without_limits_is
 
 
 def test_every_measure_named_in_words_exists() -> None:
-    named = {name for losses in wording.PROPER_LOSSES for name in losses}
+    named = {name for losses in PROPER_LOSSES for name in losses}
     assert named <= {metric if isinstance(metric, str) else metric.name for metric in metrics}

@@ -1,0 +1,289 @@
+"""What the card says of recalibration: what was fitted on what, each model before and after, and whether it gains."""
+
+from __future__ import annotations
+
+import shlex
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evalpipe import numbers
+from evalpipe.calibration import registry
+from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion
+from evalpipe.chapters.recalibrate.figures import drawings
+from evalpipe.report import equivocal, wording
+from evalpipe.report.comparisons import (
+    COLUMNS,
+    TESTS,
+    compared,
+    family,
+    is_recalibrated,
+    margin_of,
+    measured,
+    notes,
+    verdict_of,
+)
+from evalpipe.report.names import names_of
+from evalpipe.report.page import (
+    Aside,
+    Code,
+    Column,
+    Facts,
+    Figures,
+    Group,
+    Heading,
+    Number,
+    Preformatted,
+    Row,
+    Section,
+    Table,
+    Text,
+)
+from evalpipe.report.procedures import RECALIBRATION, Procedure
+from evalpipe.report.tables import is_whole, key_measures, shown, with_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.report.page import Block
+    from evalpipe.results import Applied, Comparison, Estimate, ModelSummary, Recalibration, Results
+
+MEASURES_ABREAST = 6
+"""Key measures side by side before and after; more are left to the results."""
+
+MOST_PARAMETERS = 4
+"""Parameters of a recalibrator that are shown; more are left to the results."""
+
+FITTED_APART = Procedure(
+    "Fit",
+    "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. Each was "
+    "fitted on rows of a dataset kept for this, and applied as it is to the evaluated rows. Where a method takes "
+    "logarithms, probabilities of 0 and 1 are first moved off them; such rows are counted as clipped.",
+    heading=RECALIBRATION,
+)
+CROSS_FITTED = Procedure(
+    "Fit",
+    "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. The evaluated "
+    "rows were shared at random among the folds, rows of a cluster together; each fold was recalibrated by a fit on "
+    "all others. The measures pool the folds, so that they judge the method rather than one fit; the parameters given "
+    "are of a fit on all rows. Where a method takes logarithms, probabilities of 0 and 1 are first moved off them; "
+    "such rows are counted as clipped.",
+    "Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions. Journal of the Royal "
+    "Statistical Society, Series B 36(2), 111–133.",
+    RECALIBRATION,
+)
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write a section for every dataset on which recalibrated predictions were judged."""
+    judged = {applied.dataset for record in results.recalibration for applied in record.applied}
+    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+        if dataset in judged:
+            title = f"Recalibration on {dataset}" if len(judged) > 1 else "Recalibration"
+            yield Section(f"recalibration-{place}", title, tuple(_blocks(results, dataset)))
+
+
+def _blocks(results: Results, dataset: str) -> Iterator[Block]:
+    records = [record for record, _ in _applied_on(results, dataset)]
+    models = [model for model in results.models if model.name in {record.model for record in records}]
+    yield from (Text(sentences, "lead") for sentences in _lead(results, dataset, records))
+    conclusions = [(model.label, conclusion(results, dataset, model.name)) for model in models]
+    yield Facts(tuple((f"{label}: {gain.headline}", " ".join(gain.sentences)) for label, gain in conclusions), "rules")
+    yield Figures(partial(drawings, results, dataset))
+    for model in models:
+        yield Heading(model.label)
+        yield from _before_after(results, dataset, model)
+        yield from _changes(results, dataset, model)
+        yield _fitted(results, dataset, model)
+    yield _foot(results, dataset)
+    yield Heading("How to use a recalibrator")
+    yield Text("On a file DATA of new predictions, with RESULTS the folder of this card, and so for every model and "
+               "variant:", "lead")
+    yield Preformatted(_command(results, dataset, records[0]))
+
+
+def _applied_on(results: Results, dataset: str, model: str | None = None) -> list[tuple[Recalibration, Applied]]:
+    """Return the recalibrators judged on a dataset, of one model where one is named, with what each made of it."""
+    return [
+        (record, applied) for record in results.recalibration for applied in record.applied
+        if applied.dataset == dataset and model in {None, record.model}
+    ]
+
+
+def _differences(results: Results, dataset: str, model: str | None = None) -> list[Comparison]:
+    """Return the differences of variants from their originals on a dataset, of one model where one is named."""
+    return [c for c in results.comparisons if is_recalibrated(c) and c.dataset == dataset and model in {None, c.model}]
+
+
+def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> Iterator[str]:
+    """Say what was fitted on what, and what the intervals leave out, where there are some."""
+    first = records[0]
+    events = "" if first.events is None else f", {numbers.count(first.events)} events"
+    rows = f"{numbers.count(first.n)} rows{events}"
+    apart = "Nothing was fitted and judged on the same rows."
+    if first.folds is None:
+        yield f"Recalibrators were fitted on dataset {first.fitted_on} ({rows}) and judged on {dataset}. {apart}"
+    else:
+        yield (f"Recalibrators were cross-fitted on {dataset} ({rows}) in {first.folds} folds: the rows of each fold "
+               f"were recalibrated by a fit on the other folds. {apart}")
+    yield (f"Differences are those of a recalibrated variant less the original on the same rows"
+           f"{_limits(results, dataset, records)}{equivocal.compared(results)}")
+    if any(record.method == "prior_shift" for record in records):
+        yield f"{SHIFTED}: measures at that prevalence judge it, those of the sample do not."
+
+
+def _limits(results: Results, dataset: str, records: Sequence[Recalibration]) -> str:
+    """End the sentence on differences, and say what their intervals are of, where there are some."""
+    if all(c.lower is None for c in results.comparisons if is_recalibrated(c)):
+        return "."
+    several = len({record.variant for record in records}) > 1
+    choice = " Nor do they allow for choosing the best of several methods." if several else ""
+    tested = family(results, [c for c in _differences(results, dataset) if c.slice is None])
+    return (f", with {wording.level(results.intervals.level)} intervals. The intervals take the fitted recalibrators "
+            f"as given: a fit on other rows would differ.{choice} {tested}")
+
+
+def _before_after(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
+    """Show the key measures of a model and of its variants, as many as there is room for."""
+    names, key = names_of(results), key_measures(results)
+    measures: dict[tuple[Any, ...], dict[str, Estimate]] = {}
+    for e in results.rows:
+        if (e.dataset, e.model, e.slice, e.class_) == (dataset, model.name, None, None) and e.metric in key:
+            place = (key.index(e.metric), names.measure(e.metric, e.params, e.average), tuple(e.params.items()))
+            measures.setdefault(place, {})[e.variant] = e
+    ordered = sorted(measures, key=lambda place: place[0])
+    abreast, left_out = ordered[:MEASURES_ABREAST], len(ordered) - MEASURES_ABREAST
+    whole = {metric.name: is_whole(metric) for metric in results.metrics}
+    variants = ["original", *(record.variant for record, _ in _applied_on(results, dataset, model.name))]
+    rows = tuple(
+        Row((variant, *(_number(measures[place].get(variant), whole=whole[key[place[0]]]) for place in abreast)))
+        for variant in variants)
+    columns = (Column("Predictions", style="variant"), *(Column(name, "num") for _, name, _ in abreast))
+    caption = f"{model.label} before and after recalibration on {dataset}{with_limits(results, rows)}"
+    yield Table(caption, columns, rows, "before", stacked=True)
+    if left_out > 0:
+        further = "1 further key measure is" if left_out == 1 else f"{left_out} further key measures are"
+        yield Text((f"{further} in ", Code("estimates.csv"), "; all differences follow."), "small")
+
+
+def _number(e: Estimate | None, *, whole: bool) -> Number:
+    return Number("–") if e is None else shown(e, whole=whole)
+
+
+def _changes(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
+    """Show the differences of a model's variants over all rows, measure by measure; of those in slices the number."""
+    differences = _differences(results, dataset, model.name)
+    overall = [c for c in differences if c.slice is None]
+    if overall:
+        margins = any(c.margin is not None for c in overall)
+        columns = (
+            Column("Variant", style="variant"), *COLUMNS[:2], Column("p-value", style="p side"), *COLUMNS[3:],
+            Column("Margin", "num", "margin side", shown=margins), Column("Verdict", style="said"))
+        caption = f"{model.label}: differences of the recalibrated variants from the original on {dataset}"
+        yield Table(caption, columns, tuple(_rows(results, overall)), "compared changes", stacked=True)
+        yield from (Text(note, "small") for note in notes(overall))
+    within = len(differences) - len(overall)
+    if within:
+        further = ("1 further difference, in slices, is" if within == 1 else
+                   f"{numbers.count(within)} further differences, in slices, are")
+        yield Text((f"{further} in ", Code("results.json"), "."), "small")
+
+
+def _rows(results: Results, differences: Sequence[Comparison]) -> Iterator[Row | Group]:
+    """Yield each measure with the differences of the variants in it; a test that all share is named beside it."""
+    names = names_of(results)
+    better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
+    measures: dict[tuple[str, str], list[Comparison]] = {}
+    for c in differences:
+        measures.setdefault((compared(names, c), names.unsaid(c.metric, c.params)), []).append(c)
+    for (measure, options), rows in measures.items():
+        tests = {c.test for c in rows if c.test is not None}
+        shared = tests.pop() if len(tests) == 1 else None
+        about = [better[rows[0].metric], *([f"test: {TESTS.get(shared, shared)}"] if shared is not None else [])]
+        yield Group((f"{measure} ({options})" if options else measure, Aside("; ".join(about), "options")))
+        for c in rows:
+            yield Row((c.variant, *measured(c, test=shared is None), margin_of(c), verdict_of(c)))
+
+
+def _fitted(results: Results, dataset: str, model: ModelSummary) -> Table:
+    """List the recalibrators of a model: what was fitted, and what each makes of the predictions."""
+    applied = _applied_on(results, dataset, model.name)
+    again = ", each fitted once more on all rows" if applied[0][0].folds is not None else ""
+    columns = (Column("Variant", style="variant"), Column("Method", style="how"), Column("Fitted"),
+               Column("Distinct predictions", "num"), Column("Clipped: fit / here", "num"))
+    rows = tuple(
+        Row((record.variant, _method(record), fitted_words(record),
+             f"{numbers.count(here.distinct_before)} → {numbers.count(here.distinct_after)}",
+             f"{numbers.count(record.clipped)} / {numbers.count(here.clipped)}"))
+        for record, here in applied)
+    return Table(f"{model.label}: the fitted recalibrators{again}", columns, rows, "fitted", stacked=True)
+
+
+def _method(record: Recalibration) -> str:
+    """Name a method with its options, but for the prior shift, of which the parameters say all."""
+    title = registry[record.method].title if record.method in registry else record.method
+    plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
+    options = "" if record.method == "prior_shift" else wording.options(plain)
+    return f"{title} ({options})" if options else title
+
+
+def fitted_words(record: Recalibration) -> str:
+    """Say in few words what was fitted: numbers where they are few, else how many steps or how smooth a curve."""
+    parameters = record.parameters
+    plain = {name: value for name, value in parameters.items() if isinstance(value, int | float)}
+    if record.method == "one_vs_rest":
+        return "one function for each level"
+    if record.method == "prior_shift":
+        kept = 1 if len(parameters["to"]) == 2 else None  # of two shares, one says both
+        before, after = (", ".join(map(write, parameters[name][:kept]))
+                         for name, write in (("from", numbers.number), ("to", wording.share)))
+        return f"prevalence {before} → {after}"
+    if "edf" in parameters:
+        return f"{numbers.fixed(parameters['edf'], 1)} effective degrees of freedom"
+    if plain and len(plain) <= MOST_PARAMETERS:
+        return ", ".join(f"{name} {_parameter(value)}" for name, value in plain.items())
+    return _counted(record) or "in results.json"
+
+
+def _counted(record: Recalibration) -> str | None:
+    """Say how many steps, corners, bins or coefficients there are; None of other parameters."""
+    parameters = record.parameters
+    if "coefficients" in parameters:
+        return f"{len(parameters['coefficients'])} × {len(parameters['coefficients'][0])} coefficients"
+    if "value_0" in parameters:
+        return f"{numbers.count(len(parameters['value_0']))} and {numbers.count(len(parameters['value_1']))} steps"
+    if "value" in parameters:
+        count, lines = len(parameters["value"]), parameters.get("interpolate") == "linear"
+        word = "corner" if lines else "bin" if record.method == "histogram" else "step"
+        return f"{numbers.count(count)} {word}{'' if count == 1 else 's'}"
+    return None
+
+
+def _parameter(value: float) -> str:
+    return numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)
+
+
+def _foot(results: Results, dataset: str) -> Text:
+    """Explain the columns on what was fitted, and what a threshold that stays does to the predicted levels."""
+    given = any("prediction" in model.columns for model in results.models)
+    cut = ("" if results.event is None or given else " Predicted levels are cut at the same threshold before and "
+           "after, so recalibration moves rows across it.")
+    about = (f"Distinct predictions: on {dataset}, before → after. Clipped: rows whose probability was moved off 0 or "
+             f"1 for a logarithm, when fitting and on {dataset}.{cut} All parameters are in ")
+    return Text((about, Code("results.json"), "."), "small")
+
+
+def _command(results: Results, dataset: str, record: Recalibration) -> str:
+    """Write the command that applies a recalibrator; it names the dataset of the fit where there are several."""
+    fits = [(other.model, other.variant) for other in results.recalibration].count((record.model, record.variant))
+    fitted_on = f" --fitted-on {shlex.quote(dataset)}" if fits > 1 else ""
+    return f"evalpipe recalibrate RESULTS {shlex.quote(f'{record.model}+{record.variant}')} DATA -o OUT{fitted_on}"
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how recalibrators were fitted, and each method that was used; nothing where there are none."""
+    if not results.recalibration:
+        return
+    yield CROSS_FITTED if any(record.folds is not None for record in results.recalibration) else FITTED_APART
+    used = dict.fromkeys(record.method for record in results.recalibration)
+    for method in (registry[name] for name in used if name in registry):
+        yield Procedure(method.title, method.text, method.reference, RECALIBRATION)

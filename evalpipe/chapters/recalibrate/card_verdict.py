@@ -1,0 +1,205 @@
+"""What recalibration gains, in one plain paragraph a model: read off the verdicts and intervals of the results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalpipe import numbers
+from evalpipe.report import wording
+from evalpipe.report.comparisons import compared, is_recalibrated
+from evalpipe.report.names import names_of
+from evalpipe.report.tables import overall, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from evalpipe.results import Comparison, Estimate, Results
+
+SHIFTED = "A prior shift is for rows of another prevalence than these"
+"""Why such a variant has no verdict."""
+
+PROPER_LOSSES = (
+    ("brier", "log_loss", "rps", "rmse", "poisson_deviance", "poisson_log_loss", "gamma_deviance", "tweedie_deviance"),
+    ("mse", "deviance", "log_likelihood", "brier_skill", "d2_poisson", "d2_tweedie"),
+)
+"""The measures that true probabilities and means make best, by which recalibration is judged. The second say the same
+as the first in other units, and are looked at where a run has none of the first."""
+
+
+class CalibrationWords(NamedTuple):
+    """How a measure of calibration is read: its name and ideal value, and what lies below and above that."""
+
+    name: str
+    ideal: float
+    below: str
+    above: str
+
+
+CALIBRATION = {
+    "calibration_slope": CalibrationWords(
+        "calibration slope", 1, "probabilities are overconfident (too extreme)",
+        "probabilities are underconfident (squeezed together)"),
+    "calibration_in_the_large": CalibrationWords(
+        "calibration in the large", 0, "probabilities are too high on the whole",
+        "probabilities are too low on the whole"),
+    "linear_calibration_slope": CalibrationWords(
+        "slope of the calibration line", 1, "predictions are too extreme", "predictions are squeezed together"),
+}
+"""Measures of calibration that a card says in words, where a run has them."""
+
+
+class Conclusion(NamedTuple):
+    """What the rows say of the recalibration of one model: a headline, and the sentences behind it."""
+
+    headline: str
+    sentences: tuple[str, ...]
+
+
+def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
+    """Say whether recalibration of a model is a gain on a dataset, and what is wrong with its own predictions.
+
+    A method gains where the verdict on a proper loss is "better", as `PROPER_LOSSES` names them.
+    """
+    losses = _losses(results, dataset, model)
+    directions = {metric.name: metric.direction for metric in results.metrics}
+    headline, sentences = _of_losses(losses, directions) if losses else _without_losses(results)
+    return Conclusion(headline, (*sentences, *_before(results, dataset, model)))
+
+
+def _losses(results: Results, dataset: str, model: str) -> dict[str, list[Comparison]]:
+    """Return the differences over all rows of each proper loss, by its name, in the order of `PROPER_LOSSES`."""
+    names = names_of(results)
+    shifted = {record.variant for record in results.recalibration if record.method == "prior_shift"}
+    rows = [
+        c for c in results.comparisons
+        if is_recalibrated(c) and (c.dataset, c.model, c.slice, c.average, c.class_) == (dataset, model, *[None] * 3)
+        and "prevalence" not in c.params and c.variant not in shifted
+    ]
+    for metrics in PROPER_LOSSES:
+        losses: dict[str, list[Comparison]] = {}
+        for c in sorted((c for c in rows if c.metric in metrics), key=lambda c: metrics.index(c.metric)):
+            losses.setdefault(compared(names, c), []).append(c)
+        if losses:
+            return losses
+    return {}
+
+
+def _without_losses(results: Results) -> Conclusion:
+    """Say that there is nothing by which recalibration could be judged."""
+    if results.recalibration and all(record.method == "prior_shift" for record in results.recalibration):
+        return Conclusion("no verdict.", (f"{SHIFTED}, so the measures of these rows do not judge it.",))
+    kind, example = ("proper score", "the Brier score or the log loss") if results.levels else (
+        "proper loss of a mean", "RMSE or MSE")
+    text = f"No {kind}, such as {example}, was asked for, and so there is no verdict."
+    return Conclusion("no verdict.", (text,))
+
+
+def _of_losses(losses: Mapping[str, Sequence[Comparison]], directions: Mapping[str, str]) -> Conclusion:
+    """Say what the differences of the losses come to; ``directions`` are those of the measures."""
+    differences = [c for rows in losses.values() for c in rows]
+    if all(c.lower is None for c in differences):
+        return Conclusion("no verdict.", ("The differences have no intervals, and so there is no verdict.",))
+    gains, harms = (dict.fromkeys(c.variant for c in differences if c.verdict == word) for word in ("better", "worse"))
+    rest = dict.fromkeys(c.variant for c in differences if c.variant not in {**gains, **harms})
+    why = _because([c for c in differences if c.variant in rest])
+    sentences = [*_changes(losses, directions, "better", gains)]
+    if not gains:
+        sentences.append(f"No method improves {wording.joined([*losses], 'or')}{'.' if harms else f': {why}.'}")
+    sentences += _changes(losses, directions, "worse", harms)
+    if rest and (gains or harms):
+        sentences.append(f"With {wording.joined([*rest])}, {why}.")
+    return Conclusion(_headline(gains, harms, rest), (*sentences, *_undefined(losses)))
+
+
+def _undefined(losses: Mapping[str, Sequence[Comparison]]) -> Iterator[str]:
+    """Say which losses recalibration leaves without a value, which no interval shows."""
+    for name, rows in losses.items():
+        variants = [c.variant for c in rows if c.difference is None]
+        if variants:
+            yield f"With {wording.joined(variants)}, {name} has no value to compare."
+
+
+def _headline(gains: Collection[str], harms: Collection[str], rest: Collection[str]) -> str:
+    if not gains and not harms:
+        return "recalibration is no real gain."
+    if not gains:
+        return f"recalibration makes it worse{' with some methods, and no better with the others' if rest else ''}."
+    if not harms:
+        return "recalibration is a real gain."
+    if any(variant not in harms for variant in gains):
+        return "recalibration is a real gain with some methods, not with all."
+    return "recalibration is a gain by one measure and a loss by another."
+
+
+def _because(differences: Sequence[Comparison]) -> str:
+    """Say why differences are neither better nor worse."""
+    tested = [c for c in differences if c.verdict in {"undecided", "equivalent"}]
+    if not tested:
+        return "the difference is zero in every resample" if any(c.verdict == "same" for c in differences) else (
+            "there is no interval of the difference that can be relied on")
+    least = "its margin" if any(c.margin for c in tested) else "zero"
+    if any(_is_beyond(c) for c in tested):
+        return f"no difference is surely beyond {least} once their number is allowed for"
+    if least != "zero":
+        return "no interval of the difference lies wholly beyond its margin"
+    return "every interval of the difference includes zero"
+
+
+def _is_beyond(difference: Comparison) -> bool:
+    """Tell whether the interval lies wholly beyond the margin, or beyond zero where none is declared."""
+    margin, lower, upper = difference.margin or 0.0, difference.lower, difference.upper
+    return lower is not None and upper is not None and (lower > margin or upper < -margin)
+
+
+def _changes(
+    losses: Mapping[str, Sequence[Comparison]], directions: Mapping[str, str], word: str, variants: Collection[str]
+) -> list[str]:
+    """Say for each loss which method changes it most to one side, and how many others change any to this side."""
+    sentences, named = [], set()
+    for name, rows in losses.items():
+        changed = [c for c in rows if c.verdict == word and c.difference is not None]
+        if changed:
+            most = max(changed, key=lambda c: abs(c.difference or 0.0))
+            named.add(most.variant)
+            verb = "falls" if (directions[most.metric] == "minimize") == (word == "better") else "rises"
+            amount = f"{'most ' if len(changed) > 1 else ''}with {most.variant}, by {_amount(most)}"
+            sentences.append(f"{name} {verb} {amount}.")
+    further = len(set(variants) - named)
+    return [*sentences[:-1], f"{sentences[-1][:-1]}; {_further(further, word)}."] if further else sentences
+
+
+def _further(count: int, word: str) -> str:
+    """Say how many more methods do the same, such as ``one further method gains as well``."""
+    verb = {"better": ("gains", "gain"), "worse": ("makes it worse", "make it worse")}[word][count > 1]
+    return f"{wording.number_word(count)} further {'method' if count == 1 else 'methods'} {verb} as well"
+
+
+def _amount(difference: Comparison) -> str:
+    """Write by how much a measure changes, without its sign, and the interval of that."""
+    sign = -1.0 if (difference.difference or 0.0) < 0 else 1.0
+    value, *ends = (sign * (end or 0.0) for end in (difference.difference, difference.lower, difference.upper))
+    text, interval = numbers.interval(value, min(ends), max(ends))
+    return f"{text} ({interval})"
+
+
+def _before(results: Results, dataset: str, model: str) -> Iterator[str]:
+    """Say what the calibration measures of the original predictions show, where the run has them."""
+    judged = [
+        _judged(e, CALIBRATION[e.metric]) for e in overall(results, dataset)
+        if (e.model, e.average, e.class_) == (model, None, None) and "prevalence" not in e.params
+        and e.metric in CALIBRATION and e.value is not None
+    ]
+    if judged:
+        yield f"Without it, {'; '.join(judged)}."
+
+
+def _judged(e: Estimate, words: CalibrationWords) -> str:
+    """Say on which side of its ideal value a measure of calibration lies, as far as its interval tells."""
+    text = f"{words.name} {shown(e).text}"
+    if e.lower is None or e.upper is None:
+        return f"the {words.name} is {shown(e).text}"
+    if e.upper < words.ideal:
+        return f"{words.below}: {text}"
+    if e.lower > words.ideal:
+        return f"{words.above}: {text}"
+    return f"the {words.name}, {shown(e).text}, agrees with {words.ideal:g}"
