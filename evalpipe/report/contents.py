@@ -14,7 +14,6 @@ from evalpipe.report import (
     figures,
     method,
     models,
-    prevalence,
     provenance,
     summary,
     thresholds,
@@ -72,8 +71,7 @@ def _slices(results: Results) -> Iterator[Partial]:
 
 
 OF_CHAPTERS: dict[str, Callable[[Results], Iterator[Section | Partial]]] = {
-    "prevalence": prevalence.sections, "thresholds": thresholds.sections, "compare": comparisons.sections,
-    "slices": _slices,
+    "thresholds": thresholds.sections, "compare": comparisons.sections, "slices": _slices,
 }
 """The sections of chapters that still stand outside their folders."""
 

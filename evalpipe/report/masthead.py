@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.chapters import functions
-from evalpipe.report import wording
 from evalpipe.report.data import SHORT_HASH, fingerprint, support
 from evalpipe.report.method import weighting
 from evalpipe.report.page import Aside, Code, Column, Facts, Row, Table, Text
-from evalpipe.report.prevalence import said
 from evalpipe.report.tables import evaluated
 
 if TYPE_CHECKING:
@@ -53,7 +51,7 @@ def facts(results: Results) -> tuple[tuple[str, str], ...]:
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, str]]:
-    """Say what the outcome is, and which prior is declared for it."""
+    """Say what the outcome is."""
     if not results.levels:
         yield "Unit", results.unit or "not stated"
     elif results.event is None:
@@ -61,18 +59,7 @@ def _outcome(results: Results) -> Iterator[tuple[str, str]]:
     else:
         yield "Event", results.event
         yield "Other level", results.other or "–"
-    if results.levels:
-        yield "Declared prevalence", _declared(results)
-
-
-def _declared(results: Results) -> str:
-    prior = results.prevalence
-    if prior is None:
-        return "not declared"
-    whole = prior.levels or {}
-    shares = said(prior) if prior.value is not None else ", ".join(
-        f"{level}: {wording.share(whole[level])}" for level in results.levels)
-    return f"{shares} ({f'source: {prior.source}' if prior.source else 'source not stated'})"
+    yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
 
 
 def _exposure(results: Results) -> Iterator[tuple[str, str]]:

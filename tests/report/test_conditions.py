@@ -11,9 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from evalpipe.chapters.costs.card import sections
 from evalpipe.report.html import html_page
 from evalpipe.report.wording import WEIGHED
 from evalpipe.results import Results
+from report.blocks import heads, rows, table
 from tests.engine.runs import BOTH, intervals, people, run
 
 LISTED = ["roc_auc", "brier", "sensitivity", "precision", "npv_sample", {"metric": "f_beta", "beta": 2}]
@@ -115,14 +117,11 @@ def test_a_definition_at_a_prevalence_is_of_that_prevalence(name: str) -> None:
 
 def test_a_cost_at_each_prevalence_has_its_own_column() -> None:
     found = results("at prevalences")
-    table = page("at prevalences").partition("<caption>Cost of a row of d")[2].partition("</table>")[0]
-    heads = [words(head) for head in re.findall(r'<th scope="col" class="num">(Cost.*?)</th>', table)]
-    assert heads == ["Cost", "Cost (at prevalence 0.5)", "Cost (at prevalence 0.333333)"]
-    row = re.search(r'<th scope="row">p</th>(<td class="num">.*?)</tr>', table, flags=re.DOTALL)
-    assert row is not None
-    shown = re.findall(r'<data value="([\d.]+)"', row[1])
-    assert [float(text) for text in shown] == [e.value for e in found.rows if (e.metric, e.model, e.variant) == (
-        "cost", "p", "original")]
+    costs = table(sections(found), "Cost of a row of d")
+    assert heads(costs) == ["Predictions", "Cost", "Cost (at prevalence 0.5)", "Cost (at prevalence 0.333333)"]
+    own = next(row.cells[1:] for row in rows(costs) if row.cells[0] == "p")
+    assert [float(cell.exact) for cell in own] == [
+        e.value for e in found.rows if (e.metric, e.model, e.variant) == ("cost", "p", "original")]
 
 
 def test_the_cheapest_level_is_called_the_cheapest_without_a_model() -> None:

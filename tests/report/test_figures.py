@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evalpipe.report.figures import drawings, formula_svg, prevalence_drawings
+from evalpipe.chapters.prevalence.figures import prevalence_figures
+from evalpipe.report.figures import drawings, formula_svg
 from evalpipe.report.figures.declare import figure_of, figures
 from evalpipe.results import Results
 from evalpipe.results.curves.calibration import Reliability
@@ -29,7 +30,7 @@ PREVALENCE = [
 
 @pytest.fixture(scope="module")
 def drawn(results: Results) -> dict[str, Drawing]:
-    found = (*drawings(results, "validation"), *prevalence_drawings(results, "validation"))
+    found = (*drawings(results, "validation"), *prevalence_figures(results, "validation"))
     return {drawing.title: drawing for drawing in found}
 
 
@@ -57,7 +58,7 @@ def test_a_figure_carries_no_style_script_date_or_foreign_address(drawn: dict[st
 
 def test_ids_are_unique_in_the_page(results: Results) -> None:
     names = ("validation", "rare-season")
-    svgs = [d.svg for name in names for d in (*drawings(results, name), *prevalence_drawings(results, name))]
+    svgs = [d.svg for name in names for d in (*drawings(results, name), *prevalence_figures(results, name))]
     ids = re.findall(r' id="([^"]+)"', "".join(svgs))
     assert len(ids) == len(set(ids)) > 0
     used = re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(svgs))
@@ -90,8 +91,8 @@ def test_the_reliability_text_counts_bins_that_miss_the_diagonal(results: Result
 def test_without_curves_only_the_estimates_are_drawn(results: Results) -> None:
     bare = results.model_copy(update={"curves": [], "confusion": []})
     assert [d.title for d in drawings(bare, "validation")] == TITLES[:1]
-    assert [d.title for d in prevalence_drawings(bare, "validation")] == PREVALENCE[:1]
-    assert prevalence_drawings(bare, "validation", first=False) == ()
+    assert [d.title for d in prevalence_figures(bare, "validation")] == PREVALENCE[:1]
+    assert prevalence_figures(bare, "validation", first=False) == ()
 
 
 def test_the_ks_text_has_the_distance(drawn: dict[str, Drawing], results: Results) -> None:
@@ -118,7 +119,7 @@ def test_the_users_matplotlib_settings_change_nothing_and_are_kept(results: Resu
     import matplotlib as mpl
 
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.hashsalt": "other"}):
-        again = (*drawings(results, "validation"), *prevalence_drawings(results, "validation"))
+        again = (*drawings(results, "validation"), *prevalence_figures(results, "validation"))
         assert mpl.rcParams["font.size"] == 30
     assert [d.svg for d in again] == [d.svg for d in drawn.values()]
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 __all__ = [
-    "Drawing", "difference_drawings", "drawings", "formula_svg", "prevalence_drawings", "slice_drawings",
-    "threshold_drawings",
+    "Drawing", "difference_drawings", "drawings", "formula_svg", "slice_drawings", "threshold_drawings",
 ]
 
 
@@ -51,14 +50,3 @@ def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     return slice_forests(context_of(results, dataset))
 
 
-def prevalence_drawings(results: Results, dataset: str, *, first: bool = True) -> tuple[Drawing, ...]:
-    """Draw predictive values by prevalence, and before them, the ``first`` time, the prevalence of every dataset."""
-    from evalpipe.report.figures import prior
-    from evalpipe.report.figures.predictive import by_prevalence, by_rate
-
-    context = context_of(results, dataset)
-    found = (
-        prior.prevalences(context) if first else None, by_prevalence(context), by_rate(context, "sensitivity"),
-        by_rate(context, "specificity"),
-    )
-    return tuple(drawing for drawing in found if drawing is not None)

@@ -8,10 +8,10 @@ import pytest
 
 from chapters.prevalence.test_compute import WORDS, words
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.chapters.prevalence.card import sections
 from evalpipe.chapters.recalibrate.card_verdict import conclusion
 from evalpipe.report.html import html_page
 from evalpipe.report.names import names_of
-from evalpipe.report.prevalence import sections
 from evalpipe.results import Results
 from report.blocks import column, heads, lines, paragraphs, table, tables
 

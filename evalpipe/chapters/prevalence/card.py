@@ -1,0 +1,160 @@
+"""The card's section on the prevalence: what is declared, what was observed, and measures at either side by side."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.chapters.prevalence.figures import prevalence_figures
+from evalpipe.report import wording
+from evalpipe.report.page import Column, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.report.tables import evaluated, is_whole, labels, overall, shown, with_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from evalpipe.chapters.prevalence.records import Prior
+    from evalpipe.report.page import Block
+    from evalpipe.results import Estimate, Results
+
+    Measure = tuple[str, str | None, tuple[tuple[str, object], ...], str]
+    """A metric, its average, its options but for the prevalence, and a model."""
+
+SAMPLE = "In the sample"
+ABREAST = 4
+"""The most prevalences in a table; more go to a further one."""
+
+WEIGHED = (
+    "At a prevalence, each class of the rows is weighed to have its share. That is right where only the mix of the "
+    "classes differs, and wrong where the classes themselves look different."
+)
+DRAWN = (
+    "Limits at the declared prevalence hold both the sampling error and the spread of the prior, of which every "
+    "bootstrap replicate draws its own."
+)
+
+
+def outcome(results: Results) -> Iterator[tuple[str, str]]:
+    """Say which prevalence is declared; nothing of an outcome without levels."""
+    prior = results.prevalence
+    if prior is not None:
+        shares = _of_event(prior) if prior.levels is None else ", ".join(
+            f"{level}: {wording.share(prior.levels[level])}" for level in results.levels)
+        yield "Declared prevalence", f"{shares} ({f'source: {prior.source}' if prior.source else 'source not stated'})"
+    elif results.levels:
+        yield "Declared prevalence", "not declared"
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section; none where no prevalence is declared and no measure is asked for at one."""
+    prior = results.prevalence
+    if prior is None and not any("prevalence" in e.params for e in results.rows):
+        return
+    drawn = prior is not None and prior.level is not None and any(e.lower is not None for e in results.rows)
+    lead = f"{_lead(results)}{f' {DRAWN}' if drawn else ''} {WEIGHED}"
+    datasets = [
+        block for place, (_, dataset) in enumerate(evaluated(results))
+        for block in _dataset(results, dataset.name, first=place == 0)
+    ]
+    yield Section("prevalence", "Prevalence", (Text(lead, "lead"), _observed(results), *datasets))
+
+
+def _lead(results: Results) -> str:
+    """Say which prevalence is declared, and where it comes from."""
+    prior = results.prevalence
+    if prior is None:
+        return "No prevalence is declared for where the models will be used."
+    source = f"Source: {prior.source.rstrip('.')}." if prior.source else "Its source is not stated."
+    if prior.levels is None:
+        verb = "is taken to be" if prior.beta is None else "is"
+        return f"Where the models will be used, the share of {results.event} {verb} {_of_event(prior)}. {source}"
+    shares = ", ".join(f"{level} {_of_level(prior, level)}" for level in results.levels)
+    return f"Where the models will be used, the shares of the levels are taken to be: {shares}. {source}"
+
+
+def _of_event(prior: Prior) -> str:
+    """Write the declared prevalence of the event."""
+    mean = wording.share(prior.value or 0.0)
+    if prior.beta is None:
+        return mean
+    _, limits = numbers.interval(prior.value or 0.0, *next(iter(prior.limits.values())))
+    parameters, level = ", ".join(map(numbers.plain, prior.beta)), wording.level(prior.level or 0.0)
+    return f"uncertain: a Beta({parameters}) distribution with mean {mean}, {level} of it from {limits}"
+
+
+def _of_level(prior: Prior, level: str) -> str:
+    """Write the declared prevalence of a level, with its limits where it is uncertain."""
+    share = (prior.value or 0.0) if prior.levels is None else prior.levels[level]
+    if level not in prior.limits:
+        return wording.share(share)
+    _, limits = numbers.interval(share, *prior.limits[level])
+    return f"{wording.share(share)} ({limits})"
+
+
+def _observed(results: Results) -> Table:
+    """Write the share of the event, or of each level, in each dataset beside the declared one."""
+    prior, rows = results.prevalence, []
+    for share in results.observed:
+        text, limits = numbers.number(share.value), None
+        if share.lower is not None and share.upper is not None:
+            text, limits = numbers.interval(share.value, share.lower, share.upper)
+        rows.append(Row((share.dataset, share.level, Number(text, limits, None, numbers.exact(share.value)),
+                         "–" if prior is None else _of_level(prior, share.level))))
+    columns = (Column("Dataset"), Column("Level"), Column("Observed", "num"), Column("Declared", "num"))
+    return Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, tuple(rows))
+
+
+def _dataset(results: Results, dataset: str, *, first: bool) -> Iterator[Block]:
+    """Write what there is on a dataset; nothing where that is neither a table nor a figure."""
+    tables = list(_tables(results, dataset))
+    if tables:
+        yield Heading(dataset)
+        yield from tables
+    yield Figures(partial(prevalence_figures, results, dataset, first=first),
+                  above=() if tables else (Heading(dataset),))
+
+
+def _tables(results: Results, dataset: str) -> Iterator[Table]:
+    """Write the measures that are asked for at a prevalence, a column for each prevalence, that of the sample first."""
+    measures: dict[Measure, dict[str, Estimate]] = {}
+    estimates = [e for e in overall(results, dataset) if e.class_ is None]
+    for e in estimates:
+        measures.setdefault(_measure(e), {})[_head(results, e)] = e
+    asked = {measure: by_head for measure, by_head in measures.items() if set(by_head) != {SAMPLE}}
+    order = list(dict.fromkeys(measure[:-1] for measure in asked))
+    lines = [asked[measure] for measure in sorted(asked, key=lambda measure: order.index(measure[:-1]))]
+    heads = dict.fromkeys(_head(results, e) for e in estimates if _measure(e) in asked)
+    ordered = sorted(heads, key=lambda head: head != SAMPLE)
+    for start in range(0, len(ordered), ABREAST):
+        abreast = ordered[start : start + ABREAST]
+        rows = tuple(_row(results, by_head, abreast) for by_head in lines if by_head.keys() & set(abreast))
+        columns = (Column("Measure"), Column("Model", shown=len(results.models) > 1),
+                   *(Column(head, "num") for head in abreast))
+        yield Table(f"Measures by prevalence on {dataset}{with_limits(results, rows)}", columns, rows,
+                    rest="estimates.csv")
+
+
+def _measure(e: Estimate) -> Measure:
+    options = tuple((name, value) for name, value in e.params.items() if name != "prevalence")
+    return e.metric, e.average, options, e.model
+
+
+def _head(results: Results, e: Estimate) -> str:
+    """Name the prevalence that an estimate is of, and whether it is the declared one."""
+    at, prior = e.params.get("prevalence"), results.prevalence
+    if at is None:
+        return SAMPLE
+    declared = None if prior is None else prior.value if prior.levels is None else ", ".join(
+        f"{level} {prior.levels[level]:g}" for level in results.levels)
+    return f"A{wording.at(at)[1:]}{' (declared)' if at == declared else ''}"
+
+
+def _row(results: Results, by_head: Mapping[str, Estimate], heads: Iterable[str]) -> Row:
+    """Write a measure of a model at each prevalence; a dash where it is not asked for."""
+    e = next(e for e in by_head.values() if "prevalence" in e.params)
+    (metric,) = (metric for metric in results.metrics if metric.name == e.metric)
+    options = {name: value for name, value in e.params.items() if name != "prevalence"}
+    title = wording.measure(wording.titled(metric.title, e.params), options, e.average)
+    return Row((title, labels(results)[e.model], *(
+        shown(by_head[head], whole=is_whole(metric)) if head in by_head else "–" for head in heads)))
