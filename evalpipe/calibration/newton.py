@@ -98,20 +98,27 @@ def logistic_fit(columns: Any, events: Floats, others: Floats, *, intercept: boo
     scaled = moved / np.where(spread > 0, spread, 1.0)[:, None]
     design = np.vstack([np.ones_like(total), scaled]) if intercept else scaled
 
+    start = np.zeros(len(design))
+    if intercept:
+        start[0] = np.log(np.sum(events) / np.sum(others))
+    best = _most_likely(design, events, others, start, weight)
+    if not intercept:
+        return np.asarray(best / spread)
+    slopes = best[1:] / spread
+    return np.asarray(np.r_[best[0] - np.sum(slopes * centre), slopes])
+
+
+def _most_likely(design: Floats, events: Floats, others: Floats, start: Floats, weight: float) -> Floats:
+    """Return the coefficients [k] of a design [k, m] that make events and others [m] most likely."""
+    total = events + others
+
     def log_odds(place: Floats) -> Floats:
         return np.asarray(np.sum(place[:, None] * design, axis=0))
 
     def slope(place: Floats) -> Slope:
         chance = expit(log_odds(place))
         bent = total * chance * (1 - chance)
-        information = [[np.sum(bent * one * two) for two in design] for one in design]
+        information = [[np.sum(bent * row * column) for column in design] for row in design]
         return Slope(np.sum(design * (events - total * chance), axis=1), np.array(information))
 
-    start = np.zeros(len(design))
-    if intercept:
-        start[0] = np.log(np.sum(events) / np.sum(others))
-    found = maximise(lambda place: log_likelihood(log_odds(place), events, others), slope, start, weight)
-    if not intercept:
-        return np.asarray(found / spread)
-    slopes = found[1:] / spread
-    return np.asarray(np.r_[found[0] - np.sum(slopes * centre), slopes])
+    return maximise(lambda place: log_likelihood(log_odds(place), events, others), slope, start, weight)

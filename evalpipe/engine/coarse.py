@@ -93,30 +93,16 @@ def _codes(values: Any) -> Wholes:
 
 
 def _joined(sample: Sample, units: Wholes, grid: list[Wholes]) -> Sample:
-    each = sample.weights
-    sizes = np.bincount(units, each).astype(float)
+    sizes = np.bincount(units, sample.weights).astype(float)
     first = first_rows(units, len(sizes))
     number = sample.task in NUMBERS
-    truth = means(sample.truth, units, each) if number else sample.truth[first]
+    truth = means(sample.truth, units, sample.weights) if number else sample.truth[first]
     cells = {} if number else _cells(sample, grid)
-    models: dict[str, Predictions] = {}
-    for name, model in sample.models.items():
-        folds = None if model.folds is None else model.folds[first]
-        if number:
-            predicted = means(present(model.predicted, "predictions"), units, each)
-            models[name] = replace(model, predicted=predicted, folds=folds)
-            continue
-        score = chance = stated = None
-        if model.score is not None:
-            of = cells[name]
-            score = means(model.score, of, each)[of[first]]
-        if model.score is not None and model.probability is not None:
-            chance, stated = means(model.probability, units, each), means(model.probability, of, each)[of[first]]
-        classes = None if model.predicted is None else model.predicted[first]
-        models[name] = replace(
-            model, score=score, probability=chance, predicted=classes, folds=folds, cuts=None, stated=stated,
-            reportable=taken(model.reportable, first),
-        )
+    models = {
+        name: _joined_numbers(sample, model, units, first) if number else
+        _joined_scores(sample, model, units, first, cells.get(name))
+        for name, model in sample.models.items()
+    }
     slicings, searched = (
         tuple(replace(slicing, codes=slicing.codes[first]) for slicing in several)
         for several in (sample.slicings, sample.searched)
@@ -124,6 +110,28 @@ def _joined(sample: Sample, units: Wholes, grid: list[Wholes]) -> Sample:
     return replace(
         sample, truth=truth, weight=sizes, weight_kind="frequency", models=MappingProxyType(models), slicings=slicings,
         searched=searched,
+    )
+
+
+def _joined_numbers(sample: Sample, model: Predictions, units: Wholes, first: Wholes) -> Predictions:
+    """Return predicted numbers of each unit: the mean of its rows, weighted."""
+    predicted = means(present(model.predicted, "predictions"), units, sample.weights)
+    return replace(model, predicted=predicted, folds=taken(model.folds, first))
+
+
+def _joined_scores(
+    sample: Sample, model: Predictions, units: Wholes, first: Wholes, cells: Wholes | None
+) -> Predictions:
+    """Return the predictions of each unit: its classes, and of scores the mean of the cell that it shares."""
+    score = chance = stated = None
+    if model.score is not None and cells is not None:
+        score = means(model.score, cells, sample.weights)[cells[first]]
+    if model.score is not None and model.probability is not None and cells is not None:
+        chance = means(model.probability, units, sample.weights)
+        stated = means(model.probability, cells, sample.weights)[cells[first]]
+    return replace(
+        model, score=score, probability=chance, predicted=taken(model.predicted, first),
+        folds=taken(model.folds, first), cuts=None, stated=stated, reportable=taken(model.reportable, first),
     )
 
 

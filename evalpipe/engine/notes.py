@@ -49,6 +49,15 @@ def notes(
             message=f"{where}: distances from a boundary were turned into probabilities by the logistic function; such "
             "probabilities are rarely calibrated",
         )
+    yield from _clippings(plan, where, summary)
+    yield from _of_estimates(sample, where, [row for row in estimates if row.slice is None])
+    if sample.task == "binary" and summary.rows.probability is not None:
+        yield from _squeezed(where, summary, importance=plan.importance)
+    yield from _slices(where, estimates)
+
+
+def _clippings(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:
+    """Warn of probabilities that are clipped for a logarithm, once for each epsilon."""
     clipping: dict[float, list[str]] = {}
     for entry in plan.metrics:
         clips = "epsilon" in entry.params and entry.metric.needs == "probabilities"
@@ -56,10 +65,13 @@ def notes(
             clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.name)
     for epsilon, metrics in sorted(clipping.items()):
         yield from _clipped(where, summary, epsilon, ", ".join(dict.fromkeys(metrics)))
-    binary = sample.task == "binary"
-    for row in (row for row in estimates if row.slice is None):
+
+
+def _of_estimates(sample: Sample, where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
+    """Warn of a model that ranks worse than chance, and of estimates that are not to be trusted."""
+    for row in estimates:
         plain = row.metric == "roc_auc" and row.class_ is None and "prevalence" not in row.params
-        if plain and row.value is not None and row.value < 0.5 and binary:
+        if plain and row.value is not None and row.value < 0.5 and sample.task == "binary":
             yield Warned(
                 code="worse-than-chance",
                 message=f"{where}: the ROC AUC is {numbers.number(row.value)}, below one half; is "
@@ -69,9 +81,6 @@ def notes(
             what = f"{row.metric}{_part(row)} is {row.reason}; do not trust "
             whole = "it as a mean over all classes" if row.classes_used is not None else "its interval"
             yield Warned(code="degenerate", message=f"{where}: {what}{whole}")
-    if binary and summary.rows.probability is not None:
-        yield from _squeezed(where, summary, importance=plan.importance)
-    yield from _slices(where, estimates)
 
 
 def _left_out(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:

@@ -228,13 +228,7 @@ def draw(
     task = _task(plan, sample, summaries, divide)
     if task is None:
         return Replicates()
-    found: dict[Any, list[Floats]] = defaultdict(list)
-    sizes = blocks(plan.replicates)
-    for size, block in zip(sizes, _blocks(task, sizes), strict=True):
-        for key, some in block.items():
-            found[key].append(some)
-        advance(size)
-    drawn = {key: np.concatenate(each) for key, each in found.items()}
+    drawn = _all_blocks(task, blocks(plan.replicates), advance)
     kinds: dict[str, dict[Any, Floats]] = {
         kind: {key[1:]: value for key, value in drawn.items() if key[0] == kind}
         for kind in ("metric", "curve", "error")
@@ -247,6 +241,16 @@ def draw(
         {key: _moved(plan, key, value, shift) for key, value in left.items()},
         kinds["error"], task.own_errors(), shift, len(task.design.sizes) if task.sample is not sample else None,
     )
+
+
+def _all_blocks(task: _Task, sizes: Sequence[int], advance: Callable[[int], None]) -> dict[Any, Floats]:
+    """Return what all blocks drew, by key; ``advance`` is told of the replicates of each block done."""
+    parts: dict[Any, list[Floats]] = defaultdict(list)
+    for size, block in zip(sizes, _blocks(task, sizes), strict=True):
+        for key, drawn in block.items():
+            parts[key].append(drawn)
+        advance(size)
+    return {key: np.concatenate(part) for key, part in parts.items()}
 
 
 def _blocks(task: _Task, sizes: Sequence[int]) -> Iterator[dict[Any, Floats]]:

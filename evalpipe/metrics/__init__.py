@@ -16,7 +16,8 @@ from evalpipe.metrics import (
     regression,
     top,
 )
-from evalpipe.metrics.declare import FromSpec, Metric, Proportion, metric, ratio, registry
+from evalpipe.metrics.declare import FromSpec, Metric, Proportion, metric, ratio
+from evalpipe.metrics.registry import registry
 
 __all__ = [
     "FromSpec", "Metric", "Proportion", "calibration", "calibration_tests", "classes", "count", "decomposition",

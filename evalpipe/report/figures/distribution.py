@@ -25,7 +25,10 @@ from evalpipe.report.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from evalpipe.results import Estimate
     from evalpipe.results.curves import Column
@@ -151,38 +154,49 @@ def _distances(axes: Axes, series: Series, curve: Ks, *, shared: bool) -> None:
 @figure(place=10)
 def forest(context: Context) -> Drawing | None:
     """Draw every estimate that lies between 0 and 1, with its interval."""
+    grouped = _shares(context)
+    if not grouped:
+        return None
+    key = f"d{context.place}-forest"
+    limited = any(e.lower is not None for estimates in grouped.values() for e in estimates.values())
+    level = wording.level(context.results.intervals.level)
+    title = "Estimates with intervals" if limited else "Estimates"
+    intervals = f", with its {level} interval where it has one" if limited else ""
+    caption = f"Every measure that lies between 0 and 1{intervals}."
+    sentences = " ".join(_sentence(context, group, estimates) for group, estimates in grouped.items())
+    alt = f"{title} on {context.dataset.name}. {sentences}"
+    with style(key, **{"axes.grid.axis": "x"}):
+        return Drawing(key, title, caption, alt, to_svg(_forest(context, grouped), key, alt, caption))
+
+
+def _shares(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
+    """Return the estimates of measures that lie between 0 and 1, by measure and average, then by model."""
     unit = {m.name: m for m in context.results.metrics if m.range == (0.0, 1.0) and m.direction != "none"}
     grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
     for e in overall(context.results, context.dataset.name):
         if e.metric in unit and e.class_ is None:
             short = (e.average or "").replace("macro_weighted", "macro by size")
             name = wording.measure(unit[e.metric].title, {**e.params, **({"average": short} if short else {})})
-            name = name.replace("average = ", "")
-            grouped.setdefault((name, e.average), {})[e.model] = e
-    if not grouped:
-        return None
-    key, many = f"d{context.place}-forest", len(context.series)
-    limited = any(e.lower is not None for found in grouped.values() for e in found.values())
-    level = wording.level(context.results.intervals.level)
-    told, title = f", with its {level} interval where it has one" if limited else "", "Estimates"
-    title += " with intervals" if limited else ""
-    caption = f"Every measure that lies between 0 and 1{told}."
-    said = " ".join(_sentence(context, group, found) for group, found in grouped.items())
-    alt = f"{title} on {context.dataset.name}. {said}"
+            grouped.setdefault((name.replace("average = ", ""), e.average), {})[e.model] = e
+    return grouped
+
+
+def _forest(context: Context, grouped: Mapping[tuple[object, ...], dict[str, Estimate]]) -> Figure:
+    """Draw a row for each measure, with a mark for each model."""
+    many = len(context.series)
     apart = 0.1 if many <= 3 else 0.075
     left, step = 1.55, apart * many + 0.12
-    with style(key, **{"axes.grid.axis": "x"}):
-        figure, (axes,) = paper(many, (step * len(grouped),), left)
-        for row, (group, found) in enumerate(grouped.items()):
-            _row(axes, context.series, found, row, apart / step)
-            axes.text(-0.04, row, clip(str(group[0]), 26), ha="right", va="center_baseline")
-            axes.axhline(row + 0.5, color=GRID, linewidth=0.6)
-        axes.set(xlim=(-0.015, 1.015), ylim=(len(grouped) - 0.5, -0.5), yticks=(), xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
-        axes.spines["left"].set_visible(False)
-        axes.set_xlabel("Value")
-        entries = [KeyEntry(clip(s.label, 40), s.colour, "solid", s.marker) for s in context.series]
-        add_key(figure, entries, left=0.3)
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+    figure, (axes,) = paper(many, (step * len(grouped),), left)
+    for row, (group, estimates) in enumerate(grouped.items()):
+        _row(axes, context.series, estimates, row, apart / step)
+        axes.text(-0.04, row, clip(str(group[0]), 26), ha="right", va="center_baseline")
+        axes.axhline(row + 0.5, color=GRID, linewidth=0.6)
+    axes.set(xlim=(-0.015, 1.015), ylim=(len(grouped) - 0.5, -0.5), yticks=(), xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("Value")
+    entries = [KeyEntry(clip(s.label, 40), s.colour, "solid", s.marker) for s in context.series]
+    add_key(figure, entries, left=0.3)
+    return figure
 
 
 def _sentence(context: Context, group: tuple[object, ...], found: dict[str, Estimate]) -> str:
