@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
     from evalpipe.chapters.gates.earlier import ReferenceChange
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.evaluate import Evaluation
     from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
     from evalpipe.results import FailOn, Results
     from evalpipe.spec.models import Spec
 
+    EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
     Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Spec
 
 STEPS = ("read the spec", "plan", "read the data", "evaluate", "results", "report", "record")
@@ -108,46 +112,75 @@ def run(
     Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
     ``out`` is replaced only when everything is done.
     """
-    from evalpipe.chapters.gates.compute import judged
-    from evalpipe.chapters.gates.earlier import REFERENCE, look_back, next_reference
-    from evalpipe.data.catalog import look
-    from evalpipe.data.read import read
-    from evalpipe.engine.evaluate import evaluate as evaluate_plan
-    from evalpipe.engine.gather import gather
-    from evalpipe.plan.resolve import plan as make_plan
-    from evalpipe.plan.sources import sources
-    from evalpipe.spec.schema import resolved
-
-    progress = progress or Silence()
-    clock = _Clock(progress)
+    clock = _Clock(progress or Silence())
     clock(1)
     spec = load(source, overrides)
     with _recorder(out) as folder:
         clock(2)
-        planned = make_plan(spec, look(sources(spec), frames))
-        written = resolved(spec)
+        planned, written = _planned(spec, frames)
         clock(3)
-        samples = read(planned, frames)
-        earlier = look_back(planned, samples) if folder is None else look_back(
-            planned, samples, folder.out, folder.shown)
-        if folder is not None:
-            from evalpipe.report import ready
-
-            ready(planned.formats)
+        samples, earlier = _read(planned, frames, folder)
         clock(4)
-        progress.expect(planned.replicates * sum(sample.role == "evaluate" for sample in samples))
-        evaluation = evaluate_plan(planned, samples, progress.advance)
+        evaluation = _evaluated(planned, samples, clock.progress)
         clock(5)
-        results = judged(planned, gather(planned, samples, evaluation, written), earlier)
+        results = _gathered(planned, samples, evaluation, written, earlier)
         if folder is not None:
             clock(6)
-            from evalpipe.report import render as render_card
-
-            card = render_card(results, planned.formats)
+            files = render(results, planned.formats)
             clock(7)
-            reference = next_reference(results, earlier, fail_on)
-            folder.write(results, card | ({} if reference is None else {REFERENCE: reference}), clock.durations)
+            folder.write(results, files | _reference(results, earlier, fail_on), clock.durations)
     return results
+
+
+def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, Any]]:
+    """Return the plan, and the spec as results hold it: the last that is known of it."""
+    from evalpipe.data.catalog import look
+    from evalpipe.plan.resolve import plan as make_plan
+    from evalpipe.plan.sources import sources
+    from evalpipe.spec.schema import resolved
+
+    return make_plan(spec, look(sources(spec), frames)), resolved(spec)
+
+
+def _read(
+    planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None
+) -> tuple[Sequence[Sample], EarlierRuns]:
+    """Return the samples and what gates are against; refuse, before anything is computed, formats not made here."""
+    from evalpipe.chapters.gates.earlier import look_back
+    from evalpipe.data.read import read
+    from evalpipe.report import ready
+
+    samples = read(planned, frames)
+    if folder is None:
+        return samples, look_back(planned, samples)
+    earlier = look_back(planned, samples, folder.out, folder.shown)
+    ready(planned.formats)
+    return samples, earlier
+
+
+def _evaluated(planned: Plan, samples: Sequence[Sample], progress: Progress) -> Evaluation:
+    from evalpipe.engine.evaluate import evaluate
+
+    progress.expect(planned.replicates * sum(sample.role == "evaluate" for sample in samples))
+    return evaluate(planned, samples, progress.advance)
+
+
+def _gathered(
+    planned: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, Any], earlier: EarlierRuns
+) -> Results:
+    """Return the results, with the verdicts of the gates on them."""
+    from evalpipe.chapters.gates.compute import judged
+    from evalpipe.engine.gather import gather
+
+    return judged(planned, gather(planned, samples, evaluation, written), earlier)
+
+
+def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[str, bytes]:
+    """Return the file of the run that later ones are compared with, where there is to be one."""
+    from evalpipe.chapters.gates.earlier import REFERENCE, next_reference
+
+    reference = next_reference(results, earlier, fail_on)
+    return {} if reference is None else {REFERENCE: reference}
 
 
 def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Recorder | None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from evalpipe.metrics import declare
+from evalpipe.metrics import registry
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -97,6 +97,5 @@ def items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:
 
 def common_keys(metric: str) -> tuple[str, ...]:
     """Return the keys of an entry that are no options of its metric: `ppv` and `npv` have a prevalence of their own."""
-    registry = declare.registry
     own = metric in registry and "prevalence" in registry[metric].option_types
     return ("metric", "average") if own else ("metric", "average", "prevalence")
