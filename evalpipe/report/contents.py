@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalpipe.chapters import CHAPTERS, functions
 from evalpipe.report import (
-    comparisons,
     data,
     dataset_results,
     figures,
@@ -71,7 +70,7 @@ def _slices(results: Results) -> Iterator[Partial]:
 
 
 OF_CHAPTERS: dict[str, Callable[[Results], Iterator[Section | Partial]]] = {
-    "thresholds": thresholds.sections, "compare": comparisons.sections, "slices": _slices,
+    "thresholds": thresholds.sections, "slices": _slices,
 }
 """The sections of chapters that still stand outside their folders."""
 

@@ -9,7 +9,7 @@ from evalpipe import numbers
 from evalpipe.report import wording
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.page import Number
-from evalpipe.report.tables import status_of
+from evalpipe.report.tables import signed, status_of
 
 if TYPE_CHECKING:
     from evalpipe.results import Disparity, Results, SliceDifference, WorstSlice
@@ -199,13 +199,6 @@ def _worst(found: WorstSlice) -> WorstRow:
         difference=numbers.signed(found.difference, digits),
         adjusted=numbers.p_value(found.p_adjusted),
     )
-
-
-def signed(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
-    """Write a difference with its sign and its interval; a dash where there is none."""
-    if value is None:
-        return Number("–", None, note)
-    return Number(*numbers.signed_interval(value, lower, upper), note, numbers.exact(value))
 
 
 def ranged(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:

@@ -53,6 +53,13 @@ def abreast(found: Mapping[str, Estimate], models: Iterable[str], *, whole: bool
     return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in held)
 
 
+def signed(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
+    """Write a difference with its sign and its interval; a dash where there is none."""
+    if value is None:
+        return Number("–", None, note)
+    return Number(*numbers.signed_interval(value, lower, upper), note, numbers.exact(value))
+
+
 def status_of(found: Estimate | Comparison | WorstSlice) -> str:
     """Say what became of a number, and why."""
     return f"{found.status}: {found.reason}" if found.reason else found.status

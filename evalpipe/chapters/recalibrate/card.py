@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe import numbers
 from evalpipe.calibration import registry
-from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion
-from evalpipe.chapters.recalibrate.figures import drawings
-from evalpipe.report import equivocal, wording
-from evalpipe.report.comparisons import (
+from evalpipe.chapters.compare.card import (
     COLUMNS,
-    TESTS,
     compared,
     family,
     is_recalibrated,
     margin_of,
     measured,
     notes,
+    test_name,
     verdict_of,
 )
+from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion
+from evalpipe.chapters.recalibrate.figures import drawings
+from evalpipe.report import equivocal, wording
 from evalpipe.report.names import names_of
 from evalpipe.report.page import (
     Aside,
@@ -198,7 +198,7 @@ def _rows(results: Results, differences: Sequence[Comparison]) -> Iterator[Row |
     for (measure, options), rows in measures.items():
         tests = {c.test for c in rows if c.test is not None}
         shared = tests.pop() if len(tests) == 1 else None
-        about = [better[rows[0].metric], *([f"test: {TESTS.get(shared, shared)}"] if shared is not None else [])]
+        about = [better[rows[0].metric], *([f"test: {test_name(shared)}"] if shared is not None else [])]
         yield Group((f"{measure} ({options})" if options else measure, Aside("; ".join(about), "options")))
         for c in rows:
             yield Row((c.variant, *measured(c, test=shared is None), margin_of(c), verdict_of(c)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe import numbers
+from evalpipe.chapters.compare.card import compared, is_recalibrated
 from evalpipe.report import wording
-from evalpipe.report.comparisons import compared, is_recalibrated
 from evalpipe.report.names import names_of
 from evalpipe.report.tables import overall, shown
 

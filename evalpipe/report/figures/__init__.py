@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 __all__ = [
-    "Drawing", "difference_drawings", "drawings", "formula_svg", "slice_drawings", "threshold_drawings",
+    "Drawing", "drawings", "formula_svg", "slice_drawings", "threshold_drawings",
 ]
 
 
@@ -21,19 +21,6 @@ def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw every declared figure of a dataset for which the results hold the numbers, in the order of their places."""
     context = context_of(results, dataset)
     return tuple(drawing for figure in figures() for drawing in figure.draw(context))
-
-
-def difference_drawings(
-    results: Results, dataset: str, baseline: tuple[bool, str], place: int
-) -> tuple[Drawing, ...]:
-    """Draw the differences on a dataset from a baseline, given as `comparisons.baseline_of` does.
-
-    ``place`` is that of the baseline among all, from 1; it keeps the ids of figures apart.
-    """
-    from evalpipe.report.figures.differences import difference_forest
-
-    drawing = difference_forest(context_of(results, dataset), baseline, place)
-    return () if drawing is None else (drawing,)
 
 
 def threshold_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:

@@ -10,10 +10,10 @@ import pytest
 from chapters.recalibrate import variants
 from chapters.recalibrate.variants import change
 from evalpipe.calibration import registry as recalibrators
+from evalpipe.chapters.compare import card as comparisons
 from evalpipe.chapters.recalibrate import card
 from evalpipe.chapters.recalibrate.card import MEASURES_ABREAST, fitted_words, procedures, sections
 from evalpipe.chapters.recalibrate.figures import MOST_PANELS, drawings
-from evalpipe.report import comparisons
 from evalpipe.report.figures import Drawing
 from evalpipe.report.figures import drawings as all_drawings
 from evalpipe.report.html import html_page

@@ -1,0 +1,63 @@
+"""How differences are tested, in words."""
+
+from __future__ import annotations
+
+from evalpipe.report.procedures import Procedure
+
+TESTS: dict[str, tuple[str, Procedure]] = {
+    "delong": ("DeLong", Procedure(
+        "DeLong’s test",
+        "Two areas under the ROC curve on the same rows: the variance of their difference comes from the placements of "
+        "the rows under both models, so that it knows how alike the models are.",
+        "DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated "
+        "receiver operating characteristic curves. Biometrics 44(3), 837–845.",
+    )),
+    "mcnemar": ("McNemar", Procedure(
+        "McNemar’s test",
+        "Of the rows that count for one of two models alone (with accuracy: that it alone gets right), how unlikely so "
+        "uneven a split is if either is as likely: the squared difference of the two numbers over their sum.",
+        "Fagerland, M. W., Lydersen, S. & Laake, P. (2014). Recommended tests and confidence intervals for paired "
+        "binomial proportions. Statistics in Medicine 33(16), 2850–2875.",
+    )),
+    "diebold_mariano": ("Diebold-Mariano", Procedure(
+        "Diebold-Mariano test",
+        "The mean difference of two models’ losses on the same rows, against its standard error.",
+        "Diebold, F. X. & Mariano, R. S. (1995). Comparing predictive accuracy. Journal of Business & Economic "
+        "Statistics 13(3), 253–263.",
+    )),
+    "bootstrap": ("bootstrap", Procedure(
+        "Bootstrap test",
+        "The difference over the standard error that its replicates tell, by Student’s distribution with one degree "
+        "of freedom less than there are rows (or clusters) in the smaller side. Unlike a count of replicates, the "
+        "p-value has no least value, so that it can be adjusted for any number of differences.",
+        "Efron, B. & Tibshirani, R. J. (1993). An introduction to the bootstrap, section 12.4. Chapman & Hall.",
+    )),
+    "two_proportions": ("two proportions", Procedure(
+        "Test of two proportions",
+        "The difference of two shares of rows that are not the same, over its standard error if there were none. A "
+        "slice differs from all rows where it differs from the rest of them, and is tested against these.",
+        "Campbell, I. (2007). Chi-squared and Fisher-Irwin tests of two-by-two tables with small sample "
+        "recommendations. Statistics in Medicine 26(19), 3661–3675.",
+    )),
+}
+"""What each test in `Comparison.test` is called, and how it is made."""
+VERDICT = Procedure(
+    "Verdicts",
+    "Better or worse: the difference lies on that side of zero, or beyond the margin where one is declared. "
+    "Equivalent: it lies within the margin. Either is said where its p-value, adjusted for all differences of the "
+    "table, is below 1 − level; that is where the interval, made as much wider as the adjustment asks, holds no "
+    "other. Undecided: it is not. Same: the difference is zero in every resample. No direction: neither end of the "
+    "measure is better. Untested: there is no p-value.",
+    "Lakens, D. (2017). Equivalence tests: a practical primer for t tests, correlations, and meta-analyses. Social "
+    "Psychological and Personality Science 8(4), 355–362.",
+)
+HOLM = Procedure(
+    "Holm’s adjustment",
+    "The smallest of m p-values is multiplied by m, the next by m − 1, and so on, never falling; the chance that any "
+    "difference called real is not stays below 1 − level. The differences of one table are a family: of one dataset, "
+    "all models against the baseline, or all variants of a model against their original, or the dataset against the "
+    "earlier one; those in slices apart. Slices against their reference are a family for each dataset, model and "
+    "measure.",
+    "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics "
+    "6(2), 65–70.",
+)
