@@ -1,4 +1,8 @@
-"""Recalibration of new predictions by what a run has fitted."""
+"""Recalibration of new predictions by what a run has fitted.
+
+It is a conductor beside `evalpipe.run`, and no file of the chapter: it loads a spec, plans and reads data, all of which
+stand above the chapters.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.calibration import Fitted
 from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Recalibration, Results
-    from evalpipe.spec.models import Spec
 
 KEPT = ("evalpipe", "name", "task", "outcome", "threshold")
 """The keys of the run's spec that say how its predictions are read."""
@@ -98,33 +102,22 @@ def _record(results: Results, model: str, fitted_on: str | None) -> Recalibratio
 def _plan(
     results: Results, record: Recalibration, path: str | os.PathLike[str] | None, frame: pl.DataFrame | None
 ) -> Plan:
-    """Plan to read the one model's predictions from the data."""
+    """Plan to read the one model's predictions from the data; predicted classes are not needed."""
     from evalpipe.data.catalog import look
     from evalpipe.plan.resolve import plan_predictions
     from evalpipe.plan.sources import sources
-
-    spec = _spec(results, record, path)
-    return plan_predictions(spec, look(sources(spec), None if frame is None else {"data": frame}))
-
-
-def _spec(results: Results, record: Recalibration, path: str | os.PathLike[str] | None) -> Spec:
-    """Return a spec that reads the one model's predictions from the data."""
     from evalpipe.run import load
 
-    model = {**results.spec["models"][record.model], "predictions": None, "prediction": _number_only(results, record)}
+    left_out = {"predictions"} if results.task in NUMBERS else {"predictions", "prediction"}
+    declared = results.spec["models"][record.model]
+    model = {key: value for key, value in declared.items() if key not in left_out and value is not None}
     source = {key: results.spec[key] for key in KEPT if key in results.spec}
     for part in (model, source):
         if isinstance(part.get("threshold"), dict):  # a rule that chose among other rows
             del part["threshold"]
     datasets = {"data": {"path": "memory" if path is None else os.fspath(path)}}
-    written = {key: value for key, value in model.items() if value is not None}
-    return load(source | {"datasets": datasets, "models": {record.model: written}, "metrics": None})
-
-
-def _number_only(results: Results, record: Recalibration) -> Any:
-    """Return the column of predicted numbers; predicted classes are not needed."""
-    number = results.task in ("regression", "count")
-    return results.spec["models"][record.model].get("prediction") if number else None
+    spec = load(source | {"datasets": datasets, "models": {record.model: model}, "metrics": None})
+    return plan_predictions(spec, look(sources(spec), None if frame is None else {"data": frame}))
 
 
 def _fitted(record: Recalibration) -> Fitted:

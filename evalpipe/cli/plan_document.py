@@ -60,7 +60,7 @@ def _estimates(plan: Plan) -> Iterator[Document]:
     for dataset in plan.datasets:
         for name, model in plan.models.items() if dataset.role == "evaluate" else ():
             lacking = model.lacking(plan.metrics)
-            for variant in ("original", *(method.name for method in plan.recalibrators)):
+            for variant in ("original", *(method.name for method in plan.recalibrate.methods)):
                 for entry in plan.metrics:
                     if entry not in lacking:
                         yield {"dataset": dataset.name, "model": name, "variant": variant, **_measure(entry),
@@ -114,11 +114,10 @@ def _worst(plan: Plan) -> Document | None:
 
 
 def _recalibration(plan: Plan) -> Document | None:
-    if plan.recalibrate is None:
-        return None
     methods = [{"variant": method.name, "method": method.method, "options": dict(method.options)}
-               for method in plan.recalibrators]
-    return {"methods": methods, "fitted_on": plan.recalibrated_on, "folds": plan.folds}
+               for method in plan.recalibrate.methods]
+    fitted = {"fitted_on": plan.recalibrate.dataset, "folds": plan.recalibrate.folds}
+    return {"methods": methods, **fitted} if methods else None
 
 
 def _compare(plan: Plan) -> Document | None:

@@ -117,10 +117,11 @@ def _asked(plan: Plan) -> list[str]:
         worst = plan.slices.worst
         lines.append(
             f"the {worst.top} slices of worst {worst.entry.metric.name}, of up to {worst.depth} columns combined")
-    if plan.recalibrators:
-        fitted = f"cross-fitted in {plan.folds} folds" if plan.folds is not None else (
-            f"fitted on {plan.recalibrated_on}")
-        names = ", ".join(method.name for method in plan.recalibrators)
+    recalibrate = plan.recalibrate
+    if recalibrate.methods:
+        fitted = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
+                  f"cross-fitted in {recalibrate.folds} folds")
+        names = ", ".join(method.name for method in recalibrate.methods)
         lines.append(f"every model recalibrated by {names}, {fitted}, less the original on the same rows")
     lines += _exposed(plan)
     if plan.complete_case:

@@ -150,7 +150,7 @@ def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[st
 
 def _use(other: Columns) -> str:
     """Say what a dataset to calibrate on is for."""
-    fitted = other.rows.plan.recalibrated_on == other.rows.name
+    fitted = other.rows.plan.recalibrate.dataset == other.rows.name
     return "recalibrators are fitted" if fitted else "thresholds are chosen"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
-    from evalpipe.chapters.recalibrate.plan import MethodPlan, RecalibrationPlan
+    from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
     from evalpipe.chapters.slices.plan import SlicesPlan
     from evalpipe.errors import Problem
     from evalpipe.origin import Origin
@@ -69,7 +69,7 @@ class Plan:
     banded: bool
     profit_drawn: bool
     slices: SlicesPlan
-    recalibrate: RecalibrationPlan | None
+    recalibrate: RecalibrationPlan
     prevalence: PrevalencePlan | None
     compare: ComparePlan | None
     costs: CostsPlan | None
@@ -88,25 +88,10 @@ class Plan:
         return self.weight is not None and self.weight.kind == "importance"
 
     @property
-    def recalibrators(self) -> tuple[MethodPlan, ...]:
-        """The recalibrators that make variants of every model."""
-        return () if self.recalibrate is None else self.recalibrate.methods
-
-    @property
-    def recalibrated_on(self) -> str | None:
-        """The dataset that recalibrators are fitted on; None where they are cross-fitted, or there are none."""
-        return None if self.recalibrate is None else self.recalibrate.dataset
-
-    @property
-    def folds(self) -> int | None:
-        """In how many folds recalibrators are cross-fitted; None where they are fitted on a dataset, or not at all."""
-        return None if self.recalibrate is None else self.recalibrate.folds
-
-    @property
     def differs(self) -> bool:
         """Whether differences are asked for, between models or between slices, which need replicates of all."""
         sliced = bool(self.slices.slicings) or self.slices.worst is not None
-        return sliced or self.compare is not None or self.recalibrate is not None
+        return sliced or self.compare is not None or bool(self.recalibrate.methods)
 
     def draws(self, entry: MetricPlan) -> bool:
         """Tell whether a metric needs replicates."""
@@ -125,5 +110,5 @@ class Plan:
             return None
         drawn = self.banded or self.profit_drawn or any(map(self.draws, self.metrics))
         replicates = self.replicates if drawn or interval_methods[self.bins].drawn else 0
-        variants = len(self.models) * (1 + len(self.recalibrators))
+        variants = len(self.models) * (1 + len(self.recalibrate.methods))
         return sum(rows or 0 for rows in evaluated) * (replicates + 1) * variants

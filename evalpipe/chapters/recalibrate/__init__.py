@@ -1,1 +1,4 @@
-"""Recalibrators, each of which makes a variant of every model."""
+"""Recalibrators, each of which makes a variant of every model.
+
+What a run has fitted is applied to new predictions by `evalpipe.recalibration`.
+"""

@@ -127,7 +127,7 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
                f"were recalibrated by a fit on the other folds. {apart}")
     yield (f"Differences are those of a recalibrated variant less the original on the same rows"
            f"{_limits(results, dataset, records)}{equivocal.compared(results)}")
-    if any(record.method == "prior_shift" for record in records):
+    if any(record.shifts for record in records):
         yield f"{SHIFTED}: measures at that prevalence judge it, those of the sample do not."
 
 
@@ -219,10 +219,10 @@ def _fitted(results: Results, dataset: str, model: ModelSummary) -> Table:
 
 
 def _method(record: Recalibration) -> str:
-    """Name a method with its options, but for the prior shift, of which the parameters say all."""
+    """Name a method with its options, unless its parameters say all of them, as those of a shift do."""
     title = registry[record.method].title if record.method in registry else record.method
     plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
-    options = "" if record.method == "prior_shift" else wording.options(plain)
+    options = "" if record.shifts else wording.options(plain)
     return f"{title} ({options})" if options else title
 
 
@@ -232,7 +232,7 @@ def fitted_words(record: Recalibration) -> str:
     plain = {name: value for name, value in parameters.items() if isinstance(value, int | float)}
     if record.method == "one_vs_rest":
         return "one function for each level"
-    if record.method == "prior_shift":
+    if record.shifts:
         kept = 1 if len(parameters["to"]) == 2 else None  # of two shares, one says both
         before, after = (", ".join(map(write, parameters[name][:kept]))
                          for name, write in (("from", numbers.number), ("to", wording.share)))

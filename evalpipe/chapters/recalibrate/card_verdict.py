@@ -69,7 +69,7 @@ def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
 def _losses(results: Results, dataset: str, model: str) -> dict[str, list[Comparison]]:
     """Return the differences over all rows of each proper loss, by its name, in the order of `PROPER_LOSSES`."""
     names = names_of(results)
-    shifted = {record.variant for record in results.recalibration if record.method == "prior_shift"}
+    shifted = {record.variant for record in results.recalibration if record.shifts}
     rows = [
         c for c in results.comparisons
         if is_recalibrated(c) and (c.dataset, c.model, c.slice, c.average, c.class_) == (dataset, model, *[None] * 3)
@@ -86,7 +86,7 @@ def _losses(results: Results, dataset: str, model: str) -> dict[str, list[Compar
 
 def _without_losses(results: Results) -> Conclusion:
     """Say that there is nothing by which recalibration could be judged."""
-    if results.recalibration and all(record.method == "prior_shift" for record in results.recalibration):
+    if results.recalibration and all(record.shifts for record in results.recalibration):
         return Conclusion("no verdict.", (f"{SHIFTED}, so the measures of these rows do not judge it.",))
     kind, example = ("proper score", "the Brier score or the log loss") if results.levels else (
         "proper loss of a mean", "RMSE or MSE")

@@ -62,7 +62,7 @@ class _Variant:
 
     def problem(self, fault: _UnfitError) -> Problem:
         """Say which recalibrator it is, where it was asked for, and what to do."""
-        index = self.plan.recalibrators.index(self.method)
+        index = self.plan.recalibrate.methods.index(self.method)
         message = f"'{self.method.name}' of model '{self.model}' cannot be {fault}"
         hint = "remove the method, or fit it on other rows"
         return Problem("cannot-recalibrate", message, self.plan.places.place("recalibrate", "methods", index), hint)
@@ -76,9 +76,9 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
     Raises DataError with every recalibrator that the rows do not allow.
     """
     variants, problems = Variants(tuple(samples)), []
-    fit = _fit_on_dataset if plan.folds is None else _cross_fit
+    fit = _fit_on_dataset if plan.recalibrate.folds is None else _cross_fit
     added: dict[str, dict[str, Predictions]] = {sample.dataset: {} for sample in samples}
-    for variant in (_Variant(plan, *pair) for pair in product(plan.models, plan.recalibrators)):
+    for variant in (_Variant(plan, *pair) for pair in product(plan.models, plan.recalibrate.methods)):
         try:
             for sample, predictions in fit(variant, variants).items():
                 added[sample][variant.name] = predictions
@@ -102,7 +102,7 @@ def _joined(sample: Sample, variants: dict[str, Predictions]) -> Sample:
 def _fit_on_dataset(variant: _Variant, variants: Variants) -> dict[str, Predictions]:
     """Fit on the dataset that the spec names; return what that makes of the others, by dataset, and record the fit."""
     samples = {sample.dataset: sample for sample in variants.samples}
-    on = samples[str(variant.plan.recalibrated_on)]
+    on = samples[str(variant.plan.recalibrate.dataset)]
     fit = _fit(variant, on)
     wanted = _wanted(variant, variants.samples)
     predictions = {sample.dataset: _predictions(variant, sample, (fit,)) for sample in wanted}
@@ -117,7 +117,7 @@ def _cross_fit(variant: _Variant, variants: Variants) -> dict[str, Predictions]:
 
     Rows that choose thresholds are shared in folds of their own, so that no recalibrator has seen an evaluated row.
     """
-    count, predictions = variant.plan.folds or 0, {}
+    count, predictions = variant.plan.recalibrate.folds or 0, {}
     for sample in _wanted(variant, variants.samples):
         folds = fold_of(variant.plan, sample, count)
         fits = tuple(_fit(variant, sample, folds, fold) for fold in range(count))
@@ -265,7 +265,7 @@ def _change(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) 
 def _record(variant: _Variant, on: Sample, fit: Fitted, applied: list[Applied]) -> Recalibration:
     return Recalibration(
         model=variant.model, variant=variant.method.name, method=fit.method, fitted_on=on.dataset,
-        folds=variant.plan.folds,
+        folds=variant.plan.recalibrate.folds,
         options={option: value for option, value in fit.options.items() if value is not None},
         n=on.summary.n, events=on.summary.events, clipped=fit.clipped, applied=applied, parameters=fit.parameters,
     )

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MethodPlan:
-    """A recalibrator: its method, the name of the variant that it makes, and its options.
-
-    One that shifts to a prevalence knows to which.
-    """
+    """A recalibrator: its method, the name of the variant that it makes, and its options."""
 
     method: str
     name: str
@@ -29,22 +26,25 @@ class MethodPlan:
 
 @dataclass(frozen=True, slots=True)
 class RecalibrationPlan:
-    """Recalibrators, and the dataset they are fitted on, or the number of folds in which they are cross-fitted."""
+    """Recalibrators, none where the spec asks for none; and the rows that they are fitted on.
 
-    methods: tuple[MethodPlan, ...]
-    dataset: str | None
-    folds: int | None
+    These are those of a ``dataset`` kept for this, or else the evaluated ones, in so many ``folds``.
+    """
+
+    methods: tuple[MethodPlan, ...] = ()
+    dataset: str | None = None
+    folds: int | None = None
 
 
-def recalibration_plan(spec: Spec) -> RecalibrationPlan | None:
-    """Return how models are recalibrated; None where the spec asks for no recalibrator."""
-    asked = spec.recalibrate
-    if asked is None:
-        return None
-    methods = tuple(_method(spec, choice) for choice in asked.methods)
-    if isinstance(asked.fit_on, str):
-        return RecalibrationPlan(methods, asked.fit_on, None)
-    return RecalibrationPlan(methods, None, asked.fit_on.folds)
+def recalibration_plan(spec: Spec) -> RecalibrationPlan:
+    """Return how models are recalibrated."""
+    recalibrate = spec.recalibrate
+    if recalibrate is None:
+        return RecalibrationPlan()
+    methods = tuple(_method(spec, choice) for choice in recalibrate.methods)
+    if isinstance(recalibrate.fit_on, str):
+        return RecalibrationPlan(methods, dataset=recalibrate.fit_on)
+    return RecalibrationPlan(methods, folds=recalibrate.fit_on.folds)
 
 
 def _method(spec: Spec, choice: MethodChoice) -> MethodPlan:

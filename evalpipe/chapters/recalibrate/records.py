@@ -40,3 +40,8 @@ class Recalibration(Record):
     parameters: dict[str, Any]
     """The fit. Where the model's score has a scale, log odds are the score itself, and the places ``at`` of isotonic
     fits and of Venn-Abers are scores; else they are probabilities."""
+
+    @property
+    def shifts(self) -> bool:
+        """Whether it turned probabilities to another prevalence, so that the rows of the sample do not judge it."""
+        return "to" in self.parameters

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.calibration import Recalibrator
-    from evalpipe.chapters.recalibrate.spec import MethodChoice, Recalibrate
+    from evalpipe.chapters.recalibrate.spec import Folds, MethodChoice
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
@@ -34,24 +34,24 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of what is fitted on which rows."""
     recalibrate = draft.spec.recalibrate
     if recalibrate is None or not draft.readable(*HERE):
-        yield from _idle(draft)
+        yield from _unused(draft)
         return
-    yield from _fit_on(draft, recalibrate)
+    yield from _fit_on(draft, recalibrate.fit_on)
     variants: dict[str, Loc] = {}
     for index, choice in enumerate(recalibrate.methods):
         loc: Loc = (*HERE, "methods", index)
-        faults = list(_method(draft, loc, choice))
-        yield from faults or _repeated(draft, loc, choice, variants)
+        problems = list(_method(draft, loc, choice))
+        yield from problems or _repeated(draft, loc, choice, variants)
     if draft.spec.task in CLASSES:
         yield from _models(draft)
 
 
-def _idle(draft: Draft, fitted: str | None = None) -> Iterator[Problem]:
-    """Report datasets to calibrate on of which nothing is made; ``fitted`` is the one that recalibrators learn from."""
-    rules = [draft.spec.threshold, *(model.threshold for model in draft.models.values())]
-    tuned = [rule.on for rule in rules if isinstance(rule, ThresholdRule)]
+def _unused(draft: Draft, fitted_on: str | None = None) -> Iterator[Problem]:
+    """Report datasets to calibrate on that neither recalibrators nor thresholds are fitted on."""
+    thresholds = [draft.spec.threshold, *(model.threshold for model in draft.models.values())]
+    used = [fitted_on, *(rule.on for rule in thresholds if isinstance(rule, ThresholdRule))]
     for name in draft.role("calibrate"):
-        if name != fitted and name not in tuned:
+        if name not in used:
             message = f"nothing is fitted on dataset '{name}', which has the role 'calibrate'"
             hint = f"add recalibrate: {{fit_on: {name}, methods: [isotonic]}}, or remove the dataset"
             if draft.spec.recalibrate is not None:
@@ -59,16 +59,15 @@ def _idle(draft: Draft, fitted: str | None = None) -> Iterator[Problem]:
             yield draft.tree.idle("unused-dataset", message, "datasets", name, key=True, hint=hint)
 
 
-def _fit_on(draft: Draft, recalibrate: Recalibrate) -> Iterator[Problem]:
-    here, name, known = (*HERE, "fit_on"), recalibrate.fit_on, draft.role("calibrate")
-    if not isinstance(name, str):
-        yield from _idle(draft)
-    elif name in known:
-        yield from _idle(draft, name)
+def _fit_on(draft: Draft, fit_on: str | Folds) -> Iterator[Problem]:
+    """Check that the dataset to fit on is there and kept for that, and that no other is kept for nothing."""
+    here, known = (*HERE, "fit_on"), draft.role("calibrate")
+    if not isinstance(fit_on, str) or fit_on in known:
+        yield from _unused(draft, fit_on if isinstance(fit_on, str) else None)
     elif draft.readable("datasets"):
         code, message = "unknown-dataset", f"no dataset is called {draft.tree.show(*here)}"
-        if name in draft.spec.datasets:
-            code, role = "wrong-role", draft.spec.datasets[name].role
+        if fit_on in draft.spec.datasets:
+            code, role = "wrong-role", draft.spec.datasets[fit_on].role
             why = ", so its predictions are not read" if role == "reference" else (
                 ": nothing may be fitted and judged on the same rows")
             message = f"{draft.tree.show(*here)} has the role '{role}'{why}"
@@ -91,9 +90,9 @@ def _method(draft: Draft, loc: Loc, choice: MethodChoice) -> Iterator[Problem]:
         message = f"{choice.method} does not recalibrate {article} {task} outcome"
         yield draft.tree.problem("not-for-task", message, *named, hint=f"use {listed(possible)}")
     else:
-        faults = list(_options(draft, loc, registry[choice.method], choice))
-        yield from faults
-        if choice.shifts and not faults:
+        problems = list(_options(draft, loc, registry[choice.method], choice))
+        yield from problems
+        if choice.shifts and not problems:
             yield from check_shift(draft, loc, named)
 
 
@@ -109,6 +108,7 @@ def _malformed(draft: Draft, loc: Loc) -> Iterator[Problem]:
 
 
 def _options(draft: Draft, loc: Loc, entry: Recalibrator, choice: MethodChoice) -> Iterator[Problem]:
+    """Check the options of a method, and the name of its variant."""
     known, tree = list(entry.options.model_fields), draft.tree
     has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
     for key in choice.options:

@@ -27,7 +27,7 @@ OWN = ("method", "name")
 class MethodChoice:
     """A recalibrator as it is asked for: its method, the name of the variant that it makes, and its options.
 
-    Methods and options are checked by `evalpipe.spec.rules`, which can report all faults with their places.
+    Methods and options are checked by the chapter's rules, which report every problem with its place.
     """
 
     method: str
