@@ -206,6 +206,10 @@ def test_a_broken_reference_is_an_error_with_a_way_out(command: Command) -> None
         "   |                                                    ^^^^ remove it to begin anew, or make the newest "
         "run the reference: evalpipe accept out\n")
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+    declare(FALL, FALL.replace("roc_auc", "accuracy"))
+    places = [line for line in command(*LINE).stderr.splitlines() if line.startswith("  --> ")]
+    assert places == ["  --> small.yaml:13:52", "  --> small.yaml:14:53"]
+    declare(FALL)
     mended = command("accept", "out")
     assert (mended.returncode, mended.stdout) == (0, (
         "out: this run is now the reference of gates 'against: last'\n"

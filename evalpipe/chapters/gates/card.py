@@ -32,28 +32,29 @@ JUDGED = {"value": "value alone", "lower": "lower limit", "upper": "upper limit"
 
 
 class Words(NamedTuple):
-    """The sign that stands before a verdict, its word in tables, and what is said of one gate and of several."""
+    """What is said of a verdict.
+
+    The sign before its word, the word in tables, what one gate and several did, the outcome of its test case, and what
+    stands there before the reason.
+    """
 
     sign: str
     word: str
     singular: str
     plural: str
+    case: Literal["passed", "failed", "skipped"]
+    before: str = ""
 
 
 KINDS: dict[Kind, Words] = {
-    "fail": Words("✗", "failed", "failed", "failed"),
-    "warn": Words("▲", "failed (warning)", "failed with severity warn", "failed with severity warn"),
-    "indeterminate": Words("?", "inconclusive", "is inconclusive", "are inconclusive"),
-    "skipped": Words("–", "skipped", "was skipped", "were skipped"),
-    "pass": Words("✓", "held", "held", "held"),
+    "fail": Words("✗", "failed", "failed", "failed", "failed"),
+    "warn": Words(
+        "▲", "failed (warning)", "failed with severity warn", "failed with severity warn", "skipped", "warning: "),
+    "indeterminate": Words("?", "inconclusive", "is inconclusive", "are inconclusive", "skipped", "indeterminate: "),
+    "skipped": Words("–", "skipped", "was skipped", "were skipped", "skipped", "skipped: "),
+    "pass": Words("✓", "held", "held", "held", "passed"),
 }
 """What is said of each verdict, from the worst to the best."""
-
-CASES: dict[Kind, tuple[Literal["passed", "failed", "skipped"], str]] = {
-    "fail": ("failed", ""), "warn": ("skipped", "warning: "), "indeterminate": ("skipped", "indeterminate: "),
-    "skipped": ("skipped", "skipped: "), "pass": ("passed", ""),
-}
-"""The outcome of a test case by the verdict, and what stands before its reason."""
 
 FOLDED = 12
 """Verdicts up to which the card lists all; of more, those that failed and the next worst up to this number."""
@@ -173,8 +174,7 @@ def checks(results: Results) -> Iterator[Check]:
         name = f"{_title(names, gate)}{inside}{_class(gate)}"
         name += f" (gate {gate.gate})" if (group, name) in taken else ""
         taken.add((group, name))
-        outcome, before = CASES[gate.kind]
-        yield Check(group, name, outcome, f"{before}{gate.reason}")
+        yield Check(group, name, KINDS[gate.kind].case, f"{KINDS[gate.kind].before}{gate.reason}")
 
 
 def called(names: Names, gate: Gate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.gates.plan import EarlierPlan, GatePlan
     from evalpipe.data.sample import Sample
-    from evalpipe.errors import Place
     from evalpipe.plan.plan import Plan
     from evalpipe.results import FailOn, Gate
 
@@ -42,16 +42,19 @@ def look_back(
     ``folder`` is the output folder, called ``shown``, whose reference is for gates `against: last`. Raises DataError
     with every file that cannot be read and every slice that no row is in.
     """
+    @cache
+    def read(earlier: EarlierPlan | None, optional: bool) -> EarlierRun | NoEarlier | Problem:  # noqa: FBT001
+        return read_reference(folder, shown) if earlier is None else _read_earlier(earlier, optional=optional)
+
     runs: dict[int, EarlierRun | NoEarlier] = {}
     problems: list[Problem] = []
     for index, gate in enumerate(plan.gates):
         problems += _unknown_slices(plan, index, gate, samples)
-        if gate.against is None or gate.against == "baseline":
+        if gate.against not in ("last", "results"):
             continue
-        run = read_reference(folder, shown, plan.places.place("gates", index, "against")) if gate.earlier is None else (
-            _read_earlier(plan, index, gate.earlier, optional=gate.optional))
+        run = read(gate.earlier, gate.optional)
         if isinstance(run, Problem):
-            problems.append(run)
+            problems.append(replace(run, place=plan.places.place("gates", index, "against", "results")))
         else:
             runs[index] = run
     if problems:
@@ -75,40 +78,39 @@ def _unknown_slices(plan: Plan, index: int, gate: GatePlan, samples: Sequence[Sa
             )
 
 
-def _read_earlier(plan: Plan, index: int, earlier: EarlierPlan, *, optional: bool) -> EarlierRun | NoEarlier | Problem:
+def _read_earlier(earlier: EarlierPlan, *, optional: bool) -> EarlierRun | NoEarlier | Problem:
     """Read the results at a path of the spec."""
-    place = plan.places.place("gates", index, "against", "results")
     path = earlier.path / LAST if earlier.path.is_dir() else earlier.path
     if path.exists():
-        return _read(path, earlier.written, place, "name a run's output folder")
+        return _read(path, earlier.written, "name a run's output folder")
     missing = f"there are no results of an earlier run at {earlier.written}"
-    return NoEarlier(f"{missing}{earlier.relative}") if optional else Problem("missing-file", missing, place, FIRST)
+    return NoEarlier(f"{missing}{earlier.relative}") if optional else Problem("missing-file", missing, hint=FIRST)
 
 
-def _read(path: Path, shown: str, place: Place | None, hint: str) -> EarlierRun | Problem:
+def _read(path: Path, shown: str, hint: str) -> EarlierRun | Problem:
     """Read the results of a run from a file."""
     try:
         content = path.read_bytes()
         return EarlierRun(Results.from_json(content.decode("utf-8"), shown), shown, content)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        return Problem("unreadable-file", f"cannot read {shown}: {reason}", place, hint)
+        return Problem("unreadable-file", f"cannot read {shown}: {reason}", hint=hint)
     except DataError as error:
-        return replace(error.problems[0], place=place, hint=hint)
+        return replace(error.problems[0], hint=hint)
 
 
-def read_reference(folder: Path | None, shown: str, place: Place | None = None) -> EarlierRun | NoEarlier | Problem:
+def read_reference(folder: Path | None, shown: str) -> EarlierRun | NoEarlier | Problem:
     """Read the reference of an output folder, called ``shown``; a Problem where it is broken."""
     if folder is None:
         return NoEarlier("this run has no output folder")
     if (folder / REFERENCE).exists():
         hint = f"remove it to begin anew, or make the newest run the reference: evalpipe accept {shown}"
-        run = _read(folder / REFERENCE, str(Path(shown) / REFERENCE), place, hint)
+        run = _read(folder / REFERENCE, str(Path(shown) / REFERENCE), hint)
         return replace(run, path=REFERENCE) if isinstance(run, EarlierRun) else run
     missing = f"the output folder has no {REFERENCE}"
     if not (folder / LAST).exists():
         return NoEarlier(f"{missing} yet")
-    run = _read(folder / LAST, LAST, None, "")
+    run = _read(folder / LAST, LAST, "")
     if isinstance(run, Problem):
         return NoEarlier(f"{missing}, and its {LAST} cannot be read")
     return run if may_be_reference(run.results) else NoEarlier(f"{missing}, and its {LAST} is of a run that failed")
@@ -120,9 +122,8 @@ def may_be_reference(results: Results, fail_on: FailOn = "fail") -> bool:
     It may where `evalpipe run` ends with 0, and no value is beyond its limit against the reference before; otherwise a
     fall would be told of once and then be what is normal. With ``fail_on`` "never" it is as with "fail".
     """
-    if not results.holds("fail" if fail_on == "never" else fail_on):
-        return False
-    return not any(_is_beyond(gate) for gate in results.gates if gate.against == "last")
+    holds = results.holds("fail" if fail_on == "never" else fail_on)
+    return holds and not any(_is_beyond(gate) for gate in results.gates if gate.against == "last")
 
 
 def _is_beyond(gate: Gate) -> bool:
