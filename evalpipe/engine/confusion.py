@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.equivocal import without_class, zone_record
+from evalpipe.chapters.equivocal.compute import zone_record
 from evalpipe.results import Confusion
 from evalpipe.tasks import NUMBERS
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.engine.estimates import Scope
+    from evalpipe.statistics import Summary
 
 
 def confusion(scope: Scope) -> Iterator[Confusion]:
@@ -31,5 +32,11 @@ def confusion(scope: Scope) -> Iterator[Confusion]:
         levels=list(sample.levels), counts=scope.summary.reportable("confusion").tolist(), threshold=written,
         cuts=[] if model.cuts is None else model.threshold_at(np.unique(model.cuts)).tolist(),
         at_threshold=at_threshold, tied=model.tied if subset.slice is None else 0,
-        equivocal=without_class(scope.summary), zone=zone_record(model.zone, written),
+        equivocal=_without_class(scope.summary), zone=zone_record(model.zone, written),
     )
+
+
+def _without_class(summary: Summary) -> float:
+    """Return the weight of the rows that have no class, as they lie in an equivocal zone."""
+    flags = summary.rows.reportable
+    return 0.0 if flags is None else float(summary.weights[~flags].sum())

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters import functions
 from evalpipe.chapters.recalibrate.compute import with_variants
+from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.estimates import Scope, insufficient, not_served
 from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
-from evalpipe.engine.thresholds import with_thresholds
-from evalpipe.results import Confusion, Curve, Estimate, Threshold, Warned
+from evalpipe.results import Confusion, Curve, Estimate, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,6 @@ class Evaluation:
     estimates: list[Estimate] = field(default_factory=list)
     confusion: list[Confusion] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
-    thresholds: list[Threshold] = field(default_factory=list)
     tables: dict[str, Any] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
@@ -46,10 +45,10 @@ def evaluate(
     """Evaluate every sample of role ``evaluate``; ``advance`` is told of each block of replicates done."""
     found = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
     done = []
-    made = with_variants(plan, samples)
-    chosen = with_thresholds(plan, made)
-    found.tables["recalibration"], found.thresholds = made.records, chosen.rows
-    for sample in (sample for sample in chosen.samples if sample.role == "evaluate"):
+    variants = with_variants(plan, samples)
+    classified, thresholds = with_thresholds(plan, variants)
+    found.tables |= {"recalibration": variants.records, "thresholds": thresholds}
+    for sample in (sample for sample in classified if sample.role == "evaluate"):
         one = evaluated(plan, sample, advance)
         done.append(one)
         if one.replicates.units is not None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.engine.equivocal import zone_record
+from evalpipe.chapters.equivocal.compute import zone_record
 from evalpipe.engine.no_information import PERMUTATIONS
 from evalpipe.results import Method, MetricSummary, ModelSummary, Results, Warned
 from evalpipe.version import VERSION
@@ -48,7 +48,6 @@ def gather(
         rows=list(evaluation.estimates),
         confusion=list(evaluation.confusion),
         curves=list(evaluation.curves),
-        thresholds=list(evaluation.thresholds),
         warnings=[*(_of_spec(problem) for problem in plan.warnings), *evaluation.warnings],
         **evaluation.tables,
     )

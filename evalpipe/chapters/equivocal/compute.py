@@ -1,10 +1,12 @@
-"""Which rows an equivocal zone leaves with a predicted class."""
+"""Which rows an equivocal zone leaves with a predicted class, and the zone in the results."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from evalpipe.chapters.equivocal.records import Zone
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags, Floats
@@ -15,7 +17,17 @@ def reportable_rows(zone: ZonePlan, values: Floats, cuts: float | Floats | None 
     """Tell which rows have a class: of scores [n] with their cut (or cuts [n]), or of probabilities [n, K]."""
     if zone.min_probability is not None:
         return np.asarray(values.max(axis=1) >= zone.min_probability)
-    each_cut = np.asarray(cuts, float)
-    distinct, place = np.unique(each_cut, return_inverse=True)
-    low, high = np.array([zone.ends(cut) for cut in distinct]).T[:, np.reshape(place, each_cut.shape)]
+    cut_of_row = np.asarray(cuts, float)
+    distinct, place = np.unique(cut_of_row, return_inverse=True)
+    low, high = np.array([zone.ends(cut) for cut in distinct]).T[:, np.reshape(place, cut_of_row.shape)]
     return np.asarray((values < low) | (values > high))
+
+
+def zone_record(zone: ZonePlan | None, cut: float | None) -> Zone | None:
+    """Return the record of a zone, with its ends where one threshold holds for all rows."""
+    if zone is None:
+        return None
+    if zone.min_probability is not None:
+        return Zone(min_probability=zone.min_probability)
+    low, high = (None, None) if cut is None else zone.ends(cut)
+    return Zone(below=zone.below, above=zone.above, low=low, high=high)

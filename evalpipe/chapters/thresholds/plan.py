@@ -33,6 +33,11 @@ class RulePlan:
     place: tuple[str, ...]
 
     @property
+    def measures(self) -> tuple[MetricPlan, ...]:
+        """The goal and the bounded measures."""
+        return self.goal, *(entry for entry, _, _ in self.bounds)
+
+    @property
     def text(self) -> str:
         """The rule in words: "maximize sensitivity subject to specificity >= 0.9"."""
         wanted = f"{self.aim} {called(self.goal)}"

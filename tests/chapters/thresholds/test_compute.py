@@ -11,11 +11,11 @@ import pytest
 
 from engine.runs import BINARY, BOTH, intervals, numbers, people, run
 from evalpipe.chapters.recalibrate.compute import fold_of, with_variants
+from evalpipe.chapters.thresholds.compute import with_thresholds
+from evalpipe.chapters.thresholds.compute_cuts import best
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
-from evalpipe.engine.cuts import best
-from evalpipe.engine.thresholds import with_thresholds
 from evalpipe.errors import DataError
 from evalpipe.metrics import registry
 from evalpipe.plan.resolve import plan
@@ -191,7 +191,7 @@ def crossing(frame: pl.DataFrame, **keys: Any) -> tuple[Any, Any]:
     loaded = load(spec)
     planned = plan(loaded, look(sources(loaded), {"d": frame}))
     made = with_variants(planned, read(planned, {"d": frame}))
-    return with_thresholds(planned, made).samples[0], fold_of(planned, made.samples[0], 5)
+    return with_thresholds(planned, made)[0][0], fold_of(planned, made.samples[0], 5)
 
 
 @pytest.mark.parametrize("variant", [None, "isotonic"])
@@ -208,7 +208,7 @@ def test_no_row_is_classified_by_a_threshold_that_saw_its_fold(variant: str | No
         turned = before.truth.copy()
         turned[folds == fold] = ~turned[folds == fold]
         spec, planned, made = _made(frame, turned, keys)
-        after = with_thresholds(planned, made).samples[0]
+        after = with_thresholds(planned, made)[0][0]
         inside = folds == fold
         assert spec is not None
         assert (after.models[name].cuts[inside] == before.models[name].cuts[inside]).all()

@@ -1,0 +1,232 @@
+"""Thresholds chosen by a rule, on rows other than those that they make classes of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.chapters.recalibrate.compute import fold_of, recalibrated
+from evalpipe.chapters.thresholds.compute_cuts import NOWHERE, best, resampled, within_bounds
+from evalpipe.chapters.thresholds.plan import called
+from evalpipe.chapters.thresholds.records import Constraint, Threshold
+from evalpipe.engine.drawn import ONE_CLUSTER, Drawn
+from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import whole
+from evalpipe.errors import DataError, Problem
+from evalpipe.intervals.bootstrap import percentile_limits
+from evalpipe.statistics import Rows, Summary, cut_values, sweep
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.chapters.recalibrate.compute import Variants
+    from evalpipe.chapters.thresholds.plan import RulePlan
+    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.plan.plan import Plan
+
+
+class _NoCutError(Exception):
+    """No cut has a value and keeps to the bounds, for this reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What a rule chose on a dataset: the cut of the score, and the fields of its record that say how."""
+
+    cut: float
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ruled:
+    """A model, or a variant of one, whose threshold a rule chooses."""
+
+    plan: Plan
+    name: str
+    rule: RulePlan
+
+    def problem(self, fault: _NoCutError) -> Problem:
+        """Say that no threshold can be chosen, and where the rule stands."""
+        message, place = f"no threshold of model '{self.name}' can be chosen {fault}", self.plan.places
+        return Problem("no-threshold", message, place.place(*self.rule.place), "relax a bound, or choose by other rows")
+
+
+def with_thresholds(plan: Plan, variants: Variants) -> tuple[tuple[Sample, ...], list[Threshold]]:
+    """Choose every threshold that a rule asks for, and make the classes of the evaluated rows by them.
+
+    Returns the samples and the record of every threshold. Raises DataError with every rule that no threshold can keep
+    to.
+    """
+    problems: list[Problem] = []
+    records: list[Threshold] = []
+    samples = list(variants.samples)
+    chosen: dict[str, _Chosen] = {}
+    for place, sample in enumerate(samples):
+        models = dict(sample.models)
+        for name, model in sample.models.items() if sample.role == "evaluate" else ():
+            threshold = plan.models[model.source or name].threshold
+            rule = threshold.rule if model.source is None else threshold.variant_rule
+            if rule is None:
+                records += _without_rule(sample, name, "bayes" if threshold.by_costs else "fixed")
+                continue
+            ruled, choose = _Ruled(plan, name, rule), _on_dataset if rule.folds is None else _crossed
+            try:
+                models[name], record = choose(ruled, variants, sample, chosen)
+                records.append(record)
+            except _NoCutError as fault:
+                problems.append(ruled.problem(fault))
+        samples[place] = replace(sample, models=MappingProxyType(models))
+    if problems:
+        raise DataError(*dict.fromkeys(problems))
+    return tuple(samples), records
+
+
+def _without_rule(sample: Sample, name: str, kind: str) -> list[Threshold]:
+    """Return the record of a threshold that was known before any row; none of a model without a threshold."""
+    model = sample.models[name]
+    if model.threshold is None:
+        return []
+    return [Threshold(dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind,
+                      score=_score(model, model.cut))]
+
+
+def _on_dataset(
+    ruled: _Ruled, variants: Variants, sample: Sample, chosen: dict[str, _Chosen]
+) -> tuple[Predictions, Threshold]:
+    """Make classes by the threshold that all rows of another dataset choose, once for all evaluated ones."""
+    if ruled.name not in chosen:
+        on = next(other for other in variants.samples if other.dataset == ruled.rule.dataset)
+        chosen[ruled.name] = _on_all_rows(ruled, on)
+    choice = chosen[ruled.name]
+    model = sample.models[ruled.name].classified(choice.cut)
+    return _recorded(ruled, sample, model, choice, {})
+
+
+def _crossed(
+    ruled: _Ruled, variants: Variants, sample: Sample, _: dict[str, _Chosen]
+) -> tuple[Predictions, Threshold]:
+    """Make classes of the rows of each fold by the threshold that the others choose; all rows choose that for later."""
+    choice, model = _on_all_rows(ruled, sample), sample.models[ruled.name]
+    numbers, cuts = _cuts_of_folds(ruled, variants, sample)
+    fields = {"folds": ruled.rule.folds, "cuts": [float(cut) for cut in model.threshold_at(cuts)]}
+    model = replace(model.classified(cuts[numbers]), cuts=cuts[numbers])
+    return _recorded(ruled, sample, model, choice, fields)
+
+
+def _recorded(
+    ruled: _Ruled, sample: Sample, model: Predictions, choice: _Chosen, fields: dict[str, Any]
+) -> tuple[Predictions, Threshold]:
+    """Return classified predictions with the threshold that was chosen, and its record with some more fields."""
+    model = replace(model, threshold=model.threshold_at(choice.cut), cut=choice.cut)
+    return model, Threshold(
+        dataset=sample.dataset, **sample.named(ruled.name), score=_score(model, choice.cut), value=model.threshold,
+        rule=ruled.rule.text, **choice.fields, **fields)
+
+
+def _score(model: Predictions, cut: float | None) -> float | None:
+    """Return the cut as the record gives it: of a score that a probability is made of."""
+    return cut if model.log_odds and cut is not None and math.isfinite(cut) else None
+
+
+def _on_all_rows(ruled: _Ruled, on: Sample) -> _Chosen:
+    """Choose by all rows of a sample; with limits and optimism from the bootstrap, unless the spec wants none."""
+    model, rule = on.models[ruled.name], ruled.rule
+    rows = rows_of(on, model)
+    place, measures = _best(rule, Summary(rows, on.weights), f"on dataset '{on.dataset}'")
+    cut = float(cut_values(rows.distinct)[place])
+    fields = {
+        "chosen_on": on.dataset, "metric": rule.goal.metric.name, "params": rule.goal.shown,
+        "apparent": float(measures[0]), "n": on.summary.n, "events": on.summary.events,
+        "constraints": _constraints(rule, measures, np.full(len(measures), np.nan)),
+    }
+    uncertain = {} if ruled.plan.interval_method == "none" else _uncertainty(ruled, on, cut, measures)
+    return _Chosen(cut, fields | uncertain)
+
+
+def _uncertainty(ruled: _Ruled, on: Sample, cut: float, measures: Floats) -> dict[str, Any]:
+    """Return the percentile limits of a chosen threshold, and how much too good the measures at it are."""
+    plan, rule, model, clusters = ruled.plan, ruled.rule, on.models[ruled.name], whole(on).clusters
+    if clusters == 1:
+        return {"status": "degenerate", "reason": ONE_CLUSTER}
+    cuts, optimism = resampled(plan, on, model, rule)
+    units = on.summary.n if clusters is None else clusters
+    chosen = Drawn(cut, cuts, units, clustered=clusters is not None, absent="no threshold can be chosen")
+    limited = chosen.limited(plan.level, lambda _, cuts, level: percentile_limits(cuts, level), excludes=None)
+    fields: dict[str, Any] = {
+        "undefined_replicates": limited.missing, "status": limited.status, "reason": limited.reason,
+        "constraints": _constraints(rule, measures, optimism)}
+    if limited.limits is not None:
+        lower, upper = (float(model.threshold_at(limit)) for limit in limited.limits)
+        fields |= {"lower": lower, "upper": upper, "level": plan.level}
+    if not math.isnan(optimism[0]):
+        corrected = float(np.clip(measures[0] - optimism[0], *rule.goal.metric.bounds(rule.goal.params)))
+        fields |= {"optimism": float(optimism[0]), "corrected": corrected}
+    return fields
+
+
+def _constraints(rule: RulePlan, measures: Floats, optimism: Floats) -> list[Constraint]:
+    """Return the bounds of a rule with what the bounded measures are at the threshold."""
+    constraints = []
+    for (entry, low, high), value, excess in zip(rule.bounds, measures[1:], optimism[1:], strict=True):
+        corrected = float(np.clip(value - excess, *entry.metric.bounds(entry.params)))
+        constraints.append(Constraint(
+            metric=entry.metric.name, params=entry.shown, min=low if math.isfinite(low) else None,
+            max=high if math.isfinite(high) else None, apparent=float(value),
+            optimism=None if math.isnan(excess) else float(excess),
+            corrected=None if math.isnan(corrected) else corrected,
+        ))
+    return constraints
+
+
+def _cuts_of_folds(ruled: _Ruled, variants: Variants, sample: Sample) -> tuple[Wholes, Floats]:
+    """Return the fold of each row [n], and the cut of each fold, chosen by the rows of the others.
+
+    Of a variant that is cross-fitted itself, a fold's cut is chosen on what that fold's own recalibrator makes of the
+    other rows: neither has seen the fold.
+    """
+    model, count = sample.models[ruled.name], ruled.rule.folds or 0
+    numbers = fold_of(ruled.plan, sample, count, (*ruled.rule.place, "on", "folds"))
+    all_rows, fits = rows_of(sample, model), variants.by_fold.get((sample.dataset, ruled.name))
+    cuts = []
+    for fold in range(count):
+        others, rows = np.flatnonzero(numbers != fold), all_rows
+        if fits is not None:
+            unseen = recalibrated(sample.models[model.source or ruled.name], [fits[fold]])
+            rows = Rows(sample.truth, None, unseen.probability, unseen.score)
+        rows = rows.taken(others)
+        where = f"on the rows of dataset '{sample.dataset}' outside fold {fold + 1}"
+        place, _ = _best(ruled.rule, Summary(rows, sample.weights[others]), where)
+        cuts.append(cut_values(rows.distinct)[place])
+    return numbers, np.array(cuts)
+
+
+def _best(rule: RulePlan, summary: Summary, where: str) -> tuple[int, Floats]:
+    """Return the place of the best cut of some rows, and goal and bounded measures there, shape [measures].
+
+    Raises _NoCutError where there is none, with the best that could be reached.
+    """
+    chosen = best(rule, sweep(summary))
+    if chosen.place != NOWHERE:
+        return int(chosen.place), chosen.at(chosen.place)
+    if np.isnan(chosen.values[0]).all():
+        raise _NoCutError(f"{where}: {called(rule.goal)} has no value at any ({rule.goal.metric.undefined})")
+    raise _NoCutError(f"{where}: none has {rule.conditions}; {_reached(rule, chosen.values)}")
+
+
+def _reached(rule: RulePlan, measures: tuple[Floats, ...]) -> str:
+    """Say how far each bounded measure goes where the others are kept; where they cannot be, how far it goes at all."""
+    where_kept: list[str] = []
+    anywhere: list[str] = []
+    for i, (entry, low, high) in enumerate(rule.bounds):
+        others = replace(rule, bounds=tuple(bound for k, bound in enumerate(rule.bounds) if k != i)).conditions
+        inside, where = measures[i + 1][within_bounds(rule, measures, but=i)], f" where {others}" if others else ""
+        for values, words, sentences in ((inside, where, where_kept), (measures[i + 1], "", anywhere)):
+            known = values[~np.isnan(values)]
+            sides = [f"at most {known.max():.4g}"] if len(known) and math.isfinite(low) else []
+            sides += [f"at least {known.min():.4g}"] if len(known) and math.isfinite(high) else []
+            if sides:
+                sentences.append(f"{called(entry)} is {' and '.join(sides)}{words}")
+    return ", ".join(where_kept or anywhere) or f"where {called(rule.goal)} has a value, none of them has"
