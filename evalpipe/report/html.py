@@ -24,6 +24,7 @@ FACES = (
 )
 """Family, weight and file of the fonts inside the page."""
 
+
 def document(results: Results) -> bytes:
     """Render the card as an HTML page with all rows of its tables."""
     return html_page(results)
@@ -32,15 +33,11 @@ def document(results: Results) -> bytes:
 def html_page(results: Results, limit: int | None = None) -> bytes:
     """Render the card as an HTML page in UTF-8; tables stop after ``limit`` rows, None for no limit."""
     from evalpipe.report.contents import card_of
-    from evalpipe.report.tables import MOST_ROWS
-    from evalpipe.report.wording import level
 
     environment = _environment()
     environment.globals |= {
         "write": _writer(environment), "draw": _drawer(), "set_formula": _set_formula, "limit": limit}
-    page = environment.get_template("card.html").render(
-        page=card_of(results), css=_css(), card=results, level=level(results.intervals.level),
-        most=min(limit or MOST_ROWS, MOST_ROWS))
+    page = environment.get_template("card.html").render(page=card_of(results), css=_css())
     return page.encode("utf-8")
 
 

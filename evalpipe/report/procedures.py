@@ -1,4 +1,4 @@
-"""How bands, differences, tests and searches are made, in words: each is told where the results hold one."""
+"""How a procedure is explained in the section on the method, and how bands are made."""
 
 from __future__ import annotations
 
@@ -35,26 +35,10 @@ BANDS = Procedure(
     "Montiel Olea, J. L. & Plagborg-Møller, M. (2019). Simultaneous confidence bands: theory, implementation, and an "
     "application to SVARs. Journal of Applied Econometrics 34(1), 1–17.",
 )
-DISPARITIES = Procedure(
-    "Disparities",
-    "How far the slices of one slicing lie apart: the largest value less the smallest, and the smallest over the "
-    "largest, of the slices that are large enough and have a value. A range is never below zero and grows by chance "
-    "alone, more so with small slices; the column of chance says by how much it grows from the data to the replicates.",
-)
-WORST = Procedure(
-    "Worst slices",
-    "Combinations of the columns named, up to the depth asked, are searched for those in which a measure is worst. The "
-    "p-value is of the difference from all rows, by a normal approximation with its bootstrap error. Slices chosen for "
-    "being the worst look worse than they are; p-values are multiplied by the number of slices searched (Bonferroni).",
-)
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield what the card's bands and slices need to be understood, and nothing it does not show."""
+    """Yield how bands are made, where the results hold one."""
     bands = (curve.points.columns.get("simultaneous_lower", ()) for curve in results.curves)
     if any(limit is not None for band in bands for limit in band):
         yield BANDS
-    if results.disparities:
-        yield DISPARITIES
-    if results.worst_slices:
-        yield WORST

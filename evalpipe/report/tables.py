@@ -11,7 +11,7 @@ from evalpipe.report.page import Group, Number, Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.results import Comparison, DatasetSummary, Estimate, MetricSummary, Results, WorstSlice
+    from evalpipe.results import Comparison, DatasetSummary, Disparity, Estimate, MetricSummary, Results, WorstSlice
 
 MOST_ROWS = 60
 """Rows of the tables that grow with slices times measures; beyond, nobody reads them on a card."""
@@ -23,13 +23,8 @@ MODELS_ABREAST = 3
 def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
     """Return what the caption of a table says of intervals; nothing where no number has one."""
     cells = (cell for row in rows if isinstance(row, Row) for cell in row.cells)
-    limits = limited(cell for cell in cells if isinstance(cell, Number))
+    limits = any(isinstance(cell, Number) and cell.interval is not None for cell in cells)
     return f", with {wording.level(results.intervals.level)} intervals" if limits else ""
-
-
-def limited(cells: Iterable[Number | None]) -> bool:
-    """Tell whether a number has an interval, and so whether a caption may speak of intervals."""
-    return any(cell is not None and cell.interval is not None for cell in cells)
 
 
 def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
@@ -60,9 +55,18 @@ def signed(value: float | None, lower: float | None, upper: float | None, note: 
     return Number(*numbers.signed_interval(value, lower, upper), note, numbers.exact(value))
 
 
-def status_of(found: Estimate | Comparison | WorstSlice) -> str:
+def ranged(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
+    """Write a number and its interval; a dash where there is none."""
+    if value is None:
+        return Number("–", None, note)
+    if lower is None or upper is None:
+        return Number(numbers.number(value), None, note, numbers.exact(value))
+    return Number(*numbers.interval(value, lower, upper), note, numbers.exact(value))
+
+
+def status_of(row: Estimate | Comparison | Disparity | WorstSlice) -> str:
     """Say what became of a number, and why."""
-    return f"{found.status}: {found.reason}" if found.reason else found.status
+    return f"{row.status}: {row.reason}" if row.reason else row.status
 
 
 def note_of(found: Estimate | Comparison) -> str | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 __all__ = [
-    "Drawing", "drawings", "formula_svg", "slice_drawings", "threshold_drawings",
+    "Drawing", "drawings", "formula_svg", "threshold_drawings",
 ]
 
 
@@ -28,12 +28,3 @@ def threshold_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     from evalpipe.report.figures.sweeps import sweeps
 
     return sweeps(context_of(results, dataset))
-
-
-def slice_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw the first key measures of a dataset by slice; nothing without slices."""
-    from evalpipe.report.figures.slices import slice_forests
-
-    return slice_forests(context_of(results, dataset))
-
-

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.chapters.slices.card import sections
 from evalpipe.report import models
 from evalpipe.report.confusion import confusion_blocks
 from evalpipe.report.equivocal import note, reach, sentence
@@ -14,9 +15,8 @@ from evalpipe.report.figures import drawings
 from evalpipe.report.html import html_page
 from evalpipe.report.measures import key_tables
 from evalpipe.report.page import plain
-from evalpipe.report.slices import slices_views
 from evalpipe.results import Confusion, Results, Zone
-from report.blocks import column, facts, table
+from report.blocks import column, facts, lines, table
 
 FAST = intervals(100)
 KEYS: dict[str, Any] = {"metrics": ["accuracy", "roc_auc"], "intervals": FAST, "slices": ["h"]}
@@ -100,7 +100,6 @@ def test_differences_say_that_either_side_has_its_own_reportable_rows() -> None:
 
 
 def test_tables_of_slices_count_all_rows(results: Results) -> None:
-    (sliced,) = slices_views(results)[0].tables
-    sizes = {row.name: row.n for row in sliced.rows}
+    sizes = {line[0]: line[1] for line in lines(table(sections(results)))}
     assert sizes["All rows"] == "400"
     assert sizes["h = x"] == f"{people(400)['h'].to_list().count('x')}"

@@ -1,0 +1,218 @@
+"""Slices on the card: tables, differences, disparities, worst slices, forest plots."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evalpipe.chapters.slices.card import MEASURES_ABREAST, procedures, sections
+from evalpipe.chapters.slices.figures import slice_forests
+from evalpipe.report import wording
+from evalpipe.report.classes import class_blocks
+from evalpipe.report.confusion import confusion_blocks
+from evalpipe.report.data import facts
+from evalpipe.report.figures import drawings
+from evalpipe.report.gains import gain_blocks
+from evalpipe.report.html import html_page
+from evalpipe.report.measures import key_tables, measure_tables
+from evalpipe.report.names import names_of
+from evalpipe.report.page import Number
+from report import groups
+from report.blocks import column, heads, lines, paragraphs, rows, table, tables
+from report.blocks import groups as headings
+
+if TYPE_CHECKING:
+    from evalpipe.report.page import Table
+    from evalpipe.results import Results, Slice
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({"season": "a"}, "season = a"), ({"season": "a", "habitat": "d"}, "season = a, habitat = d"),
+        ({"late_tall": "true"}, "late_tall"), ({"open": "true"}, "open = true"), ({"cap": "< 5"}, "cap < 5"),
+        ({"cap": ">= 10"}, "cap >= 10"), ({"cap": "5 to < 10"}, "cap = 5 to < 10"), ({"year": 1999}, "year = 1999"),
+    ],
+)
+def test_a_slice_is_named_by_columns_and_labels_and_a_condition_by_its_name(labels: Slice, said: str) -> None:
+    assert wording.slice_name(labels, {"late_tall"}) == said
+
+
+def test_slices_change_nothing_of_what_is_said_of_all_rows(results: Results, grouped: Results) -> None:
+    for dataset in results.datasets:
+        for written in (measure_tables, key_tables, class_blocks, confusion_blocks, gain_blocks):
+            assert list(written(grouped, dataset.name)) == list(written(results, dataset.name))
+        assert facts(grouped, dataset) == facts(results, dataset)
+
+
+def test_sliced_confusion_tables_are_not_shown_among_those_of_all_rows(results: Results) -> None:
+    more = [found.model_copy(update={"slice": {"season": "a"}}) for found in results.confusion]
+    both = results.model_copy(update={"confusion": [*more, *results.confusion]})
+    assert list(confusion_blocks(both, "validation")) == list(confusion_blocks(results, "validation"))
+    assert drawings(both, "validation")[1] == drawings(results, "validation")[1]
+
+
+def test_each_model_has_its_key_measures_by_slice_with_all_rows_first(grouped: Results) -> None:
+    by_slice = [each for each in tables(sections(grouped)) if "in slices of validation" in each.caption]
+    assert [each.label for each in by_slice] == [
+        f"Slices of validation, {model.label}" for model in grouped.models for _ in range(2)]
+    assert all(heads(each)[:3] == ["Slice", "n", "Events"] for each in by_slice)
+    assert all(len(heads(each)) <= 3 + MEASURES_ABREAST for each in by_slice)
+    assert [head for each in by_slice[:2] for head in heads(each)[3:]] == [
+        "Accuracy", "Sensitivity", "Specificity", "Precision", "MCC", "ROC AUC", "Brier score", "Log loss",
+    ]
+    assert headings(by_slice[0]) == ["season", "cap", "season × habitat", "Conditions"]
+    assert column(by_slice[0], "Slice") == [
+        "All rows", "season = a", "season = b <i>", "season = w", "cap < 5", "cap = 5 to < 10", "cap >= 10",
+        "season = a, habitat = d", "season = a, habitat = rather long woods & meadows", "late_tall",
+    ]
+    e = next(e for e in grouped.rows if e.slice == {"season": "a"} and e.metric == "accuracy")
+    assert lines(by_slice[0])[1][1] == f"{e.n:,}"
+    assert rows(by_slice[0])[1].cells[3].value == f"{e.value:.3f}"
+
+
+def test_events_are_counted_where_there_is_an_event(grouped: Results) -> None:
+    without = grouped.model_copy(update={"event": None})
+    assert not any("Events" in heads(each) for each in tables(sections(without)))
+
+
+def test_a_slice_of_too_few_rows_has_its_reason_and_no_numbers(grouped: Results) -> None:
+    row = rows(tables(sections(grouped))[0])[3]
+    assert row.cells == ("season = w", "12", "3", f"insufficient: {groups.FEW}")
+    assert row.style == "few"
+
+
+def test_remarks_are_lettered_and_written_once(grouped: Results) -> None:
+    remarked = next(each for each in tables(sections(grouped)) if "slices of rare-season" in each.caption
+                    and each.remarks)
+    assert ("a", "undefined: no predicted events") in remarked.remarks
+    cells = [cell for row in rows(remarked) for cell in row.cells if isinstance(cell, Number)]
+    assert {cell.letter for cell in cells} - {""} == {letter for letter, _ in remarked.remarks}
+    undefined = [cell.value for cell in cells if cell.letter == "a"]
+    assert set(undefined) == {"undefined"}
+    assert len(undefined) > 1
+
+
+def test_options_are_told_where_a_measure_has_several(grouped: Results) -> None:
+    assert names_of(grouped).measure("f_beta", {"beta": 2.0}) == "F-beta"
+    other = next(e for e in grouped.rows if e.metric == "f_beta").model_copy(update={"params": {"beta": 0.5}})
+    several = grouped.model_copy(update={"rows": [*grouped.rows, other]})
+    assert names_of(several).measure("f_beta", {"beta": 2.0}) == "F-beta (beta = 2)"
+    assert names_of(grouped).measure("f_beta", {"beta": 2.0}, "macro", "b") == "F-beta (mean over classes), b"
+
+
+def differing(results: Results) -> Table:
+    """Return the table of differences on the first dataset."""
+    return table(sections(results), "Slices of validation that differ")
+
+
+def test_only_differences_that_stand_after_adjustment_are_listed_least_p_value_first(grouped: Results) -> None:
+    known = [d for d in grouped.slice_differences if d.dataset == "validation"]
+    listed = differing(grouped)
+    assert len(rows(listed)) == sum(d.p_holm < 0.05 for d in known) > 1  # type: ignore[operator]
+    (lead, _) = (text for text in paragraphs(sections(grouped)) if "were tested" in text)
+    assert lead.startswith(f"{len(known)} differences were tested, each slice against all rows. Those with an adjusted "
+                           "p-value below 0.05 are listed. p-values are adjusted (Holm) over the slices of one model")
+    assert lines(listed)[0][3:] == ["−0.031 (−0.050 to −0.012)", "0.961 (0.940 to 0.985)", "< 0.001", "0.003"]
+    ranked = [d.model_copy(update={"p_holm": 0.04 - i / 1e5, "slice": {"i": i}}) for i, d in enumerate(known)]
+    ordered = differing(grouped.model_copy(update={"slice_differences": ranked}))
+    assert column(ordered, "Slice") == [f"i = {i}" for i in reversed(range(len(known)))]
+
+
+def test_where_no_difference_stands_that_is_said_and_there_is_no_table(grouped: Results) -> None:
+    (one, *_) = (d.model_copy(update={"p_holm": 0.5}) for d in grouped.slice_differences if d.p_value is not None)
+    none = grouped.model_copy(update={"slice_differences": [one]})
+    assert not tables(sections(none), "Slices of validation that differ")
+    assert any("1 difference was tested, each slice against all rows. None has an adjusted p-value below 0.05." in text
+               for text in paragraphs(sections(none)))
+
+
+def test_the_reference_is_named(grouped: Results) -> None:
+    assert "Reference" not in heads(differing(grouped))
+    kinds: list[Any] = ["rest", {"season": "a"}]
+    known = [d.model_copy(update={"reference": kinds[i % 2]}) for i, d in enumerate(grouped.slice_differences)]
+    listed = differing(grouped.model_copy(update={"slice_differences": known}))
+    assert listed.caption == "Slices of validation that differ from the rows outside the slice or season = a"
+    assert set(column(listed, "Reference")) <= {"the rows outside the slice", "season = a"}
+
+
+def test_disparities_have_their_meaning_their_ends_and_what_chance_adds(grouped: Results) -> None:
+    listed = table(sections(grouped), "Disparities between slices of validation")
+    assert heads(listed)[3:] == ["Difference", "Ratio", "Lowest / highest", "Slices used", "Chance adds"]
+    first, second, third, fourth = lines(listed)[:4]
+    (lead, *_) = (text for text in paragraphs(sections(grouped)) if text.startswith("How far the slices"))
+    assert all(name in lead for name in ("Demographic parity is", "Equal opportunity is", "Equalized odds is"))
+    assert first[3:] == ["0.083 (0.040 to 0.130)", "0.871 (0.800 to 0.930)", "a / w", "3 of 4", "+0.012"]
+    assert second[3] == "undefined: fewer than two slices have a value"
+    assert (third[5], fourth[1]) == ("– / –", "Accuracy")
+
+
+def test_the_worst_slices_keep_their_rank_and_the_number_searched(grouped: Results) -> None:
+    (worst,) = (each for each in tables(sections(grouped)) if "worst slices" in each.caption)
+    assert worst.caption.endswith(": worst slices of validation by Brier score")
+    assert "Found by searching 287 slices; p-values are multiplied by 287." in paragraphs(sections(grouped))
+    assert column(worst, "Rank") == ["1", "2", "3", "4"]
+    assert lines(worst)[0][2:] == ["1,199", "399", "0.300 (0.270 to 0.330)", "0.171", "+0.129", "0.003"]
+
+
+def test_how_disparities_and_the_worst_slices_are_found_is_told_where_there_are_any(grouped: Results) -> None:
+    none: dict[str, list[Any]] = {"disparities": [], "worst_slices": []}
+    assert [each.name for each in procedures(grouped)] == ["Disparities", "Worst slices"]
+    assert list(procedures(grouped.model_copy(update=none))) == []
+
+
+def test_a_run_without_slices_has_no_section_of_them(results: Results) -> None:
+    assert list(sections(results)) == []
+    assert slice_forests(results, "validation") == ()
+
+
+def test_forests_stand_under_a_heading_that_says_how_many_there_are(grouped: Results) -> None:
+    assert paragraphs(sections(grouped)).count("Of the first 6 key measures; all are in estimates.csv.") == 2
+    page = html_page(grouped).decode()
+    assert page.count("by slice.</b>") == 12
+
+
+def test_a_forest_is_drawn_for_six_measures(grouped: Results) -> None:
+    drawn = slice_forests(grouped, "validation")
+    assert [drawing.title for drawing in drawn] == [
+        f"{name} by slice" for name in ("Accuracy", "Sensitivity", "Specificity", "Precision", "MCC", "ROC AUC")
+    ]
+    assert len({drawing.key for drawing in drawn}) == 6
+    assert all("n = 12, too few" in drawing.svg for drawing in drawn)
+    assert "b &lt;i&gt;" in drawn[0].svg
+    assert "Higher is better." in drawn[0].caption
+
+
+def test_the_text_of_a_forest_names_the_lowest_and_the_highest_slice(grouped: Results) -> None:
+    alt = slice_forests(grouped, "validation")[0].alt
+    known = {
+        wording.slice_name(e.slice, {"late_tall"}): e.value for e in grouped.rows
+        if (e.dataset, e.model, e.metric) == ("validation", "model_0", "accuracy") and e.slice and e.value is not None
+    }
+    lowest, highest = (choose(known, key=lambda name: known[name]) for choose in (min, max))
+    said = re.search(r"Naive Bayes: over all rows (.*?)\. Gradient", alt)
+    assert said is not None
+    assert f"lowest {known[lowest]:.3f} (" in said[1]
+    assert f"where {lowest}; highest {known[highest]:.3f} (" in said[1]
+    assert said[1].endswith(f"where {highest}; 1 of 9 slices have no value")
+
+
+def test_a_forest_that_is_too_tall_is_cut_and_says_so(build: Any) -> None:
+    many = groups.grouped(build(datasets=1, models=1), [{"level": f"{i:03}"} for i in range(90)])
+    drawing = slice_forests(many, "validation")[0]
+    drawn = sum(f">{i:03}</text>" in drawing.svg for i in range(90))
+    assert drawn == 58
+    assert f"The first {drawn} slices are drawn; the other {90 - drawn} are in estimates.csv." in drawing.caption
+
+
+def test_a_forest_of_unbounded_or_equal_values_is_drawn(grouped: Results) -> None:
+    keep = {"misclassifications", "log_loss"}
+    metrics = [metric for metric in grouped.metrics if metric.name in keep]
+    rows = [e for e in grouped.rows if e.metric in keep]
+    equal = [e.model_copy(update={"lower": None, "upper": None, "value": 1e7}) for e in rows]
+    for chosen in (rows, equal):
+        found = slice_forests(grouped.model_copy(update={"metrics": metrics, "rows": chosen}), "validation")
+        assert [drawing.title for drawing in found] == ["Log loss by slice"]
+        assert "nan" not in found[0].svg
