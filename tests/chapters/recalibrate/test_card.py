@@ -172,6 +172,22 @@ def test_differences_in_slices_are_counted_and_left_to_the_results(recalibrated:
     assert "1 further difference, in slices, is in <code>results.json</code>." in html_page(held).decode()
 
 
+def test_several_differences_in_slices_are_counted_in_the_plural(recalibrated: Results) -> None:
+    within = [change(D, M, "beta", "brier", -0.02, slice={"season": season}) for season in "ab"]
+    held = recalibrated.model_copy(update={"comparisons": within})
+    assert "2 further differences, in slices, are in results.json." in paragraphs(section(held))
+    assert tables(section(held), CHANGES) == []
+
+
+def test_a_prior_shift_is_said_to_be_for_other_rows(results: Results) -> None:
+    shifts = variants.recalibrations(results, method="prior_shift", parameters={"from": [0.3, 0.7], "to": [0.1, 0.9]})
+    held = results.model_copy(update={"recalibration": shifts})
+    assert paragraphs(section(held))[2] == (
+        "A prior shift is for rows of another prevalence than these: measures at that prevalence judge it, those of "
+        "the sample do not.")
+    assert lines(table(section(held), "Naive Bayes: the fitted"))[0][1:3] == ["Prior shift", "prevalence 0.300 → 0.1"]
+
+
 def test_recalibrated_variants_are_no_comparison_of_models(recalibrated: Results, grouped: Results) -> None:
     assert list(comparisons.sections(recalibrated)) == []
     both = grouped.model_copy(update={"comparisons": [*grouped.comparisons, *recalibrated.comparisons]})

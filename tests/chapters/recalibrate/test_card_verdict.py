@@ -75,6 +75,12 @@ def test_with_a_margin_no_interval_lies_beyond_it(judge: Any) -> None:
         "No method improves Brier score: no interval of the difference lies wholly beyond its margin.",)
 
 
+def test_an_interval_beyond_zero_that_the_number_of_differences_leaves_undecided_is_told(judge: Any) -> None:
+    said = judge(change(D, M, "logistic", "brier", -0.01, "undecided"))
+    assert said.sentences == (
+        "No method improves Brier score: no difference is surely beyond zero once their number is allowed for.",)
+
+
 def test_a_loss_says_which_method_makes_it_worst(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", 0.02, "worse"), change(D, M, "beta", "brier", 0.03, "worse"))
     assert said == Conclusion("recalibration makes it worse.", (

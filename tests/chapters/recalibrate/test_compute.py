@@ -139,6 +139,19 @@ def test_a_cluster_is_in_one_fold() -> None:
     assert results.recalibration[0].folds == 5
 
 
+def test_rows_that_lack_events_outside_a_fold_are_named_by_it() -> None:
+    first = pl.int_range(pl.len()) < 20
+    frame = frames()["d"].with_columns(
+        y=first.cast(int), who=pl.when(first).then(pl.lit("with events")).otherwise(pl.col("who")))
+    with pytest.raises(DataError) as error:
+        crossed(frame, 2, ["logistic"], cluster="who")
+    (problem,) = error.value.problems
+    assert (problem.code, problem.message, problem.hint) == (
+        "cannot-recalibrate",
+        "'logistic' of model 'p' cannot be fitted on the rows of dataset 'd' outside fold 1: no row is an event",
+        "remove the method, or fit it on other rows")
+
+
 def test_cross_fitting_does_not_see_the_row_itself() -> None:
     """Isotonic steps fitted and judged on the same rows of pure noise gain; cross-fitted they must not."""
     generator = np.random.default_rng(5)
