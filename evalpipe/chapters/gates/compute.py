@@ -97,12 +97,9 @@ def _in_slice(gate: GatePlan, subject: Subject) -> bool:
 
 def _is_measure(plan: Plan, entry: MetricPlan, subject: Subject) -> bool:
     """Tell whether a number is of a measure with these options and this average."""
-    if (subject.metric, subject.average) != (entry.metric.name, entry.average):
-        return False
-    if subject.class_ is None:
-        return subject.params == entry.shown
-    own = entry.of_class[plan.outcome.levels.index(subject.class_)]
-    return subject.params == {name: value for name, value in own.items() if not isinstance(value, tuple)}
+    class_ = subject.class_
+    options = entry.shown if class_ is None else entry.shown_of(plan.outcome.levels.index(class_))
+    return (subject.metric, subject.average, subject.params) == (entry.metric.name, entry.average, options)
 
 
 def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:

@@ -138,6 +138,19 @@ def test_classes_are_judged_apart_or_together() -> None:
     assert found[2].reason.startswith("Sensitivity, b: 1.000 (")
 
 
+def test_classes_are_judged_at_a_prevalence_too() -> None:
+    generator = np.random.default_rng(3)
+    truth = generator.choice(["a", "b"], 300)
+    shares = generator.dirichlet([1, 1], 300)
+    frame = pl.DataFrame({"y": truth, "p_a": shares[:, 0], "p_b": shares[:, 1]})
+    found = gates(
+        {"metric": "precision", "average": "none", "prevalence": "declared", "min": 0.1}, frames=frame,
+        task="multiclass", outcome={"column": "y", "levels": ["a", "b"]}, models={"m": {"probabilities": "p_{level}"}},
+        metrics=["accuracy"], prevalence={"levels": {"a": 0.2, "b": 0.8}}, intervals={"replicates": 100})
+    assert [(row.class_, row.params, row.verdict) for row in found] == [
+        (level, {"prevalence": "a 0.2, b 0.8"}, "pass") for level in "ab"]
+
+
 def test_against_the_baseline_the_paired_difference_is_judged() -> None:
     results = run(FRAME, **CHEAP, models=BOTH, compare={"baseline": "p"}, slices=["s"], slice_rules={"min_rows": 100},
                   gates=[{"metric": "brier", "max_increase": 0.1, "against": "baseline", "slices": "s"},
