@@ -14,8 +14,6 @@ from evalpipe.spec.text import STDIN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.chapters.gates.plan import GatePlan
-    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
 
@@ -76,7 +74,7 @@ def _text(plan: Plan) -> str:
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     measures = count(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated)}:"]
-    labels = [_label(entry) for entry in plan.metrics]
+    labels = [entry.label for entry in plan.metrics]
     width = max(map(len, labels))
     lines += [
         f"  {label:<{width}}  {entry.method:<10}  {entry.reason}"
@@ -171,32 +169,5 @@ def _judged(plan: Plan) -> list[str]:
         lines.append(f"desirability by {count(len(plan.goals), 'goal')}: {names}")
     if plan.gates:
         lines.append(f"judged by {count(len(plan.gates), 'gate')}")
-        lines += [f"  gate {number}: {_gate(gate)}" for number, gate in enumerate(plan.gates, 1)]
+        lines += [f"  gate {number}: {gate.words}" for number, gate in enumerate(plan.gates, 1)]
     return lines
-
-
-def _gate(gate: GatePlan) -> str:
-    """Say what a gate is on, its limits, and what a change is from: "brier max 0.2, of every model on test"."""
-    what = " and ".join(map(_label, gate.entries)) if gate.desirability is None else f"desirability {gate.desirability}"
-    what += "" if gate.class_ is None else f" of class {gate.class_}"
-    limits = " and ".join(f"{key} {limit:g}" for key, limit in gate.limit.items())
-    change = "" if gate.reference is None else f" against {gate.reference}"
-    model = "every model" if gate.model is None else gate.model
-    variant = {"original": "", "all": " and its variants"}.get(gate.variant, f" recalibrated by {gate.variant}")
-    dataset = "every dataset" if gate.dataset is None else gate.dataset
-    return f"{what} {limits}{change}, of {model}{variant} on {dataset}{_within(gate)}"
-
-
-def _within(gate: GatePlan) -> str:
-    """Say which slices a gate is on; nothing where it is on all rows."""
-    if gate.slice is not None:
-        return f", in the slice {', '.join(f'{column}={level}' for column, level in gate.slice.items())}"
-    if gate.slices is None:
-        return ""
-    return ", in every slice" if gate.slices == ("all",) else f", in every slice by {' × '.join(gate.slices)}"
-
-
-def _label(entry: MetricPlan) -> str:
-    said = [f"{key}={value}" for key, value in entry.shown.items()]
-    said += [] if entry.average is None else [f"average={entry.average}"]
-    return f"{entry.metric.name}({', '.join(said)})" if said else entry.metric.name

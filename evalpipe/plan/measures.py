@@ -60,6 +60,13 @@ class MetricPlan:
         return {name: value for name, value in params.items() if not isinstance(value, tuple)} | at
 
     @property
+    def label(self) -> str:
+        """The measure with its options, such as ``f_beta(beta=2.0, average=macro)``."""
+        options = self.shown if self.average is None else self.shown | {"average": self.average}
+        written = ", ".join(f"{name}={value}" for name, value in options.items())
+        return f"{self.metric.name}({written})" if written else self.metric.name
+
+    @property
     def undefined(self) -> str:
         """When there is no value."""
         lacking = "" if self.prior.shares is None else ", or no row of a level that has a prior"

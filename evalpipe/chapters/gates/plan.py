@@ -106,6 +106,27 @@ class GatePlan:
             return self.earlier.written
         return self.baseline if self.against == "baseline" else self.against
 
+    @property
+    def words(self) -> str:
+        """What it is on, its limits, and what a change is from: "brier max 0.2, of every model on test"."""
+        measures = " and ".join(entry.label for entry in self.entries)
+        subject = measures if self.desirability is None else f"desirability {self.desirability}"
+        subject += "" if self.class_ is None else f" of class {self.class_}"
+        limits = " and ".join(f"{key} {limit:g}" for key, limit in self.limit.items())
+        change = "" if self.reference is None else f" against {self.reference}"
+        variant = {"original": "", "all": " and its variants"}.get(self.variant, f" recalibrated by {self.variant}")
+        scope = f"{self.model or 'every model'}{variant} on {self.dataset or 'every dataset'}"
+        return f"{subject} {limits}{change}, of {scope}{self._within}"
+
+    @property
+    def _within(self) -> str:
+        """Which slices it is on, as the end of a sentence; nothing where it is on all rows."""
+        if self.slice is not None:
+            return f", in the slice {', '.join(f'{column}={level}' for column, level in self.slice.items())}"
+        if self.slices is None:
+            return ""
+        return ", in every slice" if self.slices == ("all",) else f", in every slice by {' × '.join(self.slices)}"
+
 
 def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:
     """Return the gates of a spec, in order; none where it declares none."""
