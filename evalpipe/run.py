@@ -126,7 +126,7 @@ def run(
         results = _gathered(planned, samples, evaluation, written, earlier)
         if folder is not None:
             clock(6)
-            files = render(results, planned.formats)
+            files = render(results)
             clock(7)
             folder.write(results, files | _reference(results, earlier, fail_on), clock.durations)
     return results
