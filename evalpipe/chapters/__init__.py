@@ -12,6 +12,9 @@ A chapter's files are named by their role, and each role has functions that the 
 | `card.py` | `summary(results)` yields blocks of the card's summary | step 6 |
 | `card.py` | `sections(results)` yields sections of the card | step 6 |
 | `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
+| `card.py` | `reading(results, dataset)` yields what to know before reading a dataset's measures | step 6 |
+| `card.py` | `matrix(results, confusion, ruled_by)` yields what to say of a confusion matrix | step 6 |
+| `card.py` | `markers(results, dataset)` yields what the captions of curves say of points on them | step 6 |
 | `card.py` | `procedures(results)` yields how its numbers were made, for the section on methods | step 6 |
 | `card.py` | `checks(results)` yields the test cases of `junit.xml` | step 6 |
 
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
 
     Role = Literal["rules", "compute", "card"]
     Function = Literal[
-        "rules", "tables", "warnings", "masthead", "outcome", "summary", "sections", "facts", "procedures", "checks",
+        "rules", "tables", "warnings", "masthead", "outcome", "summary", "sections", "facts", "reading",
+        "matrix", "markers", "procedures", "checks",
     ]
 
 CHAPTERS = (

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.report import equivocal, wording
+from evalpipe.chapters import functions
+from evalpipe.report import wording
 from evalpipe.report.page import Aside, Box, Column, Heading, Line, Row, Strong, Styled, Table, Text
-from evalpipe.report.tables import overall, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,19 +77,10 @@ def _cell(count: float, row: float, whole: float, *, right: bool, many: bool) ->
 
 def _rules(results: Results, confusion: Confusion, model: ModelSummary) -> Iterator[Aside]:
     """Say how the levels were predicted, and which rows are in no cell."""
-    called = _ruled_by(model)
-    yield Aside(wording.rule(confusion, called), "rule")
-    zone = equivocal.sentence(confusion, called, _rate(results, confusion), weighted=results.weight is not None)
-    if zone:
-        yield Aside(zone, "rule")
-
-
-def _rate(results: Results, confusion: Confusion) -> str | None:
-    """Write the reportable rate that belongs to a confusion matrix of all rows."""
-    for row in overall(results, confusion.dataset):
-        if (row.metric, row.model) == (equivocal.RATE, confusion.model) and "prevalence" not in row.params:
-            return shown(row).text
-    return None
+    ruled_by = _ruled_by(model)
+    yield Aside(wording.rule(confusion, ruled_by), "rule")
+    for sentences in functions("card", "matrix"):
+        yield from (Aside(sentence, "rule") for sentence in sentences(results, confusion, ruled_by))
 
 
 def _ruled_by(model: ModelSummary) -> str:

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters import CHAPTERS, functions
-from evalpipe.report import (
-    data,
-    dataset_results,
-    method,
-    models,
-    provenance,
-    summary,
-    thresholds,
-)
+from evalpipe.chapters import functions
+from evalpipe.report import data, dataset_results, method, models, provenance, summary
 from evalpipe.report.masthead import masthead, short_spec, subject
-from evalpipe.report.page import Card, Code, Section
+from evalpipe.report.page import Card, Code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from evalpipe.report.page import Section
     from evalpipe.results import Results
 
 
@@ -30,23 +23,15 @@ def card_of(results: Results) -> Card:
         title=results.title, generator=version,
         description=f"Evaluation of {', '.join(model.label for model in results.models)}; {subject(results)}",
         masthead=tuple(masthead(results)),
-        sections=tuple(section for sections in _sections() for section in sections(results)),
+        sections=tuple(_sections(results)),
         foot=(f"{results.name}, spec ", short_spec(results), f", {version}. Every number on this card is in ",
               Code("results.json"), "."),
     )
 
 
-OF_CHAPTERS: dict[str, Callable[[Results], Iterator[Section]]] = {
-    "thresholds": thresholds.sections,
-}
-"""The sections of chapters that still stand outside their folders."""
-
-
-def _sections() -> Iterator[Callable[[Results], Iterator[Section]]]:
-    """Yield what makes the sections of the card, in their order."""
-    yield from (summary.sections, dataset_results.sections)
-    for chapter in CHAPTERS:
-        yield from functions("card", "sections", chapter)
-        if chapter in OF_CHAPTERS:
-            yield OF_CHAPTERS[chapter]
-    yield from (data.sections, models.sections, method.sections, provenance.sections)
+def _sections(results: Results) -> Iterator[Section]:
+    """Yield the sections of the card, in their order."""
+    before, after = (summary, dataset_results), (data, models, method, provenance)
+    for sections in (*(room.sections for room in before), *functions("card", "sections"),
+                     *(room.sections for room in after)):
+        yield from sections(results)

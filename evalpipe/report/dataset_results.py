@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalpipe.report import equivocal
+from evalpipe.chapters import functions
 from evalpipe.report.classes import class_blocks
 from evalpipe.report.confusion import confusion_blocks
 from evalpipe.report.figures import drawings
@@ -38,10 +38,9 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def _measures(results: Results, dataset: str) -> Iterator[Block]:
-    note = equivocal.note(results, dataset)
     yield Heading("Measures")
-    if note:
-        yield Text(note, "lead")
+    for sentences in functions("card", "reading"):
+        yield from (Text(sentence, "lead") for sentence in sentences(results, dataset))
     yield from measure_tables(results, dataset)
     if results.levels:
         yield Text(COUNTED, "small")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.chapters import functions
-from evalpipe.report import equivocal, wording
+from evalpipe.report import wording
 from evalpipe.report.page import Box, Facts, Heading, Section
 
 if TYPE_CHECKING:
@@ -32,8 +31,7 @@ def _model(results: Results, model: ModelSummary) -> Iterator[Block]:
     of_chapters = (fact for facts in functions("card", "facts") for fact in facts(results, model))
     yield Heading(model.label)
     yield Facts((
-        ("Name in the spec", model.name), *_columns(model), *_scale(model), *_threshold(model),
-        *equivocal.facts(model), *of_chapters))
+        ("Name in the spec", model.name), *_columns(model), *_scale(model), *of_chapters))
     if model.characteristics:
         yield Heading("Characteristics stated in the spec", 4)
         yield Facts(tuple(
@@ -53,14 +51,3 @@ def _columns(model: ModelSummary) -> Iterator[tuple[str, str]]:
 def _scale(model: ModelSummary) -> Iterator[tuple[str, str]]:
     if "score" in model.columns:
         yield "Scale of the score", SCALES.get(model.scale or "", "none: a rank alone")
-
-
-def _threshold(model: ModelSummary) -> Iterator[tuple[str, str]]:
-    """Say how rows are predicted as levels; nothing of a model that predicts numbers or several levels."""
-    if model.threshold_rule is not None:
-        yield "Threshold", model.threshold_rule
-    elif model.threshold is not None:
-        yield "Threshold", numbers.plain(model.threshold)
-    elif "probability" in model.columns or "score" in model.columns:
-        given = "prediction" in model.columns
-        yield "Threshold", f"none; {'predicted levels are given' if given else 'the score is a rank alone'}"

@@ -12,7 +12,7 @@ section is written in words and numbers alone::
             yield Section("thresholds", "Thresholds", (
                 Text(("All are in ", Code("results.json"), "."), "lead"),
                 Table(f"Thresholds{with_limits(results, rows)}", columns, rows),
-                Figures(partial(threshold_drawings, results)),
+                Figures(partial(sweeps, results)),
             ))
 
 A text or a cell of a table is a string, a `Number` or another piece, or a tuple of pieces, which are joined as they

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.chapters.compare.card_tests import HOLM, TESTS, VERDICT
 from evalpipe.chapters.compare.figures import forests
-from evalpipe.report import equivocal, wording
+from evalpipe.chapters.equivocal.card import rows_compared
+from evalpipe.report import wording
 from evalpipe.report.names import Names, names_of
 from evalpipe.report.page import (
     Aside,
@@ -105,7 +106,7 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
         first = (f"Each model on a dataset less the same model on {baseline}, the two taken as independent "
                  f"samples{limits}.")
     else:
-        zone = equivocal.compared(results)
+        zone = rows_compared(results)
         first = f"Each model less {baseline} on the same rows{limits}{' of the difference' if limits else ''}."
     margins = MARGINS if any(c.margin is not None for c in comparisons) else ""
     allowed = family(results, [c for c in comparisons if c.slice is None])

@@ -19,9 +19,10 @@ from evalpipe.chapters.compare.card import (
     test_name,
     verdict_of,
 )
+from evalpipe.chapters.equivocal.card import rows_compared
 from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion
 from evalpipe.chapters.recalibrate.figures import drawings
-from evalpipe.report import equivocal, wording
+from evalpipe.report import wording
 from evalpipe.report.names import names_of
 from evalpipe.report.page import (
     Aside,
@@ -126,7 +127,7 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
         yield (f"Recalibrators were cross-fitted on {dataset} ({rows}) in {first.folds} folds: the rows of each fold "
                f"were recalibrated by a fit on the other folds. {apart}")
     yield (f"Differences are those of a recalibrated variant less the original on the same rows"
-           f"{_limits(results, dataset, records)}{equivocal.compared(results)}")
+           f"{_limits(results, dataset, records)}{rows_compared(results)}")
     if any(record.shifts for record in records):
         yield f"{SHIFTED}: measures at that prevalence judge it, those of the sample do not."
 

@@ -12,19 +12,10 @@ from evalpipe.report.figures.formula import formula_svg
 if TYPE_CHECKING:
     from evalpipe.results import Results
 
-__all__ = [
-    "Drawing", "drawings", "formula_svg", "threshold_drawings",
-]
+__all__ = ["Drawing", "drawings", "formula_svg"]
 
 
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw every declared figure of a dataset for which the results hold the numbers, in the order of their places."""
     context = context_of(results, dataset)
     return tuple(drawing for figure in figures() for drawing in figure.draw(context))
-
-
-def threshold_drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw every measure of predicted classes on a dataset against the threshold, a figure for each model."""
-    from evalpipe.report.figures.sweeps import sweeps
-
-    return sweeps(context_of(results, dataset))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
-from evalpipe.report import equivocal
+from evalpipe.chapters import functions
 from evalpipe.report.figures.bands import explained, shade
 from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
 from evalpipe.report.figures.context import Context, column, known, or_nan
@@ -86,7 +86,8 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     key = f"d{context.place}-{plot.key}"
     caption = plot.caption + explained(context, plot.band)
     if any(context.operating(series.name) for series, _ in pairs):
-        caption += equivocal.markers(context.results, context.dataset.name)
+        for sentences in functions("card", "markers"):
+            caption += "".join(sentences(context.results, context.dataset.name))
     with style(key):
         entries = [_key(series, value) for (series, _), value in zip(pairs, plot.values, strict=True)]
         entries += [entry for *_, entry in plot.reference]

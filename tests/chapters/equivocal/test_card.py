@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.chapters.equivocal.card import matrix, reach, reading
 from evalpipe.chapters.slices.card import sections
 from evalpipe.report import models
 from evalpipe.report.confusion import confusion_blocks
-from evalpipe.report.equivocal import note, reach, sentence
 from evalpipe.report.figures import drawings
 from evalpipe.report.html import html_page
 from evalpipe.report.measures import key_tables
@@ -54,20 +54,24 @@ def test_a_zone_is_told_in_words(zone: Zone, said: str) -> None:
     (Zone(min_probability=0.6), 12.5, True,
      "No level is predicted in the equivocal zone, highest probability below 0.6: total weight 12.5."),
 ])
-def test_the_rows_of_a_zone_are_counted(zone: Zone, equivocal: float, weighted: bool, said: str) -> None:
-    assert sentence(confusion(zone, equivocal), "probability", None, weighted=weighted) == said
-    with_rate = sentence(confusion(zone, equivocal), "probability", "0.9 (0.8 to 1)", weighted=weighted)
-    assert with_rate == f"{said} Reportable rate 0.9 (0.8 to 1)."
+def test_the_rows_of_a_zone_are_counted(
+    results: Results, zone: Zone, equivocal: float, weighted: bool, said: str
+) -> None:
+    weight = {"column": "w", "kind": "frequency"} if weighted else None
+    whole = next(row for row in results.rows if row.metric == "reportable_rate" and row.slice is None)
+    rate = whole.model_copy(update={"model": "m", "value": 0.9, "lower": 0.8, "upper": 1.0})
+    for rows, share in (([], ""), ([rate], " Reportable rate 0.900 (0.800 to 1.000).")):
+        given = results.model_copy(update={"rows": rows, "weight": weight})
+        assert list(matrix(given, confusion(zone, equivocal), "probability")) == [f"{said}{share}"]
 
 
 def test_the_card_says_what_measures_of_classes_are_of(results: Results) -> None:
     caption = plain(table(confusion_blocks(results, "d")).caption)
-    about = note(results, "d")
+    (about,) = reading(results, "d")
     rate = next(row for row in results.rows if row.metric == "reportable_rate" and row.slice is None)
     hidden = results.confusion[0].equivocal
     assert " Outside the equivocal zone, predicted as 1 when the probability is above 0.5. No level" in caption
     assert f": {hidden:.0f} rows. Reportable rate {rate.value:.3f} (" in caption
-    assert about is not None
     page = html_page(results).decode()
     assert about in page
     assert "per cent of all reportable rows" in page
@@ -76,7 +80,7 @@ def test_the_card_says_what_measures_of_classes_are_of(results: Results) -> None
 
 
 def test_a_card_without_a_zone_says_nothing_of_one(without: Results) -> None:
-    assert note(without, "d") is None
+    assert list(reading(without, "d")) == []
     page = html_page(without).decode()
     assert "quivocal" not in page.replace("equivocal: null", "")
     assert "eportable" not in page

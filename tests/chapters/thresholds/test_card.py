@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.chapters.thresholds.card import sections
+from evalpipe.chapters.thresholds.figures import sweeps
 from evalpipe.numbers import exact
 from evalpipe.report import models
-from evalpipe.report.figures import drawings, threshold_drawings
+from evalpipe.report.figures import drawings
 from evalpipe.report.html import html_page
 from evalpipe.report.page import Aside
-from evalpipe.report.thresholds import sections
 from evalpipe.results import Results
 from report.blocks import column, facts, groups, paragraphs, table
 
@@ -71,7 +72,7 @@ def test_models_show_the_rule_where_a_number_stood(results: Results) -> None:
 
 
 def test_the_sweep_is_drawn_for_each_model_with_its_threshold(results: Results) -> None:
-    first, second = threshold_drawings(results, "d")
+    first, second = sweeps(results, "d")
     assert first.title == "Measures by threshold: p"
     assert "shaded its interval" in first.caption
     assert "the threshold that all rows choose" in second.caption
@@ -83,7 +84,7 @@ def test_the_sweep_is_drawn_for_each_model_with_its_threshold(results: Results) 
 def test_many_measures_are_shared_evenly_among_figures() -> None:
     metrics = ["accuracy", "sensitivity", "specificity", "precision", "npv_sample", "f1", "mcc", "kappa", "j_index",
                "balanced_accuracy", "error_rate", "detection_prevalence"]
-    found = threshold_drawings(run(GIVEN["d"], metrics=metrics, intervals={"method": "none"}), "d")
+    found = sweeps(run(GIVEN["d"], metrics=metrics, intervals={"method": "none"}), "d")
     assert [drawing.alt.count(": from ") for drawing in found] == [6, 6]
 
 

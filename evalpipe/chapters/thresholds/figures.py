@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
@@ -21,17 +22,18 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import column, known
+from evalpipe.report.figures.context import column, context_of, known
 from evalpipe.results.curves.events import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from evalpipe.chapters.thresholds.records import Threshold
     from evalpipe.report.figures.context import Context
-    from evalpipe.results import Threshold
+    from evalpipe.results import Results
     from evalpipe.results.curves import Column
 
 MOST_PANELS, ABREAST = 10, 2
@@ -43,32 +45,27 @@ NAME, HEIGHT, APART, BETWEEN = 0.2, 0.92, 0.46, 0.2
 CHOSEN = (0, (4, 2))
 
 
-def sweeps(context: Context) -> tuple[Drawing, ...]:
-    """Draw the measures of each model whose threshold a rule chose, and of the others beside them."""
-    found: list[Drawing] = []
+def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
+    """Draw every measure of predicted classes on a dataset against the threshold, a figure or more for each model."""
+    context = context_of(results, dataset)
     for number, (series, curve) in enumerate(context.curves(Sweep), 1):
-        chosen, measures = context.threshold(series.name), list(curve.points.measures)
-        figures = -(-len(measures) // MOST_PANELS)
-        each = -(-len(measures) // (figures * ABREAST)) * ABREAST
-        for first in range(0, len(measures), each):
+        measures = list(curve.points.measures)
+        figures = math.ceil(len(measures) / MOST_PANELS)
+        panels = math.ceil(len(measures) / (figures * ABREAST)) * ABREAST
+        for first in range(0, len(measures), panels):
             key = f"d{context.place}-sweep-{number}-{first}"
-            found.append(_drawn(context, key, series, curve, chosen, measures[first : first + each]))
-    return tuple(found)
+            yield _drawing(context, key, series, curve, measures[first : first + panels])
 
 
-def _drawn(
-    context: Context, key: str, series: Series, curve: Sweep, chosen: Threshold | None, measures: Sequence[str]
-) -> Drawing:
+def _drawing(context: Context, key: str, series: Series, curve: Sweep, measures: Sequence[str]) -> Drawing:
+    """Draw a panel for each measure of a model; its threshold is a line in all of them."""
+    chosen = context.threshold(series.name)
     title = f"Measures by threshold: {clip(series.label, 40)}"
-    caption = "What each measure would be if rows were predicted as events from each threshold upwards"
-    caption += f", on {context.dataset.name}."
+    caption = ("What each measure would be if rows were predicted as events from each threshold upwards, on "
+               f"{context.dataset.name}.{_line(chosen)}")
     entries = [KeyEntry(series.short, series.colour)]
     if chosen is not None:
-        at = numbers.number(chosen.value)
-        caption += " The dashed line is the threshold in use" if chosen.folds is None else (
-            " The dashed line is the threshold that all rows choose")
-        caption += ", shaded its interval." if chosen.lower is not None else "."
-        entries.append(KeyEntry(f"Threshold {at}", INK, CHOSEN))
+        entries.append(KeyEntry(f"Threshold {numbers.number(chosen.value)}", INK, CHOSEN))
     alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
         f"{_title(context, name)}: {_range(curve.points.measures[name])}." for name in measures)
     with style(key):
@@ -84,21 +81,29 @@ def _drawn(
         return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
 
 
+def _line(chosen: Threshold | None) -> str:
+    """Say what the line of a threshold is, and whether its interval is drawn; empty without a threshold."""
+    if chosen is None:
+        return ""
+    what = "the threshold in use" if chosen.folds is None else "the threshold that all rows choose"
+    return f" The dashed line is {what}{', shaded its interval' if chosen.lower is not None else ''}."
+
+
 def _panels(count: int, rows_of_key: int) -> tuple[Figure, list[Axes]]:
     """Return a figure with so many panels, two abreast, that share their range of thresholds."""
     from matplotlib.figure import Figure
 
-    lines = -(-count // ABREAST)
+    lines = math.ceil(count / ABREAST)
     total = TOP + lines * (NAME + HEIGHT) + (lines - 1) * BETWEEN + FOOT + KEY_ROW * rows_of_key
     width = (WIDTH - LEFT - RIGHT - APART * (ABREAST - 1)) / ABREAST
     figure = Figure(figsize=(WIDTH, total))
-    found: list[Axes] = []
+    panels: list[Axes] = []
     for place in range(count):
         line, side = divmod(place, ABREAST)
         left = LEFT + side * (width + APART)
         bottom = total - TOP - (line + 1) * (NAME + HEIGHT) - line * BETWEEN
-        found.append(figure.add_axes((left / WIDTH, bottom / total, width / WIDTH, HEIGHT / total)))
-    return figure, found
+        panels.append(figure.add_axes((left / WIDTH, bottom / total, width / WIDTH, HEIGHT / total)))
+    return figure, panels
 
 
 def _panel(axes: Axes, series: Series, curve: Sweep, name: str, chosen: Threshold | None) -> None:
@@ -121,7 +126,7 @@ def _panel(axes: Axes, series: Series, curve: Sweep, name: str, chosen: Threshol
 def _title(context: Context, name: str) -> str:
     """Return the title of a coordinate: that of its measure, with its options."""
     metric, _, options = name.partition("(")
-    titles = {one.name: one.title for one in context.results.metrics}
+    titles = {summary.name: summary.title for summary in context.results.metrics}
     return titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
 
 

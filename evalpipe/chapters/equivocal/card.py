@@ -1,0 +1,81 @@
+"""The equivocal zone in words: which rows have no predicted class, how many they are, and what that means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.report.tables import overall, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.chapters.equivocal.records import Zone
+    from evalpipe.results import Confusion, ModelSummary, Results
+
+COMPARED = " Measures of predicted classes are compared as they stand, either side on its own reportable rows."
+MARKED = " Markers are of the reportable rows, the curves of all, so that they may lie apart."
+READ = (
+    "There is an equivocal zone. Measures of predicted classes are of the reportable rows alone, those outside the "
+    "zone, as their n says, and tend to look better the wider the zone is: read them beside the reportable rate. "
+    "Measures of probabilities and of ranking are of all rows."
+)
+
+
+def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
+    """Say where a model's zone lies."""
+    if model.equivocal is not None:
+        what = "highest probability " if model.equivocal.min_probability is not None else ""
+        yield "Equivocal zone", f"{what}{reach(model.equivocal)}"
+
+
+def reading(results: Results, dataset: str) -> Iterator[str]:
+    """Say what measures of predicted classes are of, where a model of a dataset has a zone."""
+    if any(confusion.zone for confusion in results.confusion if confusion.dataset == dataset):
+        yield READ
+
+
+def matrix(results: Results, confusion: Confusion, ruled_by: str) -> Iterator[str]:
+    """Say which rows of a confusion matrix are in no cell, and how many; ``ruled_by`` is what the threshold is on."""
+    if confusion.zone is None:
+        return
+    many = confusion.zone.min_probability is not None
+    ends = "" if many or confusion.zone.low == confusion.zone.high else ", both ends included"
+    what = "highest probability" if many else ruled_by
+    count, rate = numbers.count(confusion.equivocal), _rate(results, confusion)
+    weighted = results.weight is not None
+    rows = f"total weight {count}" if weighted else "1 row" if count == "1" else f"{count} rows"
+    share = f" Reportable rate {rate}." if rate else ""
+    yield f"No level is predicted in the equivocal zone, {what} {reach(confusion.zone)}{ends}: {rows}.{share}"
+
+
+def markers(results: Results, dataset: str) -> Iterator[str]:
+    """Say, for the caption of a curve, that points of predicted classes are not of all rows."""
+    originals = [c for c in results.confusion if c.dataset == dataset and c.variant == "original"]
+    if any(confusion.zone for confusion in originals):
+        yield MARKED
+
+
+def rows_compared(results: Results) -> str:
+    """Say which rows differences of measures of predicted classes are of; empty without a zone."""
+    return COMPARED if any(confusion.zone for confusion in results.confusion) else ""
+
+
+def reach(zone: Zone) -> str:
+    """Say where a zone lies, as in "from 0.45 to 0.55"."""
+    if zone.min_probability is not None:
+        return f"below {numbers.plain(zone.min_probability)}"
+    if zone.low is None or zone.high is None:
+        below, above = (numbers.plain(side or 0.0) for side in (zone.below, zone.above))
+        return f"from {below} under the threshold to {above} over it"
+    if zone.low == zone.high:
+        return f"exactly {numbers.plain(zone.low)}"
+    return f"from {numbers.plain(zone.low)} to {numbers.plain(zone.high)}"
+
+
+def _rate(results: Results, confusion: Confusion) -> str | None:
+    """Write the reportable rate that belongs to a confusion matrix of all rows, with its interval."""
+    for row in overall(results, confusion.dataset):
+        if (row.metric, row.model) == ("reportable_rate", confusion.model) and "prevalence" not in row.params:
+            return shown(row).text
+    return None
