@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.spec.choices import items
 from evalpipe.spec.kinds import is_number
@@ -26,6 +25,12 @@ HERE: Loc = ("prevalence",)
 FORMS = {"binary": ("value", "beta"), "many": ("levels", "dirichlet")}
 """The forms of a declared prevalence, of which one is needed."""
 
+What = Literal["prior probability", "parameter"]
+EACH: dict[What, str] = {
+    "prior probability": "give one for each level; 0 is one", "parameter": "give one for each level, above 0",
+}
+"""What a level may lack, and the way out."""
+
 
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the declared prevalence."""
@@ -38,8 +43,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
         return
     yield from _form(draft, task, prior)
     if task in MANY:
-        yield from _each_level(draft, (*HERE, "levels"), prior.levels, total=True)
-        yield from _each_level(draft, (*HERE, "dirichlet"), prior.dirichlet, total=False)
+        yield from _each_level(draft, (*HERE, "levels"), prior.levels, "prior probability")
+        yield from _each_level(draft, (*HERE, "dirichlet"), prior.dirichlet, "parameter")
 
 
 def _form(draft: Draft, task: str, prior: Prevalence) -> Iterator[Problem]:
@@ -57,19 +62,17 @@ def _form(draft: Draft, task: str, prior: Prevalence) -> Iterator[Problem]:
                                  hint="write [a, b], as if after a events and b others")
 
 
-def _each_level(draft: Draft, here: Loc, priors: Mapping[str, float] | None, *, total: bool) -> Iterator[Problem]:
-    """Find priors of levels that are not declared, levels without one, and priors that do not sum to 1."""
-    if priors is None or not draft.levels or not draft.readable(*here):
+def _each_level(draft: Draft, here: Loc, shares: Mapping[str, Any] | None, what: What) -> Iterator[Problem]:
+    """Find levels that are not declared, levels without a share or parameter, and shares that do not sum to 1."""
+    if shares is None or not draft.levels or not draft.readable(*here):
         return
-    yield from unknown_levels(draft, here, priors)
-    absent = [level for level in draft.levels if level not in priors]
+    yield from unknown_levels(draft, here, shares)
+    absent = [level for level in draft.levels if level not in shares]
     if absent:
-        what, hint = ("prior probability", "give one for each level; 0 is one") if total else (
-            "parameter", "give one for each level, above 0")
         message = f"no {what} for {listed(absent, 'and')}"
-        yield draft.tree.problem("missing-level", message, *here, key=True, hint=hint)
-    elif total and set(priors) == set(draft.levels):
-        yield from _sum(draft, here, "prior probabilities", priors.values(), 1e-9)
+        yield draft.tree.problem("missing-level", message, *here, key=True, hint=EACH[what])
+    elif what == "prior probability" and set(shares) == set(draft.levels) and all(map(_is_share, shares.values())):
+        yield from _sum(draft, here, "prior probabilities", shares.values(), 1e-9)
 
 
 def _sum(draft: Draft, here: Loc, what: str, shares: Iterable[float], tolerance: float) -> Iterator[Problem]:
@@ -77,7 +80,8 @@ def _sum(draft: Draft, here: Loc, what: str, shares: Iterable[float], tolerance:
     whole = sum(shares)
     if abs(whole - 1) > tolerance:
         message = f"the {what} sum to {whole:.10g}, not to 1"
-        yield draft.tree.problem("prior-sum", message, *here, key=True, hint="divide each by the sum")
+        hint = "divide each by the sum" if whole else "give each level its share"
+        yield draft.tree.problem("prior-sum", message, *here, key=True, hint=hint)
 
 
 def single_prevalence(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
@@ -128,7 +132,7 @@ def _at(draft: Draft, entry: Entry, loc: Loc, item: object) -> Iterator[Problem]
             wrong = [level for level, share in shares.items() if not _is_share(share)]
             yield from (problem("out-of-range", f"expected a number from 0 to 1, got {spell(*loc, level)}", *loc, level)
                         for level in wrong)
-            yield from _each_level(draft, loc, shares, total=not wrong)
+            yield from _each_level(draft, loc, shares, "prior probability")
         case _ if task not in MANY and is_number(item):
             if not _is_share(item):
                 yield problem("out-of-range", f"expected a number from 0 to 1, got {spell(*loc)}", *loc)
@@ -182,9 +186,10 @@ def mean_of(prior: Prevalence | None) -> float | dict[str, float] | None:
         return None if prior is None else prior.value
     if prior.beta is not None:
         return prior.beta[0] / sum(prior.beta) if prior.beta else None
-    shares = prior.dirichlet or {} if prior.levels is None else prior.levels
-    whole = sum(shares.values())
-    return shares if math.isclose(whole, 1, abs_tol=1e-9) else {level: share / whole for level, share in shares.items()}
+    if prior.levels is not None:
+        return prior.levels
+    parameters = prior.dirichlet or {}
+    return {level: parameter / sum(parameters.values()) for level, parameter in parameters.items()}
 
 
 def check_shift(draft: Draft, loc: Loc, named: Loc) -> Iterator[Problem]:
