@@ -162,5 +162,5 @@ def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
         if key == "costs" and given is not None:
             found[option] = cost_matrix(spec)
         elif given is not None:
-            found[option] = given.mean if level is None else given.of_level(level)
+            found[option] = given.mean if level is None else given.mean[level]
     return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from evalpipe.chapters.prevalence.rules import check_prevalence, mean_of, prevalences
+from evalpipe.chapters.prevalence.rules import check_prevalence, prevalences
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import AVERAGES
 from evalpipe.spec.choices import MetricChoice, items
@@ -199,8 +199,8 @@ def effective(draft: Draft, entry: Entry) -> str:
     """Return the options an entry comes to, as text."""
     filled = dict(entry.choice.options)
     for option, key in entry.metric.from_spec.items():
-        prior = draft.spec.prevalence
-        filled.setdefault(option, mean_of(prior) if key == "prevalence" else getattr(draft.spec, key))
+        declared = getattr(draft.spec, key)
+        filled.setdefault(option, declared and declared.mean if key == "prevalence" else declared)
     try:
         options = entry.metric.options.model_validate(filled).model_dump(mode="json")
     except ValidationError:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.plan.outcome import levels
-from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric
@@ -52,52 +51,35 @@ class PrevalencePlan:
         return self.shares[0]
 
 
-def prior(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> PriorPlan:
-    """Return what ``asked`` comes to: "sample", "declared", a number, or a mapping of level to number."""
-    declared = concentration(spec) is not None
-    if asked == "sample":
-        own = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
-        return PriorPlan(uncertain=bool(own) and declared)
-    shares = declared_shares(spec) if asked == "declared" else _shares(spec, asked)
-    shown = shares[0] if spec.task == "binary" else _text(spec, shares)
-    if metric.within and spec.task == "binary":
-        return PriorPlan(shares, shown=shown)
-    return PriorPlan(shares, shares, shown, declared and asked == "declared")
-
-
-def declared_shares(spec: Spec) -> tuple[float, ...]:
-    """Return the declared share of each level, or its mean; of a binary outcome the event first."""
-    assert spec.prevalence is not None  # noqa: S101 - checked with the spec
-    if spec.task == "binary":
-        return spec.prevalence.mean, 1 - spec.prevalence.mean
-    return tuple(spec.prevalence.of_level(level) for level in levels(spec))
-
-
-def concentration(spec: Spec) -> tuple[float, ...] | None:
-    """Return the parameters of the Beta or Dirichlet distribution of the declared shares; None where they are known."""
-    given = spec.prevalence
-    if given is None:
-        return None
-    if given.dirichlet is not None:
-        return tuple(given.dirichlet[level] for level in levels(spec))
-    return given.beta
-
-
 def prevalence_plan(spec: Spec) -> PrevalencePlan | None:
     """Return the declared prevalence; None where none is declared."""
-    given = spec.prevalence
-    if given is None:
+    declared = spec.prevalence
+    if declared is None:
         return None
-    return PrevalencePlan(declared_shares(spec), given.source, concentration(spec))
+    parameters = declared.beta
+    if declared.dirichlet is not None:
+        parameters = tuple(declared.dirichlet[level] for level in levels(spec))
+    return PrevalencePlan(_shares(spec, declared.mean), declared.source, parameters)
 
 
-def _shares(spec: Spec, asked: Any) -> tuple[float, ...]:
-    if isinstance(asked, Mapping):
-        return tuple(float(asked[level]) for level in levels(spec))
-    return float(asked), 1 - float(asked)
+def prior(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> PriorPlan:
+    """Return what ``asked`` comes to: "sample", "declared", a number, or a mapping of level to number."""
+    declared = prevalence_plan(spec)
+    uncertain = declared is not None and declared.parameters is not None
+    if asked == "sample":
+        own = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
+        return PriorPlan(uncertain=bool(own) and uncertain)
+    shares = declared.shares if asked == "declared" and declared is not None else _shares(spec, asked)
+    if spec.task != "binary":
+        shown = ", ".join(f"{level} {share:g}" for level, share in zip(levels(spec), shares, strict=True))
+        return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
+    if metric.within:
+        return PriorPlan(shares, shown=shares[0])
+    return PriorPlan(shares, shares, shares[0], uncertain and asked == "declared")
 
 
-def _text(spec: Spec, shares: tuple[float, ...]) -> str:
-    """Write shares of levels as one text: ``a 0.2, b 0.8``."""
-    assert spec.task in MANY  # noqa: S101 - of two levels the share of the event says all
-    return ", ".join(f"{level} {share:g}" for level, share in zip(levels(spec), shares, strict=True))
+def _shares(spec: Spec, prevalence: float | Mapping[str, float]) -> tuple[float, ...]:
+    """Return the share of each level, of a binary outcome the event first, at a prevalence of the event or of each."""
+    if isinstance(prevalence, Mapping):
+        return tuple(float(prevalence[level]) for level in levels(spec))
+    return float(prevalence), 1 - float(prevalence)

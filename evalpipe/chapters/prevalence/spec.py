@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from pydantic import Field, StrictFloat, StrictStr
@@ -32,14 +33,13 @@ class Prevalence(SpecPart):
     """Where the prior comes from; printed with every number that uses it."""
 
     @property
-    def mean(self) -> float:
-        """The prior probability of the event, or its mean."""
+    def mean(self) -> float | dict[str, float]:
+        """The prior probability of the event, or of each level; its mean where it is uncertain."""
+        if self.value is not None:
+            return self.value
         if self.beta is not None:
-            return self.beta[0] / sum(self.beta)
-        return float(self.value if self.value is not None else 0.0)
-
-    def of_level(self, level: str) -> float:
-        """Return the prior probability of a level, or its mean."""
-        if self.dirichlet is not None:
-            return self.dirichlet[level] / sum(self.dirichlet.values())
-        return (self.levels or {})[level]
+            return self.beta[0] / sum(self.beta) if self.beta else math.nan
+        if self.levels is not None:
+            return self.levels
+        parameters = self.dirichlet or {}
+        return {level: parameter / sum(parameters.values()) for level, parameter in parameters.items()}

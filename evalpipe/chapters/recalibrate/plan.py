@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.chapters.prevalence.plan import declared_shares
+from evalpipe.chapters.prevalence.plan import prevalence_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,8 +49,7 @@ def recalibration_plan(spec: Spec) -> RecalibrationPlan:
 
 def _method(spec: Spec, choice: MethodChoice) -> MethodPlan:
     """Return a recalibrator; one that shifts to a prevalence and names none gets the declared one, or its mean."""
-    options = dict(choice.options)
-    if choice.shifts and options.get("to") is None:
-        shares = declared_shares(spec)
-        options["to"] = shares[0] if spec.task == "binary" else list(shares)
+    options, declared = dict(choice.options), prevalence_plan(spec)
+    if choice.shifts and options.get("to") is None and declared is not None:
+        options["to"] = declared.shares[0] if spec.task == "binary" else list(declared.shares)
     return MethodPlan(choice.method, choice.name, MappingProxyType(options))

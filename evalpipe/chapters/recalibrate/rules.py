@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from evalpipe.calibration import registry
-from evalpipe.chapters.prevalence.rules import check_shift
+from evalpipe.chapters.recalibrate.rules_shift import check_shift
 from evalpipe.chapters.recalibrate.spec import OWN
 from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.spec.describe import Shapes
