@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.chapters.costs.plan import cost_matrix
+from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, prior
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.plan.methods import interval
@@ -156,11 +156,11 @@ def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
 
 def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:
     """Return the options that the spec gives to a metric; priors are those of ``level``, where there are several."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for option, key in entry.from_spec.items():
-        given = getattr(spec, key)
-        if key == "costs" and given is not None:
-            found[option] = cost_matrix(spec)
-        elif given is not None:
-            found[option] = given.mean if level is None else given.mean[level]
-    return found
+        if key == "costs" and (costs := costs_plan(spec)) is not None:
+            options[option] = costs.matrix
+        elif key == "prevalence" and spec.prevalence is not None:
+            mean = spec.prevalence.mean
+            options[option] = mean if level is None or not isinstance(mean, dict) else mean[level]
+    return options

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from evalpipe.levels import level_text, meant_level
+from evalpipe.levels import meant_level
 from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import missing_key
 from evalpipe.spec.keys import BINARY, OF_MODEL, OF_SPEC, applies
@@ -42,7 +42,7 @@ def check_task(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of keys that do not fit the task, and of the levels they name."""
     task = draft.spec.task
     if task in KNOWN:
-        yield from chain(_foreign(draft, task), _needed(draft, task), _costs(draft, task), _columns(draft, task))
+        yield from chain(_foreign(draft, task), _needed(draft, task), _columns(draft, task))
 
 
 def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
@@ -102,27 +102,6 @@ def unknown_level(draft: Draft, loc: Loc, name: str, *, key: bool = False) -> Pr
     guess = meant_level(name, draft.levels)
     hint = f"did you mean '{guess}'?" if guess else f"the levels are {listed(draft.levels, 'and')}"
     return draft.tree.problem("unknown-level", f"'{name}' is not one of the declared levels", *loc, key=key, hint=hint)
-
-
-def _costs(draft: Draft, task: str) -> Iterator[Problem]:
-    """Find costs of levels that are not declared, and pairs of levels that are named twice."""
-    spec, problem, seen = draft.spec, draft.tree.problem, set[tuple[str, str]]()
-    if spec.costs is not None and draft.readable("costs") and spec.outcome.levels is None and task == "binary":
-        yield problem("missing-key", "costs name levels, but 'outcome.levels' is missing", "costs", key=True,
-                      hint="add 'levels: […, …]' to the outcome")
-    if not draft.levels or task not in CLASSES:
-        return
-    for loc, cost in draft.entries(spec.costs, "costs"):
-        if not (draft.readable(*loc, "truth") and draft.readable(*loc, "predicted")):
-            continue
-        truth, predicted = level_text(cost.truth), level_text(cost.predicted)
-        for kind, name in (("truth", truth), ("predicted", predicted)):
-            if name not in draft.levels:
-                yield unknown_level(draft, (*loc, kind), name)
-        if (truth, predicted) in seen:
-            yield problem("duplicate-cost", f"the cost of '{truth}' predicted as '{predicted}' is given twice", *loc,
-                          hint="remove one of the two")
-        seen.add((truth, predicted))
 
 
 def _columns(draft: Draft, task: str) -> Iterator[Problem]:

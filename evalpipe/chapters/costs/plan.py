@@ -39,21 +39,15 @@ class ProfitPlan:
 
 def costs_plan(spec: Spec) -> CostsPlan | None:
     """Return the costs of predictions; None where the spec names none."""
-    return None if spec.costs is None else CostsPlan(MappingProxyType(_named(spec)), cost_matrix(spec))
+    if spec.costs is None:
+        return None
+    order = levels(spec)
+    named = {(level_text(cost.truth), level_text(cost.predicted)): float(cost.cost) for cost in spec.costs}
+    matrix = tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
+    return CostsPlan(MappingProxyType(named), matrix)
 
 
 def profit_plan(spec: Spec) -> ProfitPlan | None:
     """Return what a campaign costs and brings; None where the spec declares no profit."""
     profit = spec.profit
     return None if profit is None else ProfitPlan(profit.benefit, profit.cost, profit.fixed, profit.groups)
-
-
-def cost_matrix(spec: Spec) -> tuple[tuple[float, ...], ...]:
-    """Return the costs by true level (outer) and predicted level (inner); 0 where none is named."""
-    named, order = _named(spec), levels(spec)
-    return tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
-
-
-def _named(spec: Spec) -> dict[tuple[str, str], float]:
-    """Return the named costs, in order, by true and predicted level."""
-    return {(level_text(cost.truth), level_text(cost.predicted)): float(cost.cost) for cost in spec.costs or ()}

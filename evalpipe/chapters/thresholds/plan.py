@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.chapters.costs.plan import cost_matrix
+from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def _number(spec: Spec, written: float | ThresholdRule) -> float | None:
 
     if isinstance(written, float | int):
         return float(written)
-    return None if written.bayes is None else bayes_threshold(cost_matrix(spec))
+    costs = None if written.bayes is None else costs_plan(spec)
+    return None if costs is None else bayes_threshold(costs.matrix)
 
 
 def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | None:
