@@ -14,7 +14,7 @@ ROOMS = (  # rooms and files; add one when it has none
     "arraytypes", "version", "arrays", "arguments", "recalibration", "run", "spec/yaml", "spec/scalars",
     "spec/syntax", "spec/text", "spec/environment", "spec/layers", "spec/overrides", "spec/tree", "cli/app",
     "cli/catalogue", "cli/gates", "cli/interrupt", "cli/output", "cli/progress", "cli/running", "cli/summary",
-    "chapters/gates",
+    "chapters/gates", "chapters/slices", "engine/evaluate", "engine/evaluated", "engine/subsets",
 )
 PACKAGE = Path(__file__).parents[1] / "evalpipe"
 

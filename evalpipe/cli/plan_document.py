@@ -107,9 +107,7 @@ def _worst(plan: Plan) -> Document | None:
     worst = plan.slices.worst
     if worst is None:
         return None
-    from evalpipe.chapters.slices.plan import part_column
-
-    columns = [part_column(part) for part in worst.parts]
+    columns = [sliced.column for sliced in worst.columns]
     return {**_measure(worst.entry), "columns": columns, "depth": worst.depth, "top": worst.top}
 
 

@@ -14,7 +14,7 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalpipe.chapters.slices.plan import CutPlan
+    from evalpipe.chapters.slices.plan import ColumnPlan
     from evalpipe.data.block import RowBlock
     from evalpipe.data.rounding import Rounded
     from evalpipe.errors import Problem
@@ -41,7 +41,7 @@ class Columns:
     checked: set[tuple[str, str]] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
     models: dict[str, Columns] = field(default_factory=dict)
-    graded: dict[str | CutPlan, Graded] = field(default_factory=dict)
+    graded: dict[ColumnPlan, Graded] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
     rounded: dict[str, Rounded] = field(default_factory=dict)
 

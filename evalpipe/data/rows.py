@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.slices.plan import part_column
 from evalpipe.data.block import FILE, POSITION, SEPARATED, RowBlock, Source
 from evalpipe.data.errors import Unreadable
 from evalpipe.errors import Place, Problem
@@ -103,7 +102,7 @@ def _told(rows: RowBlock) -> Mapping[str, CellType | None]:
     csv, table = rows.dataset.table.named.csv, rows.dataset.table
     if table.format not in SEPARATED:
         return MappingProxyType({})
-    sliced = [part_column(part) for _, part in rows.plan.slices.named]
+    sliced = [named.column for _, named in rows.plan.slices.named]
     columns = [column for column in (*table.where_columns, *sliced) if column in rows.frame.columns]
     return MappingProxyType({
         column: csv.types[column] if column in csv.types else tell(rows.frame[column], csv.decimal).type

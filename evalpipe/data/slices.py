@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.chapters.slices.plan import CutPlan, part_column
+from evalpipe.chapters.slices.plan import ColumnPlan
 from evalpipe.data.columns import Graded, read_numbers, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.sample import SlicedRows
@@ -37,32 +37,30 @@ _OWN = r'^("*\((?:missing|empty)\)"*)$'
 def check(columns: Columns) -> None:
     """Read every column that slices are by, of the rows that count; the rest gets a problem."""
     counts = counting(columns)
-    for loc, part in columns.rows.plan.slices.named:
-        if part not in columns.graded:
-            if isinstance(part, CutPlan):
-                graded = _cut(columns, part, loc, counts)
-            else:
-                graded = _levels(columns, part, loc, counts)
+    for loc, sliced in columns.rows.plan.slices.named:
+        if sliced not in columns.graded:
+            read = _cut if sliced.cuts else _levels
+            graded = read(columns, sliced, loc, counts)
             if graded is not None:
-                columns.graded[part] = graded
+                columns.graded[sliced] = graded
     _references(columns, counts)
 
 
-def _levels(columns: Columns, column: str, loc: Loc, counts: pl.Series) -> Graded | None:
+def _levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
     """Read a column by its levels: those that occur, numbers by size, texts in natural order, missing values last."""
     import polars as pl
 
     try:
-        values = labelled(columns.rows.typed(column))
+        values = labelled(columns.rows.typed(sliced.column))
     except Unreadable as fault:
-        columns.problems.append(wrong_type(columns.rows, column, loc, fault))
+        columns.problems.append(wrong_type(columns.rows, sliced.column, loc, fault))
         return None
     values = values.fill_null(MISSING)
     occurring = values.filter(counts).unique().to_list()
     most = columns.rows.plan.slices.max_levels
     levels = ordered(level for level in occurring if level != MISSING)
     if len(levels) > most:
-        _too_many(columns, column, loc, levels)
+        _too_many(columns, sliced.column, loc, levels)
         return None
     labels = (*levels, *([MISSING] if MISSING in occurring else []))
     places = {label: place for place, label in enumerate(labels)}
@@ -114,7 +112,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _cut(columns: Columns, cut: CutPlan, loc: Loc, counts: pl.Series) -> Graded | None:
+def _cut(columns: Columns, cut: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
     """Read a column of numbers by the interval each is in; a number at a cut is in the interval above it."""
     import polars as pl
 
@@ -144,7 +142,8 @@ def _references(columns: Columns, counts: pl.Series) -> None:
     reference = plan.slices.reference
     if isinstance(reference, str):
         return
-    alone = {slicing.columns[0]: slicing.parts[0] for slicing in plan.slices.slicings if len(slicing.parts) == 1}
+    alone = {
+        slicing.columns[0].column: slicing.columns[0] for slicing in plan.slices.slicings if len(slicing.columns) == 1}
     for column, level in reference.items():
         graded, wanted = columns.graded.get(alone[column]), level
         if graded is None:
@@ -163,14 +162,14 @@ def held(columns: Columns) -> dict[str, pl.Series]:
     """Return what slices need of each row, as columns: the places of labels, and whether a condition is met."""
     if columns.rows.dataset.role != "evaluate":
         return {}
-    places = {_key(columns, part): graded.codes for part, graded in columns.graded.items()}
+    places = {_key(columns, sliced): graded.codes for sliced, graded in columns.graded.items()}
     flags = {name: columns.rows.frame[f"\0{name}"] for name in _conditions(columns).values()}
     return places | flags
 
 
-def _key(columns: Columns, part: str | CutPlan) -> str:
+def _key(columns: Columns, sliced: ColumnPlan) -> str:
     """Return the name of the column that holds the places of a slice's labels."""
-    return f"slice part {list(columns.graded).index(part)}"
+    return f"slice part {list(columns.graded).index(sliced)}"
 
 
 def _conditions(columns: Columns) -> dict[int, str]:
@@ -186,7 +185,7 @@ def asked(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
     conditions = _conditions(columns)
     return tuple(
         _condition(frame, entry.title, conditions[number]) if number in conditions
-        else _combined(columns, frame, entry.parts)
+        else _combined(columns, frame, entry.columns)
         for number, entry in enumerate(columns.rows.plan.slices.slicings)
     )
 
@@ -196,7 +195,7 @@ def searched(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
     worst = columns.rows.plan.slices.worst
     if worst is None or columns.rows.dataset.role != "evaluate":
         return ()
-    return tuple(_combined(columns, frame, (part,)) for part in worst.parts)
+    return tuple(_combined(columns, frame, (sliced,)) for sliced in worst.columns)
 
 
 def _condition(frame: pl.DataFrame, name: str, column: str) -> SlicedRows:
@@ -205,13 +204,13 @@ def _condition(frame: pl.DataFrame, name: str, column: str) -> SlicedRows:
     return SlicedRows(name, ({name: "true"},), _whole(codes))
 
 
-def _combined(columns: Columns, frame: pl.DataFrame, parts: Sequence[str | CutPlan]) -> SlicedRows:
+def _combined(columns: Columns, frame: pl.DataFrame, combination: Sequence[ColumnPlan]) -> SlicedRows:
     """Combine columns: all labels of a single one, of several the combinations that occur, the first changing last."""
-    labels = [columns.graded[part].labels for part in parts]
-    places = [frame[_key(columns, part)].to_numpy() for part in parts]
-    names = [part_column(part) for part in parts]
+    labels = [columns.graded[sliced].labels for sliced in combination]
+    places = [frame[_key(columns, sliced)].to_numpy() for sliced in combination]
+    names = [sliced.column for sliced in combination]
     title = " × ".join(names)
-    if len(parts) == 1:
+    if len(names) == 1:
         return SlicedRows(title, tuple({names[0]: label} for label in labels[0]), _whole(places[0]))
     sizes = [len(of_column) for of_column in labels]
     occurring, codes = np.unique(np.ravel_multi_index(places, sizes), return_inverse=True)

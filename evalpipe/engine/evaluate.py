@@ -43,42 +43,42 @@ def evaluate(
     plan: Plan, samples: Sequence[Sample], advance: Callable[[int], None] = lambda _: None
 ) -> Evaluation:
     """Evaluate every sample of role ``evaluate``; ``advance`` is told of each block of replicates done."""
-    found = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
-    done = []
+    evaluation = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
+    datasets: list[Evaluated] = []
     variants = with_variants(plan, samples)
     classified, thresholds = with_thresholds(plan, variants)
-    found.tables |= {"recalibration": variants.records, "thresholds": thresholds}
+    evaluation.tables |= {"recalibration": variants.records, "thresholds": thresholds}
     for sample in (sample for sample in classified if sample.role == "evaluate"):
-        one = evaluated(plan, sample, advance)
-        done.append(one)
-        if one.replicates.units is not None:
-            found.units[sample.dataset] = one.replicates.units
+        dataset = evaluated(plan, sample, advance)
+        datasets.append(dataset)
+        if dataset.replicates.units is not None:
+            evaluation.units[sample.dataset] = dataset.replicates.units
         for name in sample.models:
-            _add_model(found, one, name)
+            _add_model(evaluation, dataset, name)
     for tables in functions("compute", "tables"):
-        found.tables |= tables(plan, done)
+        evaluation.tables |= tables(plan, datasets)
     for warnings in functions("compute", "warnings"):
-        found.warnings += warnings(plan, done)
-    return found
+        evaluation.warnings += warnings(plan, datasets)
+    return evaluation
 
 
-def _add_model(found: Evaluation, one: Evaluated, name: str) -> None:
+def _add_model(evaluation: Evaluation, dataset: Evaluated, name: str) -> None:
     """Add the tables of one model on one dataset."""
-    plan, sample = one.plan, one.sample
+    plan, sample = dataset.plan, dataset.sample
     rows: list[Estimate] = []
-    for number, subset in enumerate(one.subsets):
+    for number, subset in enumerate(dataset.subsets):
         if subset.beside is not None:
             continue
-        summary = one.summaries.get((name, number))
-        scope = Scope(plan, sample, name, number, subset, summary or one.summaries[name, 0])
+        summary = dataset.summaries.get((name, number))
+        scope = Scope(plan, sample, name, number, subset, summary or dataset.summaries[name, 0])
         for entry in plan.metrics:
             if not scope.serves(entry):
                 rows += not_served(scope, entry)
             elif summary is None:
                 rows += insufficient(scope, entry)
             else:
-                rows += estimates_of(scope, entry, one.replicates)
-    found.estimates += rows
-    found.confusion += [table for scope in one.scopes(name) for table in confusion(scope)]
-    found.curves += model_curves(plan, sample, name, one.summaries[name, 0], one.replicates)
-    found.warnings += notes(plan, sample, name, one.summaries[name, 0], rows)
+                rows += estimates_of(scope, entry, dataset.replicates)
+    evaluation.estimates += rows
+    evaluation.confusion += [table for scope in dataset.scopes(name) for table in confusion(scope)]
+    evaluation.curves += model_curves(plan, sample, name, dataset.summaries[name, 0], dataset.replicates)
+    evaluation.warnings += notes(plan, sample, name, dataset.summaries[name, 0], rows)

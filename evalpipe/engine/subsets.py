@@ -54,25 +54,25 @@ class Subset:
 
 def subsets(plan: Plan, sample: Sample) -> tuple[Subset, ...]:
     """Return all rows, then the slices of every slicing in turn, then the rest of each where it is its reference."""
-    found = [whole(sample)]
-    for number, slicing in enumerate(sample.slicings):
-        found += [_slice(sample, number, k) for k in range(len(slicing.labels))]
-    if plan.slices.reference == "rest":
-        found += [_rest(sample, number, subset) for number, subset in enumerate(found) if subset.rows is not None]
-    return tuple(found)
+    slices = [
+        subset_of(sample, np.flatnonzero(rows.codes == k), labels, slicing)
+        for slicing, rows in enumerate(sample.slicings) for k, labels in enumerate(rows.labels)
+    ]
+    rests = slices if plan.slices.reference == "rest" else []
+    return whole(sample), *slices, *(_rest(sample, number, part) for number, part in enumerate(rests, 1))
 
 
 def summaries_of(plan: Plan, sample: Sample, subsets: Sequence[Subset]) -> dict[tuple[str, int], Summary]:
     """Return the statistics of each model in each subset, by its number, that is large enough."""
-    weights, found = sample.weights, {}
+    summaries = {}
     for name, model in sample.models.items():
         rows = rows_of(sample, model)
         for number, subset in enumerate(subsets):
             if subset.rows is None:
-                found[name, number] = Summary(rows, weights)
+                summaries[name, number] = Summary(rows, sample.weights)
             elif plan.slices.enough(subset.n):
-                found[name, number] = Summary(rows.taken(subset.rows), subset.of(weights))
-    return found
+                summaries[name, number] = Summary(rows.taken(subset.rows), subset.of(sample.weights))
+    return summaries
 
 
 def whole(sample: Sample) -> Subset:
@@ -81,14 +81,10 @@ def whole(sample: Sample) -> Subset:
 
 
 def _rest(sample: Sample, number: int, subset: Subset) -> Subset:
+    """Return the rows that are not in a slice, whose number among the subsets is ``number``."""
     others = np.ones(sample.n, bool)
     others[subset.rows] = False
     return replace(subset_of(sample, np.flatnonzero(others), None, subset.slicing), beside=number)
-
-
-def _slice(sample: Sample, slicing: int, number: int) -> Subset:
-    held = sample.slicings[slicing]
-    return subset_of(sample, np.flatnonzero(held.codes == number), held.labels[number], slicing)
 
 
 def subset_of(sample: Sample, rows: Wholes, labels: Mapping[str, str] | None, slicing: int | None) -> Subset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.slices.plan import part_column, slice_parts
+from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import Problem
 from evalpipe.plan.outcome import levels
 from evalpipe.spelling import closest
@@ -35,8 +35,8 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
     for name, model in spec.models.items():
         if model.predictions is None:
             named |= {column: loc for column, loc in _model_named(spec, name).items() if column not in named}
-    for loc, part in slice_parts(spec):
-        named.setdefault(part_column(part), loc)
+    for loc, sliced in slice_columns(spec):
+        named.setdefault(sliced.column, loc)
     return named
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import yaml
 
-from evalpipe.chapters.slices.plan import part_column, slice_parts
+from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import EvalpipeError
 from evalpipe.levels import level_text
 from evalpipe.plan.columns import level_columns, model_columns
@@ -133,9 +133,9 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
         columns[spec.id] = [f"{dataset}-{i}" for i in range(ROWS)]
     if model is not None:
         return columns
-    for _, part in slice_parts(spec):
+    for _, sliced in slice_columns(spec):
         texts = [rng.choice(["a", "d"]) for _ in range(ROWS)]
-        columns[part_column(part)] = texts if isinstance(part, str) else _numbers(rng)
+        columns[sliced.column] = _numbers(rng) if sliced.cuts else texts
     columns[spec.outcome.column] = truth
     if spec.weight is not None:
         columns[spec.weight.column] = [rng.randrange(1, 4) for _ in range(ROWS)]

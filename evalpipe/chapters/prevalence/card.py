@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.chapters.prevalence.figures import prevalence_figures
 from evalpipe.report import wording
-from evalpipe.report.page import Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.report.tables import evaluated, is_whole, labels, overall, shown, with_limits
+from evalpipe.report.page import Column, Figures, Heading, Row, Section, Table, Text
+from evalpipe.report.tables import evaluated, is_whole, labels, overall, ranged, shown, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -94,15 +94,13 @@ def _of_level(prior: Prior, level: str) -> str:
 
 def _observed(results: Results) -> Table:
     """Write the share of the event, or of each level, in each dataset beside the declared one."""
-    prior, rows = results.prevalence, []
-    for share in results.observed:
-        text, limits = numbers.number(share.value), None
-        if share.lower is not None and share.upper is not None:
-            text, limits = numbers.interval(share.value, share.lower, share.upper)
-        rows.append(Row((share.dataset, share.level, Number(text, limits, None, numbers.exact(share.value)),
-                         "–" if prior is None else _of_level(prior, share.level))))
+    prior = results.prevalence
+    rows = tuple(
+        Row((share.dataset, share.level, ranged(share.value, share.lower, share.upper),
+             "–" if prior is None else _of_level(prior, share.level)))
+        for share in results.observed)
     columns = (Column("Dataset"), Column("Level"), Column("Observed", "num"), Column("Declared", "num"))
-    return Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, tuple(rows))
+    return Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, rows)
 
 
 def _dataset(results: Results, dataset: str, *, first: bool) -> Iterator[Block]:

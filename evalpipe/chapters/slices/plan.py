@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.prevalence.plan import SAMPLE
+from evalpipe.chapters.slices.spec import DISPARITIES
 from evalpipe.levels import level_text
 from evalpipe.plan.measures import MetricPlan, entries
 
@@ -18,34 +19,21 @@ if TYPE_CHECKING:
     from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
 
-DISPARITIES = {
-    "demographic_parity": ("detection_prevalence",),
-    "equal_opportunity": ("sensitivity",),
-    "equalized_odds": ("sensitivity", "false_positive_rate"),
-}
-"""The measures that each disparity with a name of its own is computed from."""
-
-
 @dataclass(frozen=True, slots=True)
-class CutPlan:
-    """A column of numbers, and where its intervals begin, in ascending order."""
+class ColumnPlan:
+    """A column that slices are by: its levels, or the intervals between ``cuts``, ascending, of its numbers."""
 
     column: str
-    cuts: tuple[float, ...]
+    cuts: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SlicingPlan:
-    """One way to slice: the columns, some of them cut, that are combined; or the rows that meet a condition."""
+    """One way to slice: the ``columns`` that are combined, or the rows that meet a condition, which has none."""
 
     title: str
-    parts: tuple[str | CutPlan, ...]
+    columns: tuple[ColumnPlan, ...]
     condition: str | None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order; none of a condition, whose columns are known where the data are."""
-        return tuple(part_column(part) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +41,7 @@ class WorstPlan:
     """The search for the slices in which a measure is worst: ``top`` of them, of up to ``depth`` columns combined."""
 
     entry: MetricPlan
-    parts: tuple[str | CutPlan, ...]
+    columns: tuple[ColumnPlan, ...]
     depth: int
     top: int
 
@@ -72,7 +60,7 @@ class SlicesPlan:
 
     A slice of fewer than ``min_rows`` observations has no numbers; a column of more than ``max_levels`` is refused.
     ``reference`` is what a slice is compared with: "overall", "rest", or levels by column.
-    ``named`` are the columns and cut columns of slicings and of the search, with the places in the spec that name them.
+    ``named`` are the columns of slicings and of the search, with the places in the spec that name them.
     """
 
     slicings: tuple[SlicingPlan, ...]
@@ -81,7 +69,7 @@ class SlicesPlan:
     max_levels: int
     reference: Literal["overall", "rest"] | Mapping[str, str]
     disparities: tuple[DisparityPlan, ...]
-    named: tuple[tuple[Loc, str | CutPlan], ...]
+    named: tuple[tuple[Loc, ColumnPlan], ...]
 
     def enough(self, n: int) -> bool:
         """Tell whether a slice of ``n`` observations is large enough for numbers."""
@@ -94,11 +82,6 @@ class SlicesPlan:
         return {columns[0]: self.reference[columns[0]]}
 
 
-def part_column(part: str | CutPlan) -> str:
-    """Return the column of a part of an intersection."""
-    return part if isinstance(part, str) else part.column
-
-
 def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
     """Return the slices of a spec, whose disparities are of its ``metrics`` or of those `behind` them."""
     rules = spec.slice_rules
@@ -106,21 +89,21 @@ def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
         {column: level_text(level) for column, level in rules.reference.items()})
     return SlicesPlan(
         tuple(_slicing(slicing) for slicing in spec.slices or ()), _worst(spec), rules.min_rows, rules.max_levels,
-        reference, tuple(_disparities(spec, metrics)), tuple(slice_parts(spec)),
+        reference, tuple(_disparities(spec, metrics)), tuple(slice_columns(spec)),
     )
 
 
-def slice_parts(spec: Spec) -> Iterator[tuple[Loc, str | CutPlan]]:
-    """Yield the columns and cut columns that slices are by, with the places that name them; conditions have none."""
-    searched = spec.worst_slices.columns if spec.worst_slices is not None else ()
+def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
+    """Yield the columns that slices are by, with the places that name them; conditions have none."""
+    places: list[tuple[Loc, str | Cut]] = []
     for index, slicing in enumerate(spec.slices or ()):
+        here: Loc = ("slices", index)
         several = isinstance(slicing.root, tuple)
-        for number, part in enumerate(slicing.parts):
-            here: Loc = ("slices", index, number) if several else ("slices", index)
-            yield (here if isinstance(part, str) else (*here, "column")), _part(part)
-    for index, part in enumerate(searched):
-        loc: Loc = ("worst_slices", "columns", index)
-        yield (loc if isinstance(part, str) else (*loc, "column")), _part(part)
+        places += [((*here, number) if several else here, part) for number, part in enumerate(slicing.parts)]
+    searched = spec.worst_slices.columns if spec.worst_slices is not None else ()
+    places += [(("worst_slices", "columns", index), part) for index, part in enumerate(searched)]
+    for loc, part in places:
+        yield loc if isinstance(part, str) else (*loc, "column"), _column(part)
 
 
 def behind(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:
@@ -150,16 +133,15 @@ def _disparities(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[Dispar
 
 def _slicing(slicing: SlicingRule) -> SlicingPlan:
     condition = None if slicing.expression is None else slicing.expression.where
-    return SlicingPlan(slicing.title, tuple(_part(part) for part in slicing.parts), condition)
+    return SlicingPlan(slicing.title, tuple(map(_column, slicing.parts)), condition)
 
 
-def _part(part: str | Cut) -> str | CutPlan:
-    return part if isinstance(part, str) else CutPlan(part.column, part.cuts)
+def _column(part: str | Cut) -> ColumnPlan:
+    return ColumnPlan(part) if isinstance(part, str) else ColumnPlan(part.column, part.cuts)
 
 
 def _worst(spec: Spec) -> WorstPlan | None:
-    asked = spec.worst_slices
-    if asked is None:
+    search = spec.worst_slices
+    if search is None:
         return None
-    parts = tuple(_part(part) for part in asked.columns)
-    return WorstPlan(next(entries(spec, asked.metric)), parts, asked.depth, asked.top)
+    return WorstPlan(next(entries(spec, search.metric)), tuple(map(_column, search.columns)), search.depth, search.top)

@@ -1,4 +1,4 @@
-"""Checks of slices, of their rules, and of the search for the worst of them."""
+"""The rules across keys of slices: their columns, their references and disparities, and the search for the worst."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _slices(draft: Draft) -> Iterator[Problem]:
     """Find slicings by the same columns or of the same name, and what is wrong within each."""
-    first: dict[frozenset[str], Loc] = {}
+    earlier: dict[frozenset[str], Loc] = {}
     for here, slicing in draft.entries(draft.spec.slices, "slices"):
         parts = _parts(here, slicing)
         yield from _columns(draft, parts)
         columns = dict.fromkeys(filter(None, map(part_column, parts.values())))
         keys = frozenset(columns) or frozenset(filter(None, [slicing.title]))
-        if keys and len(parts) <= len(keys) and first.setdefault(keys, here) != here:
-            yield _twice(draft, here, first[keys], " × ".join(columns) or slicing.title)
+        if keys and len(parts) <= len(keys) and earlier.setdefault(keys, here) != here:
+            yield _twice(draft, here, earlier[keys], " × ".join(columns) or slicing.title)
 
 
 def _parts(here: Loc, slicing: SlicingRule) -> Parts:
@@ -62,17 +62,17 @@ def _twice(draft: Draft, here: Loc, earlier: Loc, title: str) -> Problem:
 
 def _columns(draft: Draft, parts: Parts) -> Iterator[Problem]:
     """Find the outcome among the columns of a slicing, columns that stand there twice, and cuts that do not ascend."""
-    seen: set[str] = set()
+    columns: set[str] = set()
     for place, part in parts.items():
         loc, column = (*place, "column") if isinstance(part, Cut) else place, part_column(part)
         if column and column == draft.spec.outcome.column:
             message = f"{draft.tree.show(*loc)} is the outcome's column: within a slice all rows would have one truth"
             hint = "slice by what is known before the outcome is"
             yield draft.tree.problem("outcome-as-slice", message, *loc, hint=hint)
-        if column in seen:
+        if column in columns:
             message = f"the column {draft.tree.show(*loc)} stands here twice"
             yield draft.tree.problem("duplicate-column", message, *loc, hint="remove it")
-        seen |= {column} - {""}
+        columns |= {column} - {""}
         if isinstance(part, Cut):
             yield from _cuts(draft, (*place, "cuts"), part.cuts)
 
@@ -88,7 +88,7 @@ def _cuts(draft: Draft, here: Loc, cuts: tuple[float, ...]) -> Iterator[Problem]
 
 
 def _unused(draft: Draft) -> Iterator[Problem]:
-    """Find rules that would change nothing, because there are no slices."""
+    """Find rules that would change nothing, because there are no slices; a search heeds some of them."""
     rules, hint = draft.spec.slice_rules, "add 'slices: […]', or remove it"
     if "slice_rules" not in draft.spec.model_fields_set or draft.spec.slices is not None:
         return
@@ -117,15 +117,15 @@ def _reference(draft: Draft) -> Iterator[Problem]:
 
 def _disparities(draft: Draft) -> Iterator[Problem]:
     """Check the names of disparities: known, of this task, among the measures, each once."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for loc, name in draft.entries(draft.spec.slice_rules.disparities, "slice_rules", "disparities"):
         canonical = registry[name].name if name in registry else name
-        if canonical in seen:
+        if canonical in names:
             message = f"the disparity {draft.tree.show(*loc)} is asked for twice"
             yield draft.tree.problem("duplicate-disparity", message, *loc, hint="remove it")
         elif name:
             yield from _named(draft, loc, name) if name in DISPARITIES else _measured(draft, loc, name)
-        seen |= {canonical} - {""}
+        names |= {canonical} - {""}
 
 
 def _named(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
@@ -155,7 +155,7 @@ def _measured(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
         yield draft.tree.problem("unknown-disparity", message, *loc, hint=hint)
     elif not draft.spec.metrics:
         yield from check_measure(draft, loc, MetricChoice(name))[1]
-    elif registry[name] not in [registry[one.metric] for one in draft.spec.metrics if one.metric in registry]:
+    elif registry[name] not in [registry[choice.metric] for choice in draft.spec.metrics if choice.metric in registry]:
         message = f"the measure {draft.tree.show(*loc)} is not among 'metrics'"
         yield draft.tree.problem("unknown-disparity", message, *loc, hint="add it there, or remove it here")
 

@@ -13,8 +13,13 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, Str
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import AnyOf, ColumnName, Level, Name, Number, SpecPart
 
-DISPARITIES = ("demographic_parity", "equal_opportunity", "equalized_odds")
-"""The disparities between slices that are no measure of one slice: all are of the predicted classes of two levels."""
+DISPARITIES = {
+    "demographic_parity": ("detection_prevalence",),
+    "equal_opportunity": ("sensitivity",),
+    "equalized_odds": ("sensitivity", "false_positive_rate"),
+}
+"""The disparities with names of their own, and the measures that each is of: all of the predicted classes of two
+levels. Any other disparity is named as its measure is."""
 
 
 class Cut(SpecPart):
