@@ -98,13 +98,8 @@ def plan(source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.
 
 
 def run(
-    source: Source,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    overrides: Sequence[str] = (),
-    frames: Mapping[str, pl.DataFrame] | None = None,
-    progress: Progress | None = None,
-    fail_on: FailOn = "fail",
+    source: Source, *, out: str | os.PathLike[str] | None = None, overrides: Sequence[str] = (),
+    frames: Mapping[str, pl.DataFrame] | None = None, progress: Progress | None = None, fail_on: FailOn = "fail",
 ) -> Results:
     """Run the whole evaluation and return its results; with ``out``, also write the output folder.
 

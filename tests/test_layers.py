@@ -56,7 +56,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "metrics": {"spelling", "tasks", "errors"},
     "later": set(),
     "calibration": {"later", "spelling", "tasks", "errors"},
-    "statistics": {"metrics.declare", "errors"},
+    "statistics": {"metrics.declare", "metrics.values", "errors"},
     "intervals": {"later", "errors"},
     "spec": {
         "cells", "formats", "intervals.declare", "levels", "origin", "chapters.all", "chapters.spec",

@@ -11,7 +11,7 @@ from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.engine.averages import values
 from evalpipe.engine.independent import exact
 from evalpipe.intervals.resampling import stream
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:

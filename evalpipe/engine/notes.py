@@ -9,8 +9,8 @@ import numpy as np
 from evalpipe import numbers
 from evalpipe.metrics import registry
 from evalpipe.metrics.bins import quantile
-from evalpipe.metrics.declare import ratio
 from evalpipe.metrics.logistic import line
+from evalpipe.metrics.values import ratio
 from evalpipe.plan.measures import LACKING
 from evalpipe.results import Warned
 

@@ -27,7 +27,7 @@ from evalpipe.engine.subsets import Subset, subsets
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
 from evalpipe.intervals.resampling import Design, block_counts, blocks, jackknife_counts, split, stream
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.statistics import Draws, Stack, Summary, View, view
 
 if TYPE_CHECKING:

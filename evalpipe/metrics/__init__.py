@@ -16,8 +16,8 @@ from evalpipe.metrics import (
     regression,
     top,
 )
-from evalpipe.metrics.declare import FromSpec, Metric, Proportion, metric, ratio
-from evalpipe.metrics.registry import registry
+from evalpipe.metrics.declare import FromSpec, Metric, metric, registry
+from evalpipe.metrics.values import Proportion, ratio
 
 __all__ = [
     "FromSpec", "Metric", "Proportion", "calibration", "calibration_tests", "classes", "count", "decomposition",

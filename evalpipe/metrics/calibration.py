@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.bins import equal_weight, totals_in
-from evalpipe.metrics.declare import Gaps, metric, ratio
+from evalpipe.metrics.declare import metric
+from evalpipe.metrics.values import Gaps, ratio
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:

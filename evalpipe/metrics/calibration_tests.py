@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.bins import equal_weight, totals_in
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import metric
+from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats

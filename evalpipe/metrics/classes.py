@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.declare import FromSpec, Proportion, metric, ratio
+from evalpipe.metrics.declare import FromSpec, metric
+from evalpipe.metrics.values import Proportion, ratio
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:

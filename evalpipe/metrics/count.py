@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import metric
 from evalpipe.metrics.regression import CONSTANT_RATE, about_rate
+from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats

@@ -8,10 +8,9 @@ works on the last axis of tables and broadcasts over the rest.
 from __future__ import annotations
 
 import inspect
-import math
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
@@ -21,7 +20,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from evalpipe.metrics.registry import registry
+from evalpipe.metrics.values import Gaps, Proportion, ratio
+from evalpipe.metrics.written import AVERAGE, PREVALENCE
+from evalpipe.spelling import closest
 from evalpipe.tasks import CLASSES, NUMBERS, Task
 
 if TYPE_CHECKING:
@@ -36,49 +37,8 @@ Interval = Literal[
 ]
 """What is known of a measure's noise, by which its interval is made; see `metric`."""
 
-TWO = 2 - 1e-9
-"""Two rows, but for rounding."""
-
 SEEN: dict[Sees, tuple[Task, ...]] = {"event": CLASSES, "classes": CLASSES, "numbers": NUMBERS}
 """The tasks that have what a metric sees, unless it names its tasks."""
-
-
-class Proportion(NamedTuple):
-    """Successes among trials: a value with a binomial interval. Shapes [...]."""
-
-    successes: Floats
-    trials: Floats
-
-
-class Gaps(NamedTuple):
-    """What occurred and by how much it missed what was expected, in bins [..., b]; `value` is their distance [...].
-
-    ``events`` and ``others`` total the weights of a bin's rows, ``gap`` is its events less those expected. ``norm``:
-    "l1" the mean distance of the rates; "l2" the root of their mean square, "debiased" without the variance of each
-    bin's rate (Broecker 2012; Kumar, Liang & Ma 2019, section 5); "square" the mean square; "max" the largest distance;
-    "within" the mean variance of an event within a bin. NaN where there are no rows.
-    """
-
-    events: Floats
-    others: Floats
-    gap: Floats
-    norm: Literal["l1", "l2", "debiased", "square", "max", "within"]
-
-    @property
-    def value(self) -> Floats:
-        """The distance, shape [...]."""
-        rows = self.events + self.others
-        if self.norm == "max":
-            far = ratio(np.abs(self.gap), rows, empty=0.0).max(axis=-1)
-            return np.where(rows.sum(axis=-1) > 0, far, np.nan)
-        if self.norm == "l1":
-            return ratio(np.abs(self.gap).sum(axis=-1), rows.sum(axis=-1))
-        summed = self.events * self.others if self.norm == "within" else self.gap**2
-        if self.norm == "debiased":
-            free = np.where(rows >= TWO, rows - 1, 1.0)
-            summed, rows = summed - self.events * self.others / free, np.where(rows >= TWO, rows, 0.0)
-        mean = ratio(ratio(summed, rows, empty=0.0).sum(axis=-1), (self.events + self.others).sum(axis=-1))
-        return mean if self.norm in ("square", "within") else np.asarray(np.sqrt(np.maximum(mean, 0.0)))
 
 
 class FromSpec(NamedTuple):
@@ -89,16 +49,6 @@ class FromSpec(NamedTuple):
 
     key: str
     alone: bool = False
-
-
-def ratio(numerator: Any, denominator: Any, empty: float = math.nan) -> Floats:
-    """Divide, shapes broadcast; ``empty``, by default NaN (undefined), wherever the denominator is zero."""
-    numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
-    if denominator.all():
-        return np.asarray(numerator / denominator)
-    quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), empty)
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
-    return quotient
 
 
 @dataclass(frozen=True)
@@ -261,6 +211,80 @@ def _agreement(check: Callable[[Any], str | None]) -> Callable[[Any], Any]:
         return options
 
     return agree
+
+
+class Registry:
+    """All metrics by canonical name, found by alias too."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._metrics: dict[str, Metric] = {}
+        self._aliases: dict[str, str] = {}
+        self._schema: dict[str, Any] | None = None
+
+    def add(self, entry: Metric) -> None:
+        """Register a metric; its name and aliases must be new."""
+        for name in (entry.name, *entry.aliases):
+            if name in self._aliases:
+                raise ValueError(f"the metric name {name!r} is taken by {self._aliases[name]!r}")
+        self._schema = None
+        self._metrics[entry.name] = entry
+        self._aliases.update(dict.fromkeys((entry.name, *entry.aliases), entry.name))
+
+    def remove(self, name: str) -> None:
+        """Forget a metric and its aliases."""
+        self._schema = None
+        entry = self._metrics.pop(name)
+        for alias in (entry.name, *entry.aliases):
+            del self._aliases[alias]
+
+    def __iter__(self) -> Iterator[Metric]:
+        return iter(tuple(self._metrics.values()))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._aliases
+
+    def __getitem__(self, name: str) -> Metric:
+        """Return the metric of a canonical name or alias; raises KeyError."""
+        return self._metrics[self._aliases[name]]
+
+    def closest(self, name: str) -> str | None:
+        """Return the known name or alias most like ``name``, if any is close."""
+        plain = name.strip().lower().replace(" ", "_").replace("-", "_")
+        return closest(plain, self._aliases)
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of one entry of the spec's ``metrics``."""
+        if self._schema is None:
+            bare = sorted(name for name in self._aliases if not self._required(self[name]))
+            self._schema = {"anyOf": [{"enum": bare}, *(self._entry_schema(entry) for entry in self)]}
+        return self._schema
+
+    @staticmethod
+    def _required(entry: Metric) -> list[str]:
+        """Name the options that have neither a default nor a key of the spec to fall back to."""
+        empty = inspect.Parameter.empty
+        return [n for n, p in entry.option_types.items() if p.default is empty and n not in entry.from_spec]
+
+    def _entry_schema(self, entry: Metric) -> Mapping[str, Any]:
+        options = entry.options.model_json_schema()
+        return {
+            "type": "object",
+            "title": entry.title,
+            "description": entry.definition,
+            "properties": {
+                "metric": {"enum": [entry.name, *entry.aliases]},
+                **{name: part for name, part in options.get("properties", {}).items() if name not in entry.alone},
+                **({"average": AVERAGE} if entry.sees == "event" else {}),
+                **({"prevalence": PREVALENCE} if entry.reweighed else {}),
+            },
+            "required": ["metric", *self._required(entry)],
+            "additionalProperties": False,
+        }
+
+
+registry = Registry()
+"""Every metric of this process."""
 
 
 class Facts(TypedDict, total=False):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.declare import Gaps, metric, ratio
+from evalpipe.metrics.declare import metric
 from evalpipe.metrics.smooth import isotonic
+from evalpipe.metrics.values import Gaps, ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from evalpipe.metrics.classes import weighted_disagreement
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import metric
+from evalpipe.metrics.values import ratio
 from evalpipe.tasks import Task
 
 if TYPE_CHECKING:

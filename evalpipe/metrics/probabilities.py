@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.classes import entropy_of
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import metric
+from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import metric
+from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.metrics.bins import quantile
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import metric
 from evalpipe.metrics.logistic import line, shift
 from evalpipe.metrics.smooth import Smooth, curve
+from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.declare import metric, ratio
+from evalpipe.metrics.declare import metric
+from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes

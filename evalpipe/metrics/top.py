@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.declare import Proportion, metric, ratio
+from evalpipe.metrics.declare import metric
+from evalpipe.metrics.values import Proportion, ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats

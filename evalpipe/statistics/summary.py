@@ -20,7 +20,8 @@ from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags, Floats, Wholes
-    from evalpipe.metrics.declare import Gaps, Metric
+    from evalpipe.metrics.declare import Metric
+    from evalpipe.metrics.values import Gaps
 
 
 @dataclass(frozen=True)

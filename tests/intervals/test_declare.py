@@ -10,8 +10,8 @@ from evalpipe.engine.given import NAMES
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.declare import EVERY, interval, registry
 from evalpipe.metrics import registry as metrics
-from evalpipe.metrics.declare import Gaps
 from evalpipe.metrics.declare import Interval as Kind
+from evalpipe.metrics.values import Gaps
 from evalpipe.plan.methods import choose
 from evalpipe.spec.parts import Intervals
 from evalpipe.statistics.summary import statistics

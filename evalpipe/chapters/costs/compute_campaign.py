@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.engine.curves.groups import ranked
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes

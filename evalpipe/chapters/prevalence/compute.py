@@ -10,7 +10,7 @@ from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, 
 from evalpipe.engine.curves.declare import listed
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bootstrap import kish
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

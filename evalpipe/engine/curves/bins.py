@@ -8,7 +8,7 @@ import numpy as np
 
 from evalpipe import constants
 from evalpipe.metrics.bins import equal_weight
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:

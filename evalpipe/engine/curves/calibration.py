@@ -16,7 +16,7 @@ from evalpipe.engine.curves.reliability import method_of_bins
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bands import pointwise_band
 from evalpipe.intervals.bootstrap import kish
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import calibration
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import EDGES, cut

@@ -8,7 +8,7 @@ import numpy as np
 
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
 from evalpipe.intervals.bands import pointwise_band
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.results.curves.calibration import NetBenefit, NetBenefitNotes, NetBenefitPoints
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
 from evalpipe.intervals.analytic import predictive_error
 from evalpipe.metrics import registry
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.results.curves.events import PredictiveValueNotes, PredictiveValuePoints, PredictiveValues
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
 from evalpipe.engine.curves.groups import gain_table
 from evalpipe.metrics import registry
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import Notes, calibration, events
 from evalpipe.results.curves.declare import Thinned
 from evalpipe.statistics import sweep

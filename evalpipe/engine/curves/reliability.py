@@ -11,7 +11,7 @@ from evalpipe.engine.curves.bins import bin_edges, totals
 from evalpipe.engine.curves.declare import Computed, CurveRows, Kind, curve, listed
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bands import pointwise_band, simultaneous_band
-from evalpipe.metrics.declare import ratio
+from evalpipe.metrics.values import ratio
 from evalpipe.results.curves.calibration import (
     Refinement,
     RefinementNotes,
