@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.card_disparities import differences, disparities, worst_slices
 from evalpipe.chapters.slices.card_sliced import sliced
-from evalpipe.chapters.slices.figures import MOST_FORESTS, slice_forests
 from evalpipe.report.names import names_of
 from evalpipe.report.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
 from evalpipe.report.procedures import Procedure
@@ -67,9 +67,9 @@ def _dataset(results: Results, dataset: str) -> Iterator[Block]:
     yield Heading(f"Slices of {dataset}")
     if by_slice.slicings:
         yield from slice_tables(results, dataset, by_slice)
-        count = min(MOST_FORESTS, len(by_slice.measures))
+        count = min(figures.MOST_FORESTS, len(by_slice.measures))
         lead = f"Of the first {count} key {'measure' if count == 1 else 'measures'}; all are in "
-        yield Figures(partial(slice_forests, results, dataset),
+        yield Figures(partial(figures.slice_forests, results, dataset),
                       above=(Heading("Forest plots", 4), Text((lead, Code("estimates.csv"), "."), "lead")))
     yield from differences(results, dataset)
     yield from disparities(results, dataset)

@@ -174,6 +174,12 @@ def test_forests_stand_under_a_heading_that_says_how_many_there_are(grouped: Res
     assert page.count("by slice.</b>") == 12
 
 
+def test_the_heading_of_forests_counts_those_that_are_drawn(grouped: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalpipe.chapters.slices.figures.MOST_FORESTS", 1)
+    assert paragraphs(sections(grouped)).count("Of the first 1 key measure; all are in estimates.csv.") == 2
+    assert len(slice_forests(grouped, "validation")) == 1
+
+
 def test_a_forest_is_drawn_for_six_measures(grouped: Results) -> None:
     drawn = slice_forests(grouped, "validation")
     assert [drawing.title for drawing in drawn] == [
