@@ -14,7 +14,9 @@ ROOMS = (  # rooms and files; add one when it has none
     "arraytypes", "version", "arrays", "arguments", "recalibration", "run", "spec/yaml", "spec/scalars",
     "spec/syntax", "spec/text", "spec/environment", "spec/layers", "spec/overrides", "spec/tree", "cli/app",
     "cli/catalogue", "cli/gates", "cli/interrupt", "cli/output", "cli/progress", "cli/running", "cli/summary",
-    "chapters/gates", "chapters/slices", "engine/evaluate", "engine/evaluated", "engine/subsets",
+    "chapters/gates", "chapters/prevalence", "chapters/slices", "chapters/costs/card", "chapters/costs/compute",
+    "chapters/costs/compute_campaign", "chapters/costs/figures", "chapters/costs/plan", "chapters/costs/rules",
+    "engine/evaluate", "engine/evaluated", "engine/subsets",
 )
 PACKAGE = Path(__file__).parents[1] / "evalpipe"
 

@@ -48,16 +48,16 @@ def _never(prevalence: float | dict[str, float]) -> str | None:
 def _shares(draft: Draft, here: Loc, *, many: bool) -> Iterator[Problem]:
     """Check a prevalence of a recalibrator: a number, or the share of each level in their order."""
     given, problem, levels = draft.tree.get(*here), draft.tree.problem, draft.levels
-    spelt, each = draft.tree.spell(*here), "list one for each level, in their order"
+    spelt, hint = draft.tree.spell(*here), "list one for each level, in their order"
     match given:
         case [*_] if not many:
             message = f"expected a number from 0 to 1, got {spelt}"
             yield problem("wrong-type", message, *here, hint="give that of the event")
         case [*shares] if levels and len(shares) != len(levels):
             message = f"expected {len(levels)} shares, of {listed(levels, 'and')}, got {len(shares)}"
-            yield problem("wrong-type", message, *here, hint=each)
+            yield problem("wrong-type", message, *here, hint=hint)
         case [*shares]:
             yield from check_sum(draft, here, "shares", shares, 1e-6)
         case _ if many and levels and given is not None:
             message = f"expected the shares of {listed(levels, 'and')}, got {spelt}"
-            yield problem("wrong-type", message, *here, hint=each)
+            yield problem("wrong-type", message, *here, hint=hint)

@@ -65,5 +65,5 @@ def _reach(sensitivity: float, specificity: float, events: float, others: float,
 
 def _values(right: float, wrong: float, share: Floats, reach: float) -> list[Floats]:
     """Return a predictive value and its two limits at each share of the class that is predicted."""
-    found, away = right * share, wrong * (1 - share)
-    return [ratio(found, found + away * np.exp(shift)) for shift in (0.0, reach, -reach)]
+    correct, false = right * share, wrong * (1 - share)
+    return [ratio(correct, correct + false * np.exp(shift)) for shift in (0.0, reach, -reach)]
