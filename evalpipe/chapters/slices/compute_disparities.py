@@ -44,11 +44,9 @@ def _disparity(
     slices = [k for k, subset in enumerate(subsets) if subset.slicing == slicing and subset.slice is not None]
     used = [k for k in slices if all(k in values and np.isfinite(values[k].value) for values in drawn)]
     difference = ratio = Limited(None, status="insufficient", reason="fewer than two slices have a value")
-    expected = None
     if len(used) > 1:
         largest, smallest = _extremes([[values[k] for k in used] for values in drawn], asked.entries[0].undefined)
         difference, ratio = largest.limited(level, range_limits), smallest.limited(level, _share_limits)
-        expected = _by_chance(largest)
     entry = asked.entries[0] if len(asked.entries) == 1 else None
     ranked = sorted(used, key=lambda k: drawn[0][k].value) if entry and len(used) > 1 else []
     return Disparity(
@@ -56,7 +54,7 @@ def _disparity(
         params=entry.shown if entry else {}, average=entry.average if entry else None,
         difference=difference.value, lower=difference.lower, upper=difference.upper,
         ratio=ratio.value, ratio_lower=ratio.lower, ratio_upper=ratio.upper,
-        level=level if difference.limits else None, expected=expected,
+        level=level if difference.limits else None, expected=_by_chance(difference),
         lowest=dict(subsets[ranked[0]].slice or {}) if ranked else None,
         highest=dict(subsets[ranked[-1]].slice or {}) if ranked else None,
         slices=len(slices), used=len(used), status=difference.status, reason=difference.reason,
@@ -71,12 +69,11 @@ def _extremes(measures: Sequence[Sequence[Drawn]], undefined: str) -> tuple[Draw
     return replace(largest, undefined=reason), replace(smallest, undefined=reason)
 
 
-def _by_chance(difference: Drawn) -> float | None:
-    """Return how much larger a range is in replicates, on average; None where there are none, or it is undefined."""
-    replicates = difference.replicates
-    if math.isnan(difference.value) or replicates is None or not np.isfinite(replicates).any():
+def _by_chance(difference: Limited) -> float | None:
+    """Return how much larger a range is in replicates, on average; None where these tell nothing or there are none."""
+    if difference.value is None or difference.drawn is None or not np.isfinite(difference.drawn.known).any():
         return None
-    return float(np.nanmean(replicates) - difference.value)
+    return float(np.nanmean(difference.drawn.known) - difference.value)
 
 
 def _share_limits(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:

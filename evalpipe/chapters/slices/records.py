@@ -68,7 +68,8 @@ class Disparity(Record):
     ratio_upper: float | None
     level: float | None
     expected: float | None
-    """The mean of the difference over replicates, less the difference: how much a range grows by chance alone."""
+    """The mean of the difference over replicates, less the difference: how much a range grows by chance alone. Null
+    without replicates, and where a single cluster makes all of them the same."""
     lowest: Slice | None
     """The slice of the smallest value; null for equalized_odds, which is of two measures."""
     highest: Slice | None

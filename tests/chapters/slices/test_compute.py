@@ -276,6 +276,14 @@ def test_a_single_slice_has_a_difference_but_no_disparity() -> None:
     assert found.disparities == []
 
 
+def test_where_all_rows_are_of_one_cluster_nothing_tells_what_chance_adds() -> None:
+    (row,) = run(frame().with_columns(who=pl.lit("x")), metrics=["brier"], intervals=intervals(DRAWS), slices=["s"],
+                 cluster="who", slice_rules={"disparities": ["brier"]}).disparities
+    assert (row.expected, row.lower, row.status) == (None, None, "degenerate")
+    assert row.difference is not None
+    assert row.difference > 0
+
+
 def test_too_few_slices_with_values_make_no_disparity() -> None:
     found = run(frame(), metrics=["brier"], intervals=intervals(100), slices=["s"],
                 slice_rules={"disparities": ["brier"], "min_rows": 400})
