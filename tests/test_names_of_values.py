@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+PUBLIC = {  # an option of the spec, and columns of results: "events found" is a term of the field
+    "calibration/levels.py: each", "results/curves/bands.py: found", "results/curves/events.py: found",
+    "chapters/costs/records.py: found",
+}
 VAGUE = {"found", "one", "each", "made", "held", "told"}
 ROOMS = (  # rooms and files; add one when it has none
     "chapters/recalibrate",
@@ -14,9 +18,8 @@ ROOMS = (  # rooms and files; add one when it has none
     "arraytypes", "version", "arrays", "arguments", "recalibration", "run", "spec/yaml", "spec/scalars",
     "spec/syntax", "spec/text", "spec/environment", "spec/layers", "spec/overrides", "spec/tree", "cli/app",
     "cli/catalogue", "cli/gates", "cli/interrupt", "cli/output", "cli/progress", "cli/running", "cli/summary",
-    "chapters/gates", "chapters/prevalence", "chapters/slices", "chapters/costs/card", "chapters/costs/compute",
-    "chapters/costs/compute_campaign", "chapters/costs/figures", "chapters/costs/plan", "chapters/costs/rules",
-    "engine/evaluate", "engine/evaluated", "engine/subsets",
+    "chapters/gates", "chapters/prevalence", "chapters/slices", "chapters/costs",
+    "intervals", "plan", "engine", "spec", "cli", "calibration", "results",
 )
 PACKAGE = Path(__file__).parents[1] / "evalpipe"
 
@@ -37,10 +40,11 @@ def names(tree: ast.AST) -> list[tuple[str, int]]:
 def vague(room: str) -> list[str]:
     files = sorted((PACKAGE / room).rglob("*.py")) or [PACKAGE / f"{room}.py"]
     return [
-        f"{file.relative_to(PACKAGE)}:{line}: {name}"
+        f"{where}:{line}: {name}"
         for file in files
+        for where in [file.relative_to(PACKAGE).as_posix()]
         for name, line in names(ast.parse(file.read_text(encoding="utf-8")))
-        if name in VAGUE
+        if name in VAGUE and f"{where}: {name}" not in PUBLIC
     ]
 
 

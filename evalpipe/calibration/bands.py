@@ -83,11 +83,11 @@ def logistic_spline(table: Events, at: Floats, spread: Spread | None = None) -> 
     into account, so that bands cover on average over the curve (Wood 2017, sections 4.2.4 and 6.10). With ``spread``,
     X'WX between two such inverses gives way to the rows' own scores. Raises `Unfit` where the fit does not exist.
     """
-    found: Smooth = smooth(table._replace(at=logit(table.at)))
-    chance = expit(found.smoother.log_odds(found.curve))
-    places = found.design(logit(at))
-    error = _errors(table, found.design(logit(table.at)), places, chance, found.size, spread)
-    return BandCurve(np.sum(places * found.curve, axis=1), error, found.edf)
+    fit: Smooth = smooth(table._replace(at=logit(table.at)))
+    chance = expit(fit.smoother.log_odds(fit.curve))
+    places = fit.design(logit(at))
+    error = _errors(table, fit.design(logit(table.at)), places, chance, fit.size, spread)
+    return BandCurve(np.sum(places * fit.curve, axis=1), error, fit.edf)
 
 
 def _errors(

@@ -178,8 +178,8 @@ class Recalibrator:
         """Fit to the rows; raises `Unfit` where that is impossible, ValueError where an option is wrong."""
         chosen = self._chosen(options)
         parameters = {name: _plain(value) for name, value in self._learnt(training, chosen).items()}
-        found = Fitted(self.name, chosen, parameters)
-        return replace(found, clipped=found.clips(training.prediction, training.score))
+        fitted = Fitted(self.name, chosen, parameters)
+        return replace(fitted, clipped=fitted.clips(training.prediction, training.score))
 
     def fault(self, parameters: Any) -> str | None:
         """Return what is wrong with parameters that were read, None where nothing is."""

@@ -71,16 +71,16 @@ class IsotonicBagged(OfOrder):
     @staticmethod
     def fit(training: Training, *, bags: Bags = 1000) -> Parameters:
         """Fit the mean of the levels; a resample whose rows all weigh nothing is left out."""
-        found = runs(training.ordering(), training.truth, training.weight)
-        totals_of_events(training, found)
-        rise, used = np.zeros(len(found.at)), 0
+        tied = runs(training.ordering(), training.truth, training.weight)
+        totals_of_events(training, tied)
+        rise, used = np.zeros(len(tied.at)), 0
         for batch in training.resampled(bags):
-            events, total = _bags(training, found, np.asarray(batch, float))
+            events, total = _bags(training, tied, np.asarray(batch, float))
             for some, all_ in zip(events, total, strict=True):
                 used += _add_rises(rise, some, all_)
         mean = np.minimum(np.cumsum(rise) / used, 1.0)
         last = np.flatnonzero(np.r_[mean[1:] != mean[:-1], True])
-        return {"at": found.at[last], "value": mean[last]}
+        return {"at": tied.at[last], "value": mean[last]}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
@@ -159,10 +159,10 @@ def _table(training: Training) -> Numbers:
     return Numbers(table.at, table.events, table.total)
 
 
-def _bags(training: Training, found: Runs, weight: Floats) -> tuple[Floats, Floats]:
+def _bags(training: Training, tied: Runs, weight: Floats) -> tuple[Floats, Floats]:
     """Return the weight of events and of all rows at each distinct prediction in resamples [b, n], both [b, m]."""
-    events = found.totals(np.where(np.asarray(training.truth, bool), weight, 0.0))
-    others = found.totals(np.where(np.asarray(training.truth, bool), 0.0, weight))
+    events = tied.totals(np.where(np.asarray(training.truth, bool), weight, 0.0))
+    others = tied.totals(np.where(np.asarray(training.truth, bool), 0.0, weight))
     return events, events + others
 
 
@@ -182,6 +182,6 @@ def interpolated(places: Floats, at: Floats, level: Floats) -> Floats:
 
     Between two places so near that no slope can be held in double precision, the lower level holds.
     """
-    found = np.interp(places, at, level)
+    heights = np.interp(places, at, level)
     below = level[np.maximum(np.searchsorted(at, places, side="right") - 1, 0)]
-    return np.where(np.isfinite(found), found, below)
+    return np.where(np.isfinite(heights), heights, below)

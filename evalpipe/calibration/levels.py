@@ -54,9 +54,9 @@ class Multinomial(OnLogOdds):
         moved = odds - centre[:, None]
         spread = np.sqrt(np.sum(moved**2 * weight, axis=1) / total)
         spread = np.where(spread > 1e-9, spread, 1.0)
-        found = _fit(np.vstack([np.ones(len(truth)), moved / spread[:, None]]), truth, weight, levels)
-        slopes = found[:, 1:] / spread
-        return {"coefficients": np.column_stack([found[:, 0] - np.sum(slopes * centre, axis=1), slopes])}
+        coefficients = _fit(np.vstack([np.ones(len(truth)), moved / spread[:, None]]), truth, weight, levels)
+        slopes = coefficients[:, 1:] / spread
+        return {"coefficients": np.column_stack([coefficients[:, 0] - np.sum(slopes * centre, axis=1), slopes])}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
@@ -114,9 +114,9 @@ class OneVsRest(Method):
         inner: Any = registry[parameters["each"]].method
         parts = _parts(parameters)
         demand_levels(len(parts), prediction)
-        found = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
-        total = np.sum(found, axis=1, keepdims=True)
-        return np.where(total > 0, found, 1.0) / np.where(total > 0, total, float(len(parts)))
+        mapped = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
+        total = np.sum(mapped, axis=1, keepdims=True)
+        return np.where(total > 0, mapped, 1.0) / np.where(total > 0, total, float(len(parts)))
 
     @staticmethod
     def clips(parameters: Parameters, prediction: Floats) -> int:
@@ -191,11 +191,11 @@ def _fit(design: Floats, truth: Wholes, weight: Floats, levels: int) -> Floats:
 
     Raises `Unfit` where the likelihood alone has no maximum: then the fit moves when the penalty is cut.
     """
-    found = _penalised(design, truth, weight, np.zeros((levels - 1, len(design))), RIDGE)
-    freer = _penalised(design, truth, weight, found, RIDGE / 100)
-    if np.max(np.abs(_predictor(freer - found, design))) > 0.1:
+    coefficients = _penalised(design, truth, weight, np.zeros((levels - 1, len(design))), RIDGE)
+    less_penalised = _penalised(design, truth, weight, coefficients, RIDGE / 100)
+    if np.max(np.abs(_predictor(less_penalised - coefficients, design))) > 0.1:
         raise Unfit("some levels can be told apart without error, so the likelihood has no maximum")
-    return found
+    return coefficients
 
 
 def _penalised(design: Floats, truth: Wholes, weight: Floats, start: Floats, ridge: float) -> Floats:
@@ -226,10 +226,10 @@ def _half(penalty: Floats, place: Floats) -> float:
 def _information(design: Floats, chance: Floats, weight: Floats) -> Floats:
     """Return the information about coefficients, [(K - 1) k, (K - 1) k], level by level."""
     free, width = len(chance) - 1, len(design)
-    found = np.empty((free, width, free, width))
-    for one in range(free):
-        for two in range(one + 1):
-            bent = weight * chance[one] * ((one == two) - chance[two])
+    information = np.empty((free, width, free, width))
+    for first in range(free):
+        for second in range(first + 1):
+            bent = weight * chance[first] * ((first == second) - chance[second])
             block = np.array([np.sum(bent * column * design, axis=1) for column in design])
-            found[one, :, two], found[two, :, one] = block, block
-    return found.reshape(free * width, free * width)
+            information[first, :, second], information[second, :, first] = block, block
+    return information.reshape(free * width, free * width)

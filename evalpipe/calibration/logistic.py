@@ -194,8 +194,8 @@ def _without_negative(columns: Floats, table: Events, *, intercept: bool) -> tup
     """
     alone = []
     for kept in (0, 1):
-        found = logistic_fit(columns[[kept]], table.events, table.others, intercept=intercept)
-        start, slope = (found[0], found[1]) if intercept else (0.0, found[0])
+        coefficients = logistic_fit(columns[[kept]], table.events, table.others, intercept=intercept)
+        start, slope = (coefficients[0], coefficients[1]) if intercept else (0.0, coefficients[0])
         chance = expit(start + slope * columns[kept])
         gain = np.sum(columns[1 - kept] * (table.events - table.total * chance))
         alone.append((start, max(slope, 0.0)))

@@ -41,19 +41,19 @@ def maximise(
         gain = float(np.sum(gradient * step))
         if gain <= SETTLED * weight:
             return place + step
-        found, best = _climbed(value, place, step, best)
-        if found is place:
+        higher, best = _climbed(value, place, step, best)
+        if higher is place:
             break
-        place = found
+        place = higher
     return place
 
 
 def _climbed(value: Callable[[Floats], float], place: Floats, step: Floats, best: float) -> tuple[Floats, float]:
     """Return the first of ever shorter steps at which the value has not fallen, beyond the last bits of its sums."""
     for _ in range(HALVINGS):
-        found = value(place + step)
-        if found >= best - 1e-13 * abs(best):
-            return place + step, found
+        reached = value(place + step)
+        if reached >= best - 1e-13 * abs(best):
+            return place + step, reached
         step = step / 2
     return place, best
 
@@ -67,16 +67,16 @@ def solve(matrix: Floats, right: Floats) -> Floats:
     if not np.all(scale > 0):
         raise Unfit("the predictions do not determine all coefficients")
     left = matrix / np.multiply.outer(scale, scale)
-    found = (right.T / scale).T
+    solution = (right.T / scale).T
     for j in range(len(left)):
         if left[j, j] <= 1e-14:
             raise Unfit("the predictions do not determine all coefficients")
         share = left[j + 1 :, j] / left[j, j]
         left[j + 1 :, j:] -= np.multiply.outer(share, left[j, j:])
-        found[j + 1 :] -= np.multiply.outer(share, found[j])
+        solution[j + 1 :] -= np.multiply.outer(share, solution[j])
     for j in reversed(range(len(left))):
-        found[j] = (found[j] - np.sum(left[j, j + 1 :] * found[j + 1 :].T, axis=-1)) / left[j, j]
-    return np.asarray((found.T / scale).T)
+        solution[j] = (solution[j] - np.sum(left[j, j + 1 :] * solution[j + 1 :].T, axis=-1)) / left[j, j]
+    return np.asarray((solution.T / scale).T)
 
 
 def log_likelihood(log_odds: Floats, events: Floats, others: Floats) -> float:

@@ -104,19 +104,19 @@ def events_by_log_odds(training: Training) -> Events:
     return table._replace(at=logit(table.at))
 
 
-def totals_of_events(training: Training, found: Runs) -> Events:
+def totals_of_events(training: Training, tied: Runs) -> Events:
     """Total events and others in runs of equal predictions; raises `Unfit` where all rows are events or none is."""
     event, weight = np.asarray(training.truth, bool), np.asarray(training.weight, float)
     if event.all() or not event.any():
         raise Unfit("all rows are events" if event.all() else "no row is an event")
-    return Events(found.at, found.totals(np.where(event, weight, 0.0)), found.totals(np.where(event, 0.0, weight)))
+    return Events(tied.at, tied.totals(np.where(event, weight, 0.0)), tied.totals(np.where(event, 0.0, weight)))
 
 
 def numbers_of(training: Training) -> Numbers:
     """Total weights and weighted truths at each distinct prediction."""
     truth, weight = np.asarray(training.truth, float), np.asarray(training.weight, float)
-    found = runs(training.prediction, truth, weight)
-    return Numbers(found.at, found.totals(weight * truth), found.totals(weight))
+    tied = runs(training.prediction, truth, weight)
+    return Numbers(tied.at, tied.totals(weight * truth), tied.totals(weight))
 
 
 def demand_distinct(at: Floats, least: int, purpose: str) -> None:

@@ -91,12 +91,12 @@ SLACK = 1e-6
 
 def _given(shares: Any, name: str, levels: int) -> Floats:
     """Return the share of each level, of two the event first."""
-    found = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
-    if len(found) != levels:
-        raise Unfit(f"'{name}' has {len(found)} shares, and there are {levels} levels")
-    if abs(found.sum() - 1) > SLACK or found.min() <= 0:
+    given = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
+    if len(given) != levels:
+        raise Unfit(f"'{name}' has {len(given)} shares, and there are {levels} levels")
+    if abs(given.sum() - 1) > SLACK or given.min() <= 0:
         raise Unfit(f"the shares of '{name}' are not above 0 with a sum of 1")
-    return np.asarray(found / found.sum())
+    return np.asarray(given / given.sum())
 
 
 def _observed(training: Training, levels: int) -> Floats:

@@ -51,9 +51,9 @@ class LogisticSpline(OnEither):
     @staticmethod
     def fit(training: Training, *, on: On = "probability", knots: Knots = 10) -> Parameters:
         """Fit the curve."""
-        found = smooth(events_on(training, on), knots)
-        value = np.sum(found.smoother.basis[0] * found.curve, axis=1)
-        return {"on": on, "at": found.smoother.at, "log_odds": value, "lambda": found.power, "edf": found.edf}
+        fitted = smooth(events_on(training, on), knots)
+        value = np.sum(fitted.smoother.basis[0] * fitted.curve, axis=1)
+        return {"on": on, "at": fitted.smoother.at, "log_odds": value, "lambda": fitted.power, "edf": fitted.edf}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
@@ -83,9 +83,9 @@ def _curve_at(parameters: Parameters, places: Floats) -> Floats:
     pieces = np.sum(_pieces(knots) * value, axis=-1)
     width = np.diff(knots)
     share = (inside - knots[place]) / width[place]
-    found = sum(pieces[place, power] * share**power for power in range(4))
+    heights = sum(pieces[place, power] * share**power for power in range(4))
     tilt = (pieces[0, 1] / width[0], np.sum(pieces[-1] * np.arange(4)) / width[-1])
-    return np.asarray(found + np.minimum(x, 0) * tilt[0] + np.maximum(x - 1, 0) * tilt[1])
+    return np.asarray(heights + np.minimum(x, 0) * tilt[0] + np.maximum(x - 1, 0) * tilt[1])
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class Smooth:
         knots, pieces = self.smoother.at, self.smoother.basis[1]
         place = np.clip(np.searchsorted(knots, at, side="right") - 1, 0, len(knots) - 2)
         share = ((at - knots[place]) / np.diff(knots)[place])[:, None]
-        one, two, three, four = np.moveaxis(pieces[place], 1, 0)
-        return np.asarray(one + share * (two + share * (three + share * four)))
+        constant, linear, square, cubic = np.moveaxis(pieces[place], 1, 0)
+        return np.asarray(constant + share * (linear + share * (square + share * cubic)))
 
 
 def smooth(table: Events, knots: int = 10) -> Smooth:
@@ -179,11 +179,11 @@ def _pieces(knots: Floats) -> Floats:
 
     A piece is a cubic of the share of the way from its left to its right knot.
     """
-    bends, width, one = _bends(knots)[0], np.diff(knots)[:, None], np.eye(len(knots))
+    bends, width, unit = _bends(knots)[0], np.diff(knots)[:, None], np.eye(len(knots))
     sixth = width**2 / 6
     left, right = bends[:-1], bends[1:]
-    rise = one[1:] - one[:-1] - sixth * (2 * left + right)
-    return np.stack([one[:-1], rise, 3 * sixth * left, sixth * (right - left)], axis=1)
+    rise = unit[1:] - unit[:-1] - sixth * (2 * left + right)
+    return np.stack([unit[:-1], rise, 3 * sixth * left, sixth * (right - left)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -233,17 +233,17 @@ class _Smoother:
 
     def log_odds(self, curve: Floats) -> Floats:
         """Return the curve at each prediction, [m]."""
-        one, two, three, four = np.sum(self.basis[1] * curve, axis=-1).T
+        constant, linear, square, cubic = np.sum(self.basis[1] * curve, axis=-1).T
         place, share = self.place, self.share
-        return np.asarray(one[place] + share * (two[place] + share * (three[place] + share * four[place])))
+        return np.asarray(constant[place] + share * (linear[place] + share * (square[place] + share * cubic[place])))
 
     def moments(self, values: Floats, most: int) -> Floats:
         """Total values [m] times powers up to ``most`` of the share, within each piece: [most + 1, pieces]."""
-        found, product = [], values
+        totals, product = [], values
         for _ in range(most + 1):
-            found.append(np.add.reduceat(product, self.starts))
+            totals.append(np.add.reduceat(product, self.starts))
             product = product * self.share
-        return np.array(found)
+        return np.array(totals)
 
     def information(self, bent: Floats, pieces: Floats) -> Floats:
         """Return the total over predictions of ``bent`` [m] times the products of coordinates there, [k, k]."""
@@ -273,9 +273,9 @@ class _Smoother:
             gradient = np.sum(pieces * missed[..., None], axis=(0, 1)) - size * curve
             return Slope(gradient, information(curve) + np.diag(size))
 
-        found = maximise(value, slope, np.zeros(len(size)) if start is None else start, self.weight)
-        bend = information(found)
-        return found, float(np.trace(solve(bend + np.diag(size), bend)))
+        coordinates = maximise(value, slope, np.zeros(len(size)) if start is None else start, self.weight)
+        bend = information(coordinates)
+        return coordinates, float(np.trace(solve(bend + np.diag(size), bend)))
 
     def best(self) -> float:
         """Return the penalty of least unbiased risk: the best of a coarse search, then a bounded one about it.
@@ -289,7 +289,7 @@ class _Smoother:
             risk, curve = self.risk(float(penalty), start)
             start = start if curve is None else curve
             tried.append((risk, float(penalty), start))
-        risk, middle, start = min(tried, key=lambda one: one[0])
+        risk, middle, start = min(tried, key=lambda attempt: attempt[0])
         if risk == math.inf:
             raise Unfit("the predictions do not determine all coefficients")
         bounds = (max(middle - STRIDE, WEAKEST), min(middle + STRIDE, STRONGEST))

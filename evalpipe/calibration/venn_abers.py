@@ -70,9 +70,9 @@ def levels(events: Floats, total: Floats) -> Floats:
     points = list(zip(np.cumsum(total).tolist(), np.cumsum(events).tolist(), strict=True))
     left: Point = (-1.0, -1.0)
     stack = _minorant([left, *points])
-    found = []
+    slopes = []
     for point in points:
-        found.append(_slope(stack[-1], stack[-2]))
+        slopes.append(_slope(stack[-1], stack[-2]))
         left = (point[0] - 1.0, point[1] - 1.0)
         if len(stack) > 1 and not _turns_left(stack[-1], left, stack[-2]):
             continue
@@ -80,7 +80,7 @@ def levels(events: Floats, total: Floats) -> Floats:
         while len(stack) > 1 and not _turns_left(left, stack[-1], stack[-2]):
             stack.pop()
         stack.append(left)
-    return np.minimum(np.maximum.accumulate(found), 1.0)
+    return np.minimum(np.maximum.accumulate(slopes), 1.0)
 
 
 def _minorant(points: list[Point]) -> list[Point]:
@@ -93,10 +93,11 @@ def _minorant(points: list[Point]) -> list[Point]:
     return kept[::-1]
 
 
-def _slope(one: Point, two: Point) -> float:
-    return (two[1] - one[1]) / (two[0] - one[0])
+def _slope(first: Point, second: Point) -> float:
+    """Return the slope of the line through two points."""
+    return (second[1] - first[1]) / (second[0] - first[0])
 
 
-def _turns_left(one: Point, two: Point, three: Point) -> bool:
+def _turns_left(first: Point, second: Point, third: Point) -> bool:
     """Tell whether the way from the first point over the second to the third turns left, so the second lies below."""
-    return (two[0] - one[0]) * (three[1] - two[1]) > (two[1] - one[1]) * (three[0] - two[0])
+    return (second[0] - first[0]) * (third[1] - second[1]) > (second[1] - first[1]) * (third[0] - second[0])

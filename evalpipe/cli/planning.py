@@ -22,18 +22,18 @@ def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
     """Run steps 1 and 2; print that all is well, with the warnings of the spec, or raise every fault."""
     from evalpipe.run import plan
 
-    made = plan(path, overrides)
+    planned = plan(path, overrides)
     if form == "json":
-        problems = [problem.as_dict() for problem in made.warnings]
+        problems = [problem.as_dict() for problem in planned.warnings]
         click.echo(json.dumps({"ok": True, "exit_code": 0, "problems": problems}, indent=1, ensure_ascii=False))
         return
-    for problem in made.warnings if form == "github" else ():
+    for problem in planned.warnings if form == "github" else ():
         click.echo(annotation(problem))
-    print_warnings(made)
-    evaluated = sum(dataset.role == "evaluate" for dataset in made.datasets)
+    print_warnings(planned)
+    evaluated = sum(dataset.role == "evaluate" for dataset in planned.datasets)
     shown = STDIN if path == "-" else path
     click.echo(
-        f"ok: {shown}: {count(len(made.models), 'model')}, {count(len(made.metrics), 'measure')}, "
+        f"ok: {shown}: {count(len(planned.models), 'model')}, {count(len(planned.metrics), 'measure')}, "
         f"{count(evaluated, 'dataset')} to evaluate"
     )
 
@@ -53,9 +53,9 @@ def print_plan(path: str, overrides: Sequence[str], form: str) -> None:
     """Print the plan as text or JSON."""
     from evalpipe.run import plan
 
-    made = plan(path, overrides)
-    print_warnings(made)
-    click.echo(json.dumps(plan_document(made), indent=1, ensure_ascii=False) if form == "json" else _text(made))
+    planned = plan(path, overrides)
+    print_warnings(planned)
+    click.echo(json.dumps(plan_document(planned), indent=1, ensure_ascii=False) if form == "json" else _text(planned))
 
 
 def _text(plan: Plan) -> str:
@@ -67,9 +67,9 @@ def _text(plan: Plan) -> str:
         lines += [f"  where {dataset['where']}"] if dataset["where"] else []
         lines.append(f"  reads {', '.join(dataset['columns'])}")
         lines += [
-            f"  reads {', '.join(held['columns'])} of {model} from {', '.join(held['files'])}, rows matched "
-            + _matched(plan.id, held["compared"])
-            for model, held in dataset["predictions"].items()
+            f"  reads {', '.join(source['columns'])} of {model} from {', '.join(source['files'])}, rows matched "
+            + _matched(plan.id, source["compared"])
+            for model, source in dataset["predictions"].items()
         ]
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     measures = count(len(plan.metrics), "measure")
@@ -89,10 +89,10 @@ def _text(plan: Plan) -> str:
 
 def _left_out(rows: Sequence[dict[str, str]]) -> list[str]:
     """Say which measures a model cannot serve, and why."""
-    found: dict[tuple[str, str], list[str]] = {}
+    unserved: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        found.setdefault((row["model"], row["reason"]), []).append(row["metric"])
-    lines = [f"not for {model}, as {reason}: {', '.join(names)}" for (model, reason), names in found.items()]
+        unserved.setdefault((row["model"], row["reason"]), []).append(row["metric"])
+    lines = [f"not for {model}, as {reason}: {', '.join(names)}" for (model, reason), names in unserved.items()]
     return ["", *lines] if lines else []
 
 

@@ -31,8 +31,8 @@ def values(summary: Summary, entry: MetricPlan, drawn: Floats | None = None) -> 
         shares = drawn
     if shares is None:
         return _values(summary, entry)
-    found, lacking = _values(summary.at(shares), entry), summary.lacks(shares)
-    return np.where(lacking.reshape(lacking.shape + (1,) * (found.ndim - lacking.ndim)), np.nan, found)
+    estimate, lacking = _values(summary.at(shares), entry), summary.lacks(shares)
+    return np.where(lacking.reshape(lacking.shape + (1,) * (estimate.ndim - lacking.ndim)), np.nan, estimate)
 
 
 def weighed(summary: Summary, entry: MetricPlan) -> Summary:
@@ -45,18 +45,18 @@ def _values(summary: Summary, entry: MetricPlan) -> Floats:
         return summary.value(entry.metric, entry.params)
     if entry.average == "micro":
         return summary.pooled.value(entry.metric, entry.of_class[0])
-    found = by_class(summary, entry)
-    return found if entry.average == "none" else brought_together(found, summary("occurring"), entry.average)
+    of_classes = by_class(summary, entry)
+    return of_classes if entry.average == "none" else brought_together(of_classes, summary("occurring"), entry.average)
 
 
 def by_class(summary: Summary, entry: MetricPlan) -> Floats:
     """Return a measure's value for each class against the rest, [..., K]."""
     pairs = zip(summary.classes, entry.of_class, strict=True)
-    return np.stack([one.value(entry.metric, options) for one, options in pairs], axis=-1)
+    return np.stack([against_rest.value(entry.metric, options) for against_rest, options in pairs], axis=-1)
 
 
-def brought_together(found: Floats, occurring: Floats, average: str) -> Floats:
+def brought_together(of_classes: Floats, occurring: Floats, average: str) -> Floats:
     """Return the mean over the classes that have a value, plain ("macro") or by their true weight; NaN without any."""
-    size = np.ones_like(found) if average == "macro" else occurring
-    size = np.where(np.isnan(found), 0.0, size)
-    return ratio((np.nan_to_num(found) * size).sum(axis=-1), size.sum(axis=-1))
+    size = np.ones_like(of_classes) if average == "macro" else occurring
+    size = np.where(np.isnan(of_classes), 0.0, size)
+    return ratio((np.nan_to_num(of_classes) * size).sum(axis=-1), size.sum(axis=-1))

@@ -138,9 +138,9 @@ def _joined_scores(
 def _cells(sample: Sample, grid: list[Wholes]) -> dict[str, Wholes]:
     """Return the cell of each row's score, by model: a variant's are those of its original, in each fold apart."""
     scored = (name for name, model in _originals(sample).items() if model.score is not None)
-    found = dict(zip(scored, grid, strict=True))
+    cells_of = dict(zip(scored, grid, strict=True))
     for name, model in sample.models.items():
-        if model.source is not None and model.source in found:
-            cells = found[model.source]
-            found[name] = cells if model.folds is None else joint(cells, model.folds)[0]
-    return found
+        if model.source is not None and model.source in cells_of:
+            original = cells_of[model.source]
+            cells_of[name] = original if model.folds is None else joint(original, model.folds)[0]
+    return cells_of

@@ -106,8 +106,8 @@ def estimates(scope: Scope, entry: MetricPlan, replicates: Replicates) -> Iterat
         estimate, used = averaged(scope, entry, drawn)
         yield _estimate(scope, entry, estimate, None if blind is None else float(blind), used=used)
         return
-    for k, (level, one) in enumerate(zip(sample.levels, summary.classes, strict=True)):
-        estimate = limited(scope, one, entry, drawn.of_class(k), k)
+    for k, (level, against_rest) in enumerate(zip(sample.levels, summary.classes, strict=True)):
+        estimate = limited(scope, against_rest, entry, drawn.of_class(k), k)
         yield _estimate(scope, entry, estimate, None if blind is None else float(blind[k]), level=level)
 
 

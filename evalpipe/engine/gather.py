@@ -78,10 +78,10 @@ def _models(plan: Plan) -> list[ModelSummary]:
 
 def _methods(plan: Plan) -> dict[str, str]:
     """Say how the intervals of each metric are made; where averages differ in that, each in turn."""
-    found: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for entry in plan.metrics:
-        found.setdefault(entry.metric.name, []).append(f"{entry.method}: {entry.reason}")
-    return {name: "; ".join(dict.fromkeys(said)) for name, said in found.items()}
+        reasons.setdefault(entry.metric.name, []).append(f"{entry.method}: {entry.reason}")
+    return {name: "; ".join(dict.fromkeys(of_metric)) for name, of_metric in reasons.items()}
 
 
 def _describe(plan: Plan, metric: Metric) -> MetricSummary:
@@ -100,8 +100,8 @@ def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
     if metric.matrix is None:
         return {}
     size = len(plan.outcome.levels)
-    found = (metric.matrix(entry.params, size) for entry in plan.metrics if entry.metric is metric)
-    return {title: values.tolist() for title, values in found}
+    matrices = (metric.matrix(entry.params, size) for entry in plan.metrics if entry.metric is metric)
+    return {title: values.tolist() for title, values in matrices}
 
 
 def _method(plan: Plan, evaluation: Evaluation) -> Method:

@@ -142,9 +142,9 @@ class Independent:
             return metric(*[self(name, options) for name in metric.statistics], **options)
         if metric.name in SQUARES:
             return np.asarray(SQUARES[metric.name](Summary(self.rows, self.weights)))
-        found, chance = self._tables(metric, options)
-        known = ~np.isnan(found)
-        return ratio((chance[known] * found[known]).sum(), chance[known].sum())
+        table_values, chance = self._tables(metric, options)
+        known = ~np.isnan(table_values)
+        return ratio((chance[known] * table_values[known]).sum(), chance[known].sum())
 
     def always_defined(self, metric: Metric, options: Mapping[str, Any]) -> bool:
         """Tell whether a metric has a value in every pairing."""

@@ -50,7 +50,7 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPl
         rows = summary.rows.taken(np.repeat(np.arange(len(summary.weights)), summary.weights.astype(np.intp)))
         summary, weighted = Summary(rows, np.ones(len(rows.truth))), False
     pairings = (_pairing(plan, sample, summary, number, weighted=weighted) for number in range(PERMUTATIONS))
-    drawn = np.stack([values(Summary(summary.rows.paired(each), summary.weights), entry) for each in pairings])
+    drawn = np.stack([values(Summary(summary.rows.paired(pairing), summary.weights), entry) for pairing in pairings])
     known = ~np.isnan(drawn)
     return ratio(np.where(known, drawn, 0.0).sum(axis=0), known.sum(axis=0))
 

@@ -27,8 +27,8 @@ def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
     seen = [(summary, entry.params)]
     if entry.of_class and entry.average != "none":
         seen = list(zip(summary.classes, entry.of_class, strict=True))
-    gaps = [one.gaps(entry.metric, params) for one, params in seen]
-    bins = max(int(np.count_nonzero(each.events + each.others > 0)) for each in gaps)
+    gaps = [against.gaps(entry.metric, params) for against, params in seen]
+    bins = max(int(np.count_nonzero(gap.events + gap.others > 0)) for gap in gaps)
     if units >= least * bins:
         return None
     fewer = "bins" if entry.metric.interval == "gaps" else "digits"

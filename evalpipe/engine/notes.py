@@ -120,16 +120,16 @@ def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[War
 
 def _slices(where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
     """Say once of all slices how many numbers are not to be trusted, or do not exist."""
-    for status, said in (("degenerate", "do not trust their intervals"), ("undefined", "they have no value")):
-        held = [row for row in estimates if row.slice is not None and row.status == status]
-        if held:
-            slices = len({tuple((row.slice or {}).items()) for row in held})
-            numbers = f"{len(held):,} {'number' if len(held) == 1 else 'numbers'}"
+    for status, advice in (("degenerate", "do not trust their intervals"), ("undefined", "they have no value")):
+        affected = [row for row in estimates if row.slice is not None and row.status == status]
+        if affected:
+            slices = len({tuple((row.slice or {}).items()) for row in affected})
+            numbers = f"{len(affected):,} {'number' if len(affected) == 1 else 'numbers'}"
             yield Warned(
                 code=f"{status}-slices",
                 message=f"{where}: {numbers} in {slices:,} {'slice' if slices == 1 else 'slices'} "
-                f"{'is' if len(held) == 1 else 'are'} {status}; "
-                f"{said}, and the tables of slices give the reason of each",
+                f"{'is' if len(affected) == 1 else 'are'} {status}; "
+                f"{advice}, and the tables of slices give the reason of each",
             )
 
 

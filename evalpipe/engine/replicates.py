@@ -93,7 +93,7 @@ class _Task:
 
     def block(self, number: int, size: int) -> dict[Any, Floats]:
         """Return the replicates of one block, by what they are of."""
-        found: dict[Any, list[Floats]] = defaultdict(list)
+        drawn_values: dict[Any, list[Floats]] = defaultdict(list)
         seed = self.plan.seed
         grouped = stream(seed, "folds", self.sample.dataset, number)
         priors, first = self._priors(number, size), 0
@@ -102,19 +102,19 @@ class _Task:
             first += len(counts)
             for (model, subset), chosen, summary in self._summaries(draws):
                 drawn = prior[chosen] if len(priors) else None
-                self._add(found, model, subset, summary, None if scale is None else scale[chosen], drawn)
+                self._add(drawn_values, model, subset, summary, None if scale is None else scale[chosen], drawn)
             for drawn in counts if self.with_errors else ():
                 for key, square in self._squares(drawn, grouped):
-                    found["error", *key].append(np.sqrt(square)[None])
-        return {key: np.concatenate(values) for key, values in found.items()}
+                    drawn_values["error", *key].append(np.sqrt(square)[None])
+        return {key: np.concatenate(values) for key, values in drawn_values.items()}
 
     @cached_property
     def stacks(self) -> list[tuple[list[tuple[str, int]], Stack]]:
         """The views in stacks of subsets that share no rows: all rows, and the slices of each slicing."""
-        held: dict[Any, list[tuple[str, int]]] = defaultdict(list)
+        keys_of: dict[Any, list[tuple[str, int]]] = defaultdict(list)
         for model, subset in self.views:
-            held[model, self.apart.get(subset, (subset,))].append((model, subset))
-        return [(keys, Stack(tuple(self.views[key] for key in keys))) for keys in held.values()]
+            keys_of[model, self.apart.get(subset, (subset,))].append((model, subset))
+        return [(keys, Stack(tuple(self.views[key] for key in keys))) for keys in keys_of.values()]
 
     def _summaries(self, draws: Draws) -> Iterator[tuple[tuple[str, int], slice, Summary]]:
         """Yield the statistics of each view in batches of replicates."""
@@ -131,14 +131,15 @@ class _Task:
         return stream(self.plan.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
 
     def _add(
-        self, found: dict[Any, list[Floats]], model: str, subset: int, summary: Summary, scale: Floats | None,
+        self, drawn_values: dict[Any, list[Floats]], model: str, subset: int, summary: Summary, scale: Floats | None,
         prior: Floats | None,
     ) -> None:
+        """Add the values of a subset's measures, and of its curves where it is all rows, to those of the block."""
         for i in self.wanted:
-            found["metric", model, subset, i].append(_value(summary, self.plan.entries[i], scale, prior))
+            drawn_values["metric", model, subset, i].append(_value(summary, self.plan.entries[i], scale, prior))
         if subset == 0:
             for name, heights in self._curves(model, summary):
-                found["curve", model, name].append(heights)
+                drawn_values["curve", model, name].append(heights)
 
     def _curves(self, model: str, summary: Summary) -> Iterator[tuple[str, Floats]]:
         """Yield the heights of the curves that have limits from replicates."""
@@ -174,13 +175,13 @@ class _Task:
     def left_out(self) -> dict[Key, Floats]:
         """Return the values of the metrics whose limits need a jackknife with each group of units left out in turn."""
         wanted = self._needing("jackknife")
-        found: dict[Key, list[Floats]] = defaultdict(list)
+        left_out_values: dict[Key, list[Floats]] = defaultdict(list)
         generator = stream(self.plan.seed, "jackknife", self.sample.dataset)
         for counts in jackknife_counts(self.design, generator) if wanted else ():
             for (model, subset), _, summary in self._summaries(Draws(counts)):
                 for i in wanted:
-                    found[model, subset, i].append(values(summary, self.plan.entries[i]))
-        return {key: np.concatenate(values) for key, values in found.items()}
+                    left_out_values[model, subset, i].append(values(summary, self.plan.entries[i]))
+        return {key: np.concatenate(values) for key, values in left_out_values.items()}
 
     @cached_property
     def with_errors(self) -> tuple[int, ...]:
@@ -200,18 +201,18 @@ class _Task:
         for (model, subset), seen in self.views.items():
             summary = Summary(seen.rows, seen.weights(left))
             for i in self.with_errors:
-                found = values(summary, self.plan.entries[i])
-                square = ((found - found.mean(axis=0)) ** 2).sum(axis=0)
+                fold_values = values(summary, self.plan.entries[i])
+                square = ((fold_values - fold_values.mean(axis=0)) ** 2).sum(axis=0)
                 yield (model, subset, i), np.asarray((FOLDS - 1) / FOLDS * square)
 
     def own_errors(self) -> dict[Key, Floats]:
         """Return the standard errors of the values whose limits need them."""
         generator = stream(self.plan.seed, "folds", self.sample.dataset)
-        found: dict[Key, list[Floats]] = defaultdict(list)
+        squares_of: dict[Key, list[Floats]] = defaultdict(list)
         for _ in range(TIMES if self.with_errors else 0):
             for key, square in self._squares(self.base[0], generator):
-                found[key].append(square)
-        return {key: np.sqrt(np.mean(squares, axis=0)) for key, squares in found.items()}
+                squares_of[key].append(square)
+        return {key: np.sqrt(np.mean(squares, axis=0)) for key, squares in squares_of.items()}
 
 
 def draw(
@@ -317,10 +318,10 @@ def design(plan: Plan, sample: Sample) -> Design:
 
 def _value(summary: Summary, entry: MetricPlan, scale: Floats | None, prior: Floats | None) -> Floats:
     """Return a metric's value [b, ...], at a drawn ``prior`` [b, K], times ``scale`` [b] if it grows with the rows."""
-    found = values(summary, entry, prior)
+    replicates = values(summary, entry, prior)
     if scale is None or not entry.metric.extensive:
-        return found
-    return found * scale.reshape(scale.shape + (1,) * (found.ndim - 1))
+        return replicates
+    return replicates * scale.reshape(scale.shape + (1,) * (replicates.ndim - 1))
 
 
 def _shift(plan: Plan, summary: Summary, i: int, gridded: Floats) -> Floats:

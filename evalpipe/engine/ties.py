@@ -30,9 +30,9 @@ def apart(values: Floats, ranking: Floats) -> Floats:
     up = np.maximum.accumulate(steps[:low] - place[:low]) + place[:low]
     down = (np.minimum.accumulate((steps - place)[:low - 1 if low else None:-1]) + place[:low - 1 if low else None:-1])
     moved = np.maximum.accumulate(_values(np.concatenate([up, down[::-1]])))
-    found = np.empty_like(value)
-    found[order] = moved[np.cumsum(new) - 1]
-    return found
+    untied = np.empty_like(value)
+    untied[order] = moved[np.cumsum(new) - 1]
+    return untied
 
 
 def _steps(values: Floats) -> Wholes:

@@ -173,7 +173,7 @@ def _of_score(away: float, variance: float, size: float) -> float:
 
 def _inverted(p: Callable[[float], float], value: float, level: float, ends: Limits) -> Limits:
     """Return the differences below and above the value whose p-value is 1 - level, or the ends of their range."""
-    found = []
+    limits = []
     for end in ends:
         inside, outside = value, end
         if p(end) >= 1 - level:
@@ -181,8 +181,8 @@ def _inverted(p: Callable[[float], float], value: float, level: float, ends: Lim
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2
             inside, outside = (middle, outside) if p(middle) >= 1 - level else (inside, middle)
-        found.append(inside)
-    return found[0], found[1]
+        limits.append(inside)
+    return limits[0], limits[1]
 
 
 def p_of_verdict(contrast: Contrast, margin: float) -> float:

@@ -181,10 +181,10 @@ def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterato
         drawn = np.repeat(np.arange(units), counts)[generator.permutation(total)]
         ends = np.arange(folds + 1) * total // folds
         for first in range(0, folds, batch):
-            held = ends[first : first + batch + 1]
-            fold = np.repeat(np.arange(len(held) - 1), np.diff(held))
-            cell = fold * units + drawn[held[0] : held[-1]]
-            yield np.bincount(cell, minlength=(len(held) - 1) * units).reshape(-1, units)
+            fold_ends = ends[first : first + batch + 1]
+            fold = np.repeat(np.arange(len(fold_ends) - 1), np.diff(fold_ends))
+            cell = fold * units + drawn[fold_ends[0] : fold_ends[-1]]
+            yield np.bincount(cell, minlength=(len(fold_ends) - 1) * units).reshape(-1, units)
         return
     shares = _shares(generator, counts, folds)
     while rows := list(islice(shares, batch)):

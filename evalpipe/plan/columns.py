@@ -55,7 +55,7 @@ def shared(spec: Spec, model: str, dataset: Table, predictions: Table) -> tuple[
     return () if spec.id is not None else tuple(
         column for column, kind in predictions.columns.items()
         if column in dataset.columns and column not in predicted
-        and not any(held.startswith(_NESTED) for held in (kind, dataset.columns[column]))
+        and not any(dtype.startswith(_NESTED) for dtype in (kind, dataset.columns[column]))
     )
 
 

@@ -75,9 +75,9 @@ class MetricPlan:
     def under(self, shares: Any) -> MetricPlan:
         """Return it with drawn shares [..., K] of the levels in place of the declared prevalence of its options."""
         names = [name for name, key in self.metric.from_spec.items() if key == "prevalence"]
-        one = dict.fromkeys(names, shares[..., 0])
-        each = tuple({**of, **dict.fromkeys(names, shares[..., k])} for k, of in enumerate(self.of_class))
-        return replace(self, params={**self.params, **one}, of_class=each)
+        first_share = dict.fromkeys(names, shares[..., 0])
+        class_options = tuple({**of, **dict.fromkeys(names, shares[..., k])} for k, of in enumerate(self.of_class))
+        return replace(self, params={**self.params, **first_share}, of_class=class_options)
 
 
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
@@ -111,10 +111,10 @@ def asked(spec: Spec) -> tuple[MetricPlan, ...]:
     choices = spec.metrics or standard_metrics(spec)
     listed = [entry for choice in (*choices, *_of_zone(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
-    found: list[MetricPlan] = []
+    distinct: list[MetricPlan] = []
     for entry in (*listed, *filter(None, goal_entries(spec)), *gates):
-        found += [entry] if entry not in found else []
-    return tuple(found)
+        distinct += [entry] if entry not in distinct else []
+    return tuple(distinct)
 
 
 def goal_entries(spec: Spec) -> tuple[MetricPlan | None, ...]:
@@ -149,9 +149,9 @@ def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
     params = {name: value for name, value in filled[0].items() if name not in differ}
     averages = (choice.averages or ("macro",)) if classes and entry.sees == "event" else (None,)
     for average, at in product(averages, choice.prevalences):
-        found = prior(spec, entry, choice, at)
-        method, reason = interval(spec, entry, average, filled[0], found)
-        yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else (), found)
+        priors = prior(spec, entry, choice, at)
+        method, reason = interval(spec, entry, average, filled[0], priors)
+        yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else (), priors)
 
 
 def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:

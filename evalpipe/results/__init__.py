@@ -95,15 +95,15 @@ class Results(Document):
     def from_json(cls, text: str, source: str = "results.json") -> Results:
         """Read results back; raises DataError when the text is not evalpipe's results."""
         try:
-            found = cls.model_validate_json(text)
+            results = cls.model_validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the document"
             raise _not_results(source, where, first["msg"].lower()) from None
-        endless = _endless(found.model_dump(mode="python", by_alias=True))
+        endless = _endless(results.model_dump(mode="python", by_alias=True))
         if endless is not None:
             raise _not_results(source, endless, "the number is too large, or not a number")
-        return found
+        return results
 
     @classmethod
     def read(cls, path: Path) -> Results:

@@ -39,12 +39,12 @@ class Shapes:
 
     def _step(self, schema: Schema, part: str | int) -> list[Schema]:
         if isinstance(part, int):
-            found = schema.get("items")
+            below = schema.get("items")
         elif part in schema.get("properties", {}):
-            found = schema["properties"][part]
+            below = schema["properties"][part]
         else:
-            found = next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties"))
-        return _alternatives(found, self.root) if isinstance(found, dict) else []
+            below = next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties"))
+        return _alternatives(below, self.root) if isinstance(below, dict) else []
 
     @property
     def keys(self) -> dict[str, Schema]:
@@ -75,7 +75,7 @@ def _alternatives(schema: Schema, root: Schema) -> list[Schema]:
     if "$ref" in schema:
         return _alternatives(root["$defs"][schema["$ref"].rsplit("/", 1)[1]], root)
     if "anyOf" in schema:
-        return [found for option in schema["anyOf"] for found in _alternatives(option, root)]
+        return [alternative for option in schema["anyOf"] for alternative in _alternatives(option, root)]
     return [] if schema.get("type") == "null" else [schema]
 
 

@@ -57,11 +57,11 @@ class Draft:
         return [level_text(level) for level in levels] if sound else []
 
     def entries(
-        self, held: Mapping[str, Entry] | Sequence[Entry] | None, *loc: str | int
+        self, listed: Mapping[str, Entry] | Sequence[Entry] | None, *loc: str | int
     ) -> Iterator[tuple[Loc, Entry]]:
         """Yield the entries of a mapping or a list at ``loc`` that can be read, each with its location."""
-        keys: Iterable[str | int] = held if isinstance(held, Mapping) else range(len(held or ()))
-        entries = held.values() if isinstance(held, Mapping) else held or ()
+        keys: Iterable[str | int] = listed if isinstance(listed, Mapping) else range(len(listed or ()))
+        entries = listed.values() if isinstance(listed, Mapping) else listed or ()
         pairs = zip(keys, entries, strict=True)
         yield from (((*loc, key), entry) for key, entry in pairs if self.readable(*loc, key))
 

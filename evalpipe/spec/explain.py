@@ -50,15 +50,15 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
         loc = existing(raw, tree)
         if tree.hidden(loc) or detail["type"] == NOT_A_METHOD:
             continue
-        found: Problem | None
+        problem: Problem | None
         if detail["type"] == "options_disagree":
-            found = tree.problem("options-disagree", detail["msg"], *loc, hint="change one of them")
+            problem = tree.problem("options-disagree", detail["msg"], *loc, hint="change one of them")
         elif detail["type"] in (UNNAMED, NOT_A_NAME, NOT_A_MEASURE):
-            found = _no_measure(tree, loc, detail["type"])
+            problem = _no_measure(tree, loc, detail["type"])
         else:
-            found = explainer.one(detail["type"], loc, raw[-1] if raw else "")
-        if found is not None:
-            problems.setdefault((loc, str(raw[-1]) if detail["type"] == "missing" else ""), found)
+            problem = explainer.one(detail["type"], loc, raw[-1] if raw else "")
+        if problem is not None:
+            problems.setdefault((loc, str(raw[-1]) if detail["type"] == "missing" else ""), problem)
     return list(problems.values())
 
 

@@ -51,15 +51,15 @@ def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str
     folders = {**layers.folders, **(source.origin.folders if isinstance(source, Spec) else {})}
     tree = flatten(root, path, folders, FILE if overrides else newest)
     draft = Draft(tree)
-    found = [*(explain(draft.error, tree, model_schema()) if draft.error else ()), *check(draft)]
+    reported = [*(explain(draft.error, tree, model_schema()) if draft.error else ()), *check(draft)]
     if not layers.complete:  # absent keys may well be in a file that could not be read
-        found = [problem for problem in found if problem.code != "missing-key"]
-    problems += [problem for problem in found if problem.severity == "error"]
+        reported = [problem for problem in reported if problem.code != "missing-key"]
+    problems += [problem for problem in reported if problem.severity == "error"]
     if problems:
         raise SpecError(*_ordered(problems, layers))
     spec = draft.spec
     spec._origin = tree.origin  # noqa: SLF001 - pydantic's private attributes are set so
-    spec._warnings = tuple(_ordered([problem for problem in found if problem.severity != "error"], layers))  # noqa: SLF001
+    spec._warnings = tuple(_ordered([problem for problem in reported if problem.severity != "error"], layers))  # noqa: SLF001
     return spec
 
 

@@ -81,8 +81,8 @@ def json_schema() -> Schema:
 def _with_measures(node: Any, forms: list[Any]) -> Any:
     """Put the forms of a measure wherever one is marked."""
     if isinstance(node, list):
-        found = [_with_measures(item, forms) for item in node]
-        return [one for item in found for one in (forms if item is forms else [item])]
+        items = [_with_measures(item, forms) for item in node]
+        return [form for item in items for form in (forms if item is forms else [item])]
     if not isinstance(node, dict):
         return node
     if node == {"$comment": MEASURE}:
@@ -127,10 +127,10 @@ def _for_files(node: Any) -> Any:
         about = {key: node[key] for key in ("title", "description", "default") if key in node}
         plain = {key: value for key, value in node.items() if key not in about}
         return {**about, "anyOf": [plain, {"$ref": "#/$defs/reference"}]}
-    made = {key: _inside(key, value) for key, value in node.items()}
-    if isinstance(made.get("patternProperties"), dict):
-        made["additionalProperties"] = False
-    return made
+    copied = {key: _inside(key, value) for key, value in node.items()}
+    if isinstance(copied.get("patternProperties"), dict):
+        copied["additionalProperties"] = False
+    return copied
 
 
 def _inside(word: str, value: Any) -> Any:
@@ -149,14 +149,14 @@ def _demands(node: Schema, defs: Schema) -> Schema:
     """Return only what a schema requires of mappings: a file that extends another is free of it."""
     if "$ref" in node:
         return _demands(defs[node["$ref"].rsplit("/", 1)[1]], defs)
-    found: Schema = {word: node[word] for word in _DEMANDS if word in node}
+    demands: Schema = {word: node[word] for word in _DEMANDS if word in node}
     for option in node.get("anyOf", ()):
-        found.update(_demands(option, defs))
+        demands.update(_demands(option, defs))
     properties = {k: _demands(v, defs) for k, v in node.get("properties", {}).items() if k not in ("metrics", "metric")}
     properties = {key: value for key, value in properties.items() if value}
     inner = next((_demands(v, defs) for v in node.get("patternProperties", {}).values()), {})
     return {
-        **found,
+        **demands,
         **({"properties": properties} if properties else {}),
         **({"additionalProperties": inner} if inner else {}),
     }

@@ -27,13 +27,13 @@ def curve_heights(summary: Summary) -> dict[str, Floats]:
     """
     events, others = summary("events_from"), summary("others_from")
     tested = events + others
-    found, spared = ratio(events, events[..., :1]), ratio(others, others[..., :1])
+    sensitivity, false_positive_rate = ratio(events, events[..., :1]), ratio(others, others[..., :1])
     precision = ratio(events, tested, empty=1.0)
     both = (events[..., 0] > 0) & (others[..., 0] > 0)
     heights = {
-        "roc_band": _straight(spared, found),
-        "pr_band": _reached(found, precision),
-        "gain_band": _straight(ratio(tested, tested[..., :1]), found),
+        "roc_band": _straight(false_positive_rate, sensitivity),
+        "pr_band": _reached(sensitivity, precision),
+        "gain_band": _straight(ratio(tested, tested[..., :1]), sensitivity),
     }
     return {name: np.where(both[..., None], values, np.nan) for name, values in heights.items()}
 

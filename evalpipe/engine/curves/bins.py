@@ -30,8 +30,8 @@ def bin_edges(rows: Rows, strategy: str, weight: Floats | None) -> Floats:
         edges = np.arange(constants.BINS + 1) / constants.BINS
         inside = np.minimum(np.searchsorted(edges, rows.chance_at, side="right") - 1, constants.BINS - 1)
     else:
-        each = np.ones(len(rows.truth)) if weight is None else weight
-        inside = equal_weight(rows.by_score(each[rows.order]), constants.BINS)
+        case_weight = np.ones(len(rows.truth)) if weight is None else weight
+        inside = equal_weight(rows.by_score(case_weight[rows.order]), constants.BINS)
     lowest: Floats = rows.distinct[np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])]
     return lowest
 
@@ -40,9 +40,9 @@ def totals(rows: Rows, values: Floats, edges: Floats) -> Floats:
     """Total values at each distinct score [..., m] in each bin [..., bins]."""
     inside = np.searchsorted(edges, rows.distinct, side="right") - 1
     starts = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
-    found = np.zeros((*values.shape[:-1], len(edges)))
-    found[..., inside[starts]] = totals_of_runs(values, starts)
-    return found
+    binned = np.zeros((*values.shape[:-1], len(edges)))
+    binned[..., inside[starts]] = totals_of_runs(values, starts)
+    return binned
 
 
 def event_rates(summary: Summary, edges: Floats) -> Floats:

@@ -202,13 +202,13 @@ def isotonic(rows: CurveRows) -> Computed:
     ends = isotonic_ends(starts, len(at), rows.vertices)
     lower, upper = (np.full(len(ends), np.nan),) * 2 if drawn is None else pointwise_band(drawn, rows.plan.level)
     total = np.sum(events + others)
-    given, found, plain = (
+    given, calibrated, plain = (
         float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
     whole = len(isotonic_ends(starts, len(at), len(at)))
     points = calibration.SmoothPoints(
         probability=listed(at[ends]), event_rate=listed(fit[ends]), lower=listed(lower), upper=listed(upper))
     return points, calibration.IsotonicNotes(
-        miscalibration=max(given - found, 0.0), discrimination=max(plain - found, 0.0), uncertainty=plain,
+        miscalibration=max(given - calibrated, 0.0), discrimination=max(plain - calibrated, 0.0), uncertainty=plain,
         blocks=len(starts), method="none" if drawn is None else "percentile",
         points_of=whole if whole > len(ends) else None)
 
@@ -247,12 +247,12 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
 
     at, events, others = _by_probability(summary)
     total = events + others
-    found = np.full((*total.shape[:-1], len(places)), np.nan)
+    heights = np.full((*total.shape[:-1], len(places)), np.nan)
     for index in np.ndindex(total.shape[:-1]):
         kept = np.flatnonzero(total[index])
         if len(kept):
             weight = total[index][kept]
             level = isotonic_regression(events[index][kept] / weight, weights=weight).x
-            found[index] = interpolated(places, at[kept], level)
-    return found
+            heights[index] = interpolated(places, at[kept], level)
+    return heights
 

@@ -27,8 +27,8 @@ def net_benefits(summary: Summary) -> Floats:
     total = events[..., :1] + others[..., :1]
     nobody = np.zeros_like(total)
     place = np.searchsorted(summary.rows.chance_at, THRESHOLDS, side="left")
-    found, alarmed = (np.concatenate([values, nobody], axis=-1)[..., place] for values in (events, others))
-    return ratio(found - alarmed * ODDS, total)
+    caught, alarmed = (np.concatenate([values, nobody], axis=-1)[..., place] for values in (events, others))
+    return ratio(caught - alarmed * ODDS, total)
 
 
 @curve(NetBenefit, of=("event",), needs="probabilities")

@@ -28,8 +28,8 @@ def ranked(summary: Summary, groups: int, *, whole: bool) -> tuple[Floats, Float
     cuts = tested[..., :1] * np.arange(groups + 1) / groups
     cuts = np.ceil(np.round(cuts, 9)) if whole else cuts
     flat = zip(*(values.reshape(-1, values.shape[-1]) for values in (cuts, tested, events)), strict=True)
-    found = [np.interp(at, np.r_[0.0, x[::-1]], np.r_[0.0, y[::-1]]) for at, x, y in flat]
-    return cuts, np.reshape(found, cuts.shape)
+    captured = [np.interp(at, np.r_[0.0, x[::-1]], np.r_[0.0, y[::-1]]) for at, x, y in flat]
+    return cuts, np.reshape(captured, cuts.shape)
 
 
 def gain_table(summary: Summary, *, whole: bool) -> dict[str, Floats]:
@@ -40,10 +40,10 @@ def gain_table(summary: Summary, *, whole: bool) -> dict[str, Floats]:
     ``cumulative_*`` the shares up to and with it; ``lift`` and ``cumulative_lift`` against random order; ``separation``
     the cumulative share of events less that of non-events, whose largest is near the K-S statistic.
     """
-    cuts, found = ranked(summary, constants.GAIN_GROUPS, whole=whole)
-    total, events = cuts[-1], found[-1]
-    shares = {"population": cuts / total, "captured": found / events, "others": ratio(cuts - found, total - events)}
-    population, captured, expected = np.diff(cuts), np.diff(found), np.diff(cuts) * events / total
+    cuts, caught = ranked(summary, constants.GAIN_GROUPS, whole=whole)
+    total, events = cuts[-1], caught[-1]
+    shares = {"population": cuts / total, "captured": caught / events, "others": ratio(cuts - caught, total - events)}
+    population, captured, expected = np.diff(cuts), np.diff(caught), np.diff(cuts) * events / total
     return {
         "group": np.arange(1.0, constants.GAIN_GROUPS + 1),
         "population": population,

@@ -102,9 +102,9 @@ def _of_numbers(compute: Callable[[Residuals, CurveRows], Computed | None]) -> C
 def residual_quantiles(gathered: Residuals, rows: CurveRows) -> Computed:
     """Compute the deciles of residuals and of absolute residuals."""
     total = gathered.cells.weight.sum()
-    each = np.count_nonzero(rows.summary.weights) / total if rows.sample.weight_kind == "importance" else 1.0
+    rows_per_weight = np.count_nonzero(rows.summary.weights) / total if rows.sample.weight_kind == "importance" else 1.0
     plain, absolute = (
-        interpolated(values, weight * each, SHARES) for values, weight in (gathered.plain, gathered.sizes))
+        interpolated(values, weight * rows_per_weight, SHARES) for values, weight in (gathered.plain, gathered.sizes))
     points = residuals.ResidualQuantilePoints(
         share=listed(SHARES), residual=listed(plain), absolute_residual=listed(absolute))
     return points, residuals.ResidualQuantileNotes(quantile_type=7)
@@ -293,11 +293,11 @@ def _groups(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats,
     totals = np.array([np.add.reduceat(weights * x, start) for x in (predicted - low, values - middle, 1.0)])
     far: list[Floats] = []
     least = APART * (predicted[-1] - low)
-    for each in totals.T:
-        if far and each[0] / each[2] - far[-1][0] / far[-1][2] < least:
-            far[-1] = far[-1] + each
+    for group_totals in totals.T:
+        if far and group_totals[0] / group_totals[2] - far[-1][0] / far[-1][2] < least:
+            far[-1] = far[-1] + group_totals
         else:
-            far.append(each)
+            far.append(group_totals)
     x, y, weight = np.array(far).T
     return low + x / weight, middle + y / weight, weight
 

@@ -122,14 +122,14 @@ def gain(rows: CurveRows) -> Computed | None:
     steps = rows.once(Steps.of)
     if not steps.hits[-1] > 0:
         return None
-    kept, tested, found = steps.kept, steps.tested, steps.found
+    kept, tested, sensitivity = steps.kept, steps.tested, steps.found
     points = events.GainPoints(
-        threshold=listed(steps.threshold[kept]), tested=listed(tested[kept]), found=listed(found[kept]))
+        threshold=listed(steps.threshold[kept]), tested=listed(tested[kept]), found=listed(sensitivity[kept]))
     return points, events.GainNotes(
         points_of=steps.points_of,
-        found_in_first_10_percent=float(np.interp(0.1, tested, found)),
-        found_in_first_50_percent=float(np.interp(0.5, tested, found)),
-        tested_for_half_of_events=float(np.interp(0.5, found, tested)),
+        found_in_first_10_percent=float(np.interp(0.1, tested, sensitivity)),
+        found_in_first_50_percent=float(np.interp(0.5, tested, sensitivity)),
+        tested_for_half_of_events=float(np.interp(0.5, sensitivity, tested)),
     )
 
 
@@ -139,10 +139,11 @@ def lift(rows: CurveRows) -> Computed | None:
     steps = rows.once(Steps.of)
     if not steps.hits[-1] > 0:
         return None
-    kept, tested, found = steps.kept[1:], steps.tested, steps.found
+    kept, tested, sensitivity = steps.kept[1:], steps.tested, steps.found
     points = events.LiftPoints(
-        threshold=listed(steps.threshold[kept]), tested=listed(tested[kept]), lift=listed(ratio(found, tested)[kept]))
-    early = float(np.interp(0.1, tested, found)) / 0.1
+        threshold=listed(steps.threshold[kept]), tested=listed(tested[kept]),
+        lift=listed(ratio(sensitivity, tested)[kept]))
+    early = float(np.interp(0.1, tested, sensitivity)) / 0.1
     return points, events.LiftNotes(points_of=steps.points_of, lift_in_first_10_percent=early)
 
 
