@@ -20,8 +20,9 @@ from evalpipe.spelling import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.chapters.thresholds.spec import Bounds
+    from evalpipe.chapters.thresholds.spec import MeasureBounds
     from evalpipe.errors import Problem
+    from evalpipe.metrics import Metric
     from evalpipe.origin import Loc
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.draft import Draft
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
 GOALS = ("maximize", "minimize")
 WAYS = (*GOALS, "bayes")
-EXAMPLES = "such as j_index, f1, mcc or, with costs, cost"
+EXAMPLES = "name one such as j_index, f1, mcc or, with costs, cost"
+BINARY = 2
+"""The levels of a binary outcome."""
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
@@ -39,15 +42,9 @@ def rules(draft: Draft) -> Iterator[Problem]:
     places: list[tuple[Loc, object]] = [(("threshold",), draft.spec.threshold)]
     places += [(("models", name, "threshold"), model.threshold) for name, model in draft.models.items()]
     for here, threshold in places:
-        match threshold:
-            case ThresholdRule() as rule if draft.readable(*here):
-                yield from _rule(draft, here, rule)
-    free = {name: model for name, model in draft.models.items() if model.threshold is None and model.prediction is None}
-    match draft.spec.threshold:
-        case ThresholdRule() as rule if draft.models:
-            yield from _applicable(draft, rule, free)
-        case _ if is_number(draft.tree.get("threshold")):
-            yield from _of_ranks(draft, free)
+        if isinstance(threshold, ThresholdRule) and draft.readable(*here):
+            yield from _rule(draft, here, threshold)
+    yield from _unused(draft)
 
 
 def _rule(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
@@ -63,9 +60,8 @@ def _rule(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
         yield from _constraints(draft, (*here, "subject_to"), rule.subject_to or {})
         yield from _on(draft, here, rule)
     elif not draft.misspelt(here, WAYS):
-        message = "this rule does not say what is to be best"
         hint = "add 'maximize: …', 'minimize: …' or 'bayes: costs', or write a number"
-        yield draft.tree.problem("no-rule", message, *here, key=True, hint=hint)
+        yield draft.tree.problem("no-rule", "this rule does not say what is to be best", *here, key=True, hint=hint)
 
 
 def _goal(draft: Draft, here: Loc, choice: MetricChoice) -> Iterator[Problem]:
@@ -77,17 +73,17 @@ def _goal(draft: Draft, here: Loc, choice: MetricChoice) -> Iterator[Problem]:
     metric, named = entry.metric, entry.named
     if not metric.of_reportable:
         message = f"{metric.name} is no measure of predicted classes, so no threshold changes it"
-        yield draft.tree.problem("not-of-classes", message, *named, hint=f"name one {EXAMPLES}")
+        yield draft.tree.problem("not-of-classes", message, *named, hint=EXAMPLES)
         return
     yield from single_prevalence(draft, entry, "a rule aims at one value")
     if metric.direction in GOALS and metric.direction != here[-1]:
         side = "low" if metric.direction == "minimize" else "high"
         message = f"{draft.tree.show(*named)} is better when it is {side}, so this chooses the worst"
-        yield draft.tree.problem("wrong-direction", message, *named,
-                                 hint=f"write '{metric.direction}' for '{here[-1]}'")
+        hint = f"write '{metric.direction}' for '{here[-1]}'"
+        yield draft.tree.problem("wrong-direction", message, *named, hint=hint)
 
 
-def _constraints(draft: Draft, here: Loc, bounded: dict[str, Bounds]) -> Iterator[Problem]:
+def _constraints(draft: Draft, here: Loc, bounded: dict[str, MeasureBounds]) -> Iterator[Problem]:
     """Check the measures that must keep to bounds, and their bounds."""
     first: dict[str, str] = {}
     for name, bounds in bounded.items():
@@ -95,58 +91,62 @@ def _constraints(draft: Draft, here: Loc, bounded: dict[str, Bounds]) -> Iterato
         yield from unknown_metric(draft, loc, key=True)
         if name not in registry:
             continue
-        yield from _constraint(draft, loc, name)
-        metric = registry[name].name
-        if first.setdefault(metric, name) != name:
-            message = f"{metric} is bounded twice, as '{first[metric]}' and as '{name}'"
+        metric = registry[name]
+        yield from _constraint(draft, loc, metric)
+        if first.setdefault(metric.name, name) != name:
+            message = f"{metric.name} is bounded twice, as '{first[metric.name]}' and as '{name}'"
             yield draft.tree.problem("duplicate-metric", message, *loc, key=True, hint="remove one of them")
-        yield from _bounds(draft, loc, bounds)
+        yield from _bounds(draft, loc, metric, bounds)
 
 
-def _constraint(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
+def _constraint(draft: Draft, loc: Loc, metric: Metric) -> Iterator[Problem]:
     """Check that a measure named as a key is of predicted classes, with no option that only an entry could give."""
-    metric = registry[name]
     if "binary" not in metric.tasks or not metric.of_reportable:
         message = f"{metric.name} is no measure of predicted classes of a binary outcome, so no threshold changes it"
-        yield draft.tree.problem("not-of-classes", message, *loc, key=True, hint=f"name one {EXAMPLES}")
+        yield draft.tree.problem("not-of-classes", message, *loc, key=True, hint=EXAMPLES)
         return
-    for option, field in metric.options.model_fields.items():
+    for option in (name for name, field in metric.options.model_fields.items() if field.is_required()):
         key = metric.from_spec.get(option)
-        if field.is_required() and (key is None or getattr(draft.spec, key) is None):
+        if key is None or getattr(draft.spec, key) is None:
             message = f"{metric.name} needs {'the option' if key is None else 'a'} '{option}'"
             hint = "bound another measure" if key is None else f"add '{key}: …' to the spec"
             yield draft.tree.problem("missing-option", message, *loc, key=True, hint=hint)
 
 
-def _bounds(draft: Draft, loc: Loc, bounds: Bounds) -> Iterator[Problem]:
+def _bounds(draft: Draft, loc: Loc, metric: Metric, bounds: MeasureBounds) -> Iterator[Problem]:
     """Check that there is a bound, and that a value can lie between two."""
-    low, high, metric = bounds.min, bounds.max, registry[str(loc[-1])]
-    if low is None and high is None:
+    written = {side: bound for side, bound in bounds if bound is not None}
+    if not written:
         if draft.readable(*loc) and set(draft.tree.get(*loc)) <= {"min", "max"}:
             yield draft.tree.problem("no-bound", "this bounds nothing", *loc, key=True, hint="add 'min: …' or 'max: …'")
         return
-    if low is not None and high is not None and low > high:
-        message = f"no value is at least {low:g} and at most {high:g}"
+    if len(written) > 1 and written["min"] > written["max"]:
+        message = f"no value is at least {bounds.min:g} and at most {bounds.max:g}"
         yield draft.tree.problem("empty-bounds", message, *loc, key=True, hint="exchange the two")
     least, most = metric.range
-    for side, bound in (("min", low), ("max", high)):
-        if bound is not None and (bound < least or bound > most):
+    for side, bound in written.items():
+        if bound < least or bound > most:
             message = f"{metric.name} lies between {least:g} and {most:g}, got {draft.tree.show(*loc, side)}"
             hint = f"did you mean {bound / 100:g}?" if most == 1 and 2 <= bound <= 100 else None
             yield draft.tree.problem("out-of-range", message, *loc, side, hint=hint)
 
 
 def _on(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
-    """Check the rows that choose: those of a dataset to calibrate on, or of the other folds."""
+    """Check the rows that choose: those of a dataset to calibrate on, or of the other folds.
+
+    Recalibrators that are cross-fitted in other folds are refused: their threshold would see the rows that it is for.
+    """
     place: Loc = (*here, "on")
-    match rule.on:
-        case None:
+    match rule.on, draft.spec.recalibrate and draft.spec.recalibrate.fit_on:
+        case None, _:
             message = "this rule does not say which rows choose the threshold"
             hint = "add 'on: DATASET' or 'on: {folds: 10}'"
             yield draft.tree.problem("missing-key", message, *here, key=True, hint=hint)
-        case CutFolds(folds=folds):
-            yield from _foldings(draft, (*place, "folds"), folds)
-        case name if draft.readable(*place) and draft.readable("datasets"):
+        case CutFolds(folds=folds), Folds(folds=other) if abs(other - folds) > 0:
+            message = (f"recalibrators are cross-fitted in {other:,} folds and this threshold in {folds:,}, so rows "
+                       "would choose a threshold for themselves")
+            yield draft.tree.problem("two-foldings", message, *place, "folds", hint=f"write {other}")
+        case str(name), _ if draft.readable(*place) and draft.readable("datasets"):
             yield from _dataset(draft, place, name)
 
 
@@ -159,20 +159,10 @@ def _dataset(draft: Draft, place: Loc, name: str) -> Iterator[Problem]:
         yield from refer(draft, place, known, "unknown-dataset", f"no dataset is called {shown}", way_out)
     elif name not in known and draft.readable("datasets", name, "role"):
         role = draft.spec.datasets[name].role
-        message = (f"{shown} has the role '{role}': a threshold tuned on the rows it is judged on looks better than it "
-                   "is")
-        if role == "reference":
-            message = f"{shown} has the role 'reference', so its predictions are not read"
+        message = f"{shown} has the role '{role}'" + (
+            ", so its predictions are not read" if role == "reference"
+            else ": a threshold tuned on the rows it is judged on looks better than it is")
         yield draft.tree.problem("wrong-role", message, *place, hint=way_out)
-
-
-def _foldings(draft: Draft, place: Loc, folds: int) -> Iterator[Problem]:
-    """Report recalibrators that are cross-fitted in other folds: their threshold would see the rows it is for."""
-    match draft.spec.recalibrate and draft.spec.recalibrate.fit_on:
-        case Folds(folds=other) if abs(other - folds) > 0:
-            message = (f"recalibrators are cross-fitted in {other:,} folds and this threshold in {folds:,}, so rows "
-                       "would choose a threshold for themselves")
-            yield draft.tree.problem("two-foldings", message, *place, hint=f"write {other}")
 
 
 def _bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
@@ -197,40 +187,36 @@ def _bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
         yield problem("not-a-probability", message, *place, hint=hint)
 
 
+def _costs(draft: Draft) -> list[list[float]] | None:
+    """Return the costs by true and predicted level, the event first; None where they cannot be read."""
+    event = level_text(draft.spec.outcome.event)
+    order = [event, *(level for level in draft.levels if level != event)]
+    costs = {(level_text(cost.truth), level_text(cost.predicted)): cost.cost for cost in draft.spec.costs or ()}
+    pairs = [(truth, predicted) for truth in order for predicted in order]
+    if len(order) != BINARY or not costs.keys() <= set(pairs) or any(map(math.isnan, costs.values())):
+        return None
+    return [[costs.get((truth, predicted), 0.0) for predicted in order] for truth in order]
+
+
 def _ranks(model: Model) -> bool:
     """Tell whether a model has a score that is a rank alone."""
     return model.score is not None and "probabilities" not in gives(model)
 
 
-def _costs(draft: Draft) -> list[list[float]] | None:
-    """Return the costs by true and predicted level, the event first; None where they cannot be read."""
-    event = level_text(draft.spec.outcome.event)
-    order = [event, *(level for level in draft.levels if level != event)]
-    matrix = [[0.0, 0.0], [0.0, 0.0]]
-    for cost in draft.spec.costs or ():
-        pair = level_text(cost.truth), level_text(cost.predicted)
-        if len(order) != 2 or not set(pair) <= set(order) or math.isnan(cost.cost):
-            return None
-        matrix[order.index(pair[0])][order.index(pair[1])] = cost.cost
-    return matrix
-
-
-def _of_ranks(draft: Draft, free: dict[str, Model]) -> Iterator[Problem]:
-    """Report a probability for a threshold where no model gives one, but scores that are ranks alone."""
+def _unused(draft: Draft) -> Iterator[Problem]:
+    """Report a threshold of the spec that no model would use: a rule without scores, or a probability for ranks."""
+    threshold = draft.spec.threshold
+    free = {name: model for name, model in draft.models.items() if model.threshold is None and model.prediction is None}
     ranks = [name for name, model in free.items() if _ranks(model)]
-    if ranks and not any("probabilities" in gives(model) for model in draft.models.values()):
+    if isinstance(threshold, ThresholdRule):
+        idle = len(ranks) == len(free) if threshold.bayes is not None else not free
+        if draft.models and idle:
+            reason = ", or its score is a rank alone" if threshold.bayes is not None else ""
+            message = ("this rule would choose nothing: every model gives predicted classes or has a threshold of its "
+                       f"own{reason}")
+            yield draft.tree.idle("unused-threshold", message, "threshold", key=True, hint="remove it")
+    elif is_number(draft.tree.get("threshold")) and ranks and not any(
+            "probabilities" in gives(model) for model in draft.models.values()):
         message = f"this threshold is a probability, but the score of the model '{ranks[0]}' is a rank alone"
         hint = f"write it as models.{ranks[0]}.threshold, in the units of the score, or add a 'scale' to the score"
         yield draft.tree.problem("unused-threshold", message, "threshold", hint=hint)
-
-
-def _applicable(draft: Draft, rule: ThresholdRule, free: dict[str, Model]) -> Iterator[Problem]:
-    """Report rules that choose nothing, because no model gives scores for them."""
-    if rule.bayes is None and not free:
-        ways = ""
-    elif rule.bayes is not None and all(_ranks(model) for model in free.values()):
-        ways = ", or its score is a rank alone"
-    else:
-        return
-    message = f"this rule would choose nothing: every model gives predicted classes or has a threshold of its own{ways}"
-    yield draft.tree.idle("unused-threshold", message, "threshold", key=True, hint="remove it")

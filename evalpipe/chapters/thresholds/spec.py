@@ -11,7 +11,7 @@ from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import AnyOf, Key, Number, Probability, SpecPart
 
 
-class Bounds(SpecPart):
+class MeasureBounds(SpecPart):
     """What a measure must keep to."""
 
     min: Number | None = None
@@ -44,7 +44,7 @@ class ThresholdRule(SpecPart):
     Of equally good thresholds the middle one is taken."""
     minimize: MetricChoice | None = None
     """The measure that is to be as low as can be instead, such as `cost`."""
-    subject_to: Annotated[dict[StrictStr, Bounds], Field(min_length=1)] | None = None
+    subject_to: Annotated[dict[StrictStr, MeasureBounds], Field(min_length=1)] | None = None
     """By measure of predicted classes, the least (`min`) or the most (`max`) that it may be on the rows that choose."""
     on: ChosenOn | None = None
     """The dataset whose rows choose, which has the role `calibrate`, or `{folds: 10}` for cross-fitting on the
