@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.costs.plan import costs_plan
+from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
+from evalpipe.metrics.costs import bayes_threshold
 from evalpipe.plan.measures import MetricPlan, entries
+from evalpipe.spec.choices import MetricChoice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.chapters.thresholds.spec import ThresholdRule
+    from evalpipe.chapters.thresholds.spec import MeasureBounds
     from evalpipe.spec.models import Spec
 
 NO_BOUND = (float("-inf"), float("inf"))
@@ -40,8 +43,8 @@ class RulePlan:
     @property
     def text(self) -> str:
         """The rule in words: "maximize sensitivity subject to specificity >= 0.9"."""
-        wanted = f"{self.aim} {called(self.goal)}"
-        return wanted if not self.bounds else f"{wanted} subject to {self.conditions}"
+        aim = f"{self.aim} {called(self.goal)}"
+        return f"{aim} subject to {self.conditions}" if self.bounds else aim
 
     @property
     def words(self) -> str:
@@ -52,9 +55,9 @@ class RulePlan:
     @property
     def conditions(self) -> str:
         """The bounds in words: "specificity >= 0.9 and precision >= 0.5"."""
-        said = [f"{called(entry)} {sign} {bound:g}" for entry, low, high in self.bounds
-                for sign, bound in ((">=", low), ("<=", high)) if bound not in NO_BOUND]
-        return " and ".join(said)
+        return " and ".join(
+            f"{called(entry)} {sign} {bound:g}" for entry, low, high in self.bounds
+            for sign, bound in ((">=", low), ("<=", high)) if bound not in NO_BOUND)
 
 
 def called(entry: MetricPlan, among: Sequence[MetricPlan] = ()) -> str:
@@ -62,12 +65,13 @@ def called(entry: MetricPlan, among: Sequence[MetricPlan] = ()) -> str:
 
     An option that the spec may give, such as a prevalence, is named where the measure occurs ``among`` others twice.
     """
-    fields, ours = entry.metric.options.model_fields, set(entry.metric.from_spec)
-    ours = ours if sum(one.metric is entry.metric for one in among) < 2 else set()
-    said = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-            for name, value in entry.shown.items()
-            if name not in fields or (name not in ours and value != fields[name].default)]
-    return f"{entry.metric.name}({', '.join(said)})" if said else entry.metric.name
+    fields, of_spec = entry.metric.options.model_fields, set(entry.metric.from_spec)
+    if sum(other.metric is entry.metric for other in among) > 1:
+        of_spec = set()
+    options = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+               for name, value in entry.shown.items()
+               if name not in fields or (name not in of_spec and value != fields[name].default)]
+    return f"{entry.metric.name}({', '.join(options)})" if options else entry.metric.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +95,20 @@ class ThresholdPlan:
 def threshold_plan(spec: Spec, name: str) -> ThresholdPlan:
     """Return the threshold of a model and of its variants."""
     model = spec.models[name]
-    given = model.prediction is not None
     written = spec.threshold if model.threshold is None else model.threshold
-    chosen = _rule(spec, name, written)
-    known = _number(spec, written) if spec.task == "binary" else None
-    ranked = model.score is not None and model.scale is None
-    number = None if given or (model.threshold is None and ranked) else known
-    by_costs = not isinstance(written, float | int) and written.bayes is not None
-    own = None if given else chosen
-    words = own.words if own is not None else "bayes, from the costs" if by_costs and number is not None else None
-    return ThresholdPlan(number, own, known, chosen, by_costs, words)
+    given, by_costs = model.prediction is not None, isinstance(written, ThresholdRule) and written.bayes is not None
+    variant_rule = _rule(spec, name, written)
+    variant_number = _number(spec, written) if spec.task == "binary" else None
+    of_probabilities = model.threshold is None and model.score is not None and model.scale is None
+    number = None if given or of_probabilities else variant_number
+    rule = None if given else variant_rule
+    words = rule.words if rule is not None else "bayes, from the costs" if by_costs and number is not None else None
+    return ThresholdPlan(number, rule, variant_number, variant_rule, by_costs, words)
 
 
 def _number(spec: Spec, written: float | ThresholdRule) -> float | None:
     """Return the threshold that is known before any row is seen; None where rows choose it."""
-    from evalpipe.metrics.costs import bayes_threshold
-
-    if isinstance(written, float | int):
+    if not isinstance(written, ThresholdRule):
         return float(written)
     costs = None if written.bayes is None else costs_plan(spec)
     return None if costs is None else bayes_threshold(costs.matrix)
@@ -117,23 +118,20 @@ def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | N
     """Return the rule by which rows choose the threshold of a model that gives scores; None without one."""
     model = spec.models[name]
     scored = model.probability is not None or model.score is not None
-    if spec.task != "binary" or not scored or isinstance(written, float | int) or written.bayes is not None:
+    if spec.task != "binary" or not scored or not isinstance(written, ThresholdRule) or written.bayes is not None:
         return None
-    return _planned(spec, written, ("threshold",) if model.threshold is None else ("models", name, "threshold"))
+    goal = written.maximize or written.minimize
+    assert goal is not None  # noqa: S101 - checked with the spec
+    return RulePlan(
+        goal=next(entries(spec, goal)), aim="minimize" if written.maximize is None else "maximize",
+        bounds=tuple(_bound(spec, *bound) for bound in (written.subject_to or {}).items()),
+        dataset=written.on if isinstance(written.on, str) else None,
+        folds=written.on.folds if isinstance(written.on, CutFolds) else None,
+        place=("threshold",) if model.threshold is None else ("models", name, "threshold"))
 
 
-def _planned(spec: Spec, asked: ThresholdRule, place: tuple[str, ...]) -> RulePlan:
-    from evalpipe.chapters.thresholds.spec import CutFolds
-    from evalpipe.spec.choices import MetricChoice
-
-    aim: Literal["maximize", "minimize"] = "minimize" if asked.maximize is None else "maximize"
-    choice = asked.maximize or asked.minimize
-    assert choice is not None  # noqa: S101 - checked with the spec
-    bounds = tuple(
-        (next(entries(spec, MetricChoice(name))), *(NO_BOUND[side] if bound is None else float(bound)
-                                                    for side, bound in enumerate((one.min, one.max))))
-        for name, one in (asked.subject_to or {}).items()
-    )
-    folds = asked.on.folds if isinstance(asked.on, CutFolds) else None
-    dataset = asked.on if isinstance(asked.on, str) else None
-    return RulePlan(next(entries(spec, choice)), aim, bounds, dataset, folds, place)  # type: ignore[arg-type]
+def _bound(spec: Spec, name: str, bounds: MeasureBounds) -> tuple[MetricPlan, float, float]:
+    """Return a measure with the least and the most that it may be, infinite where it has no such bound."""
+    low, high = (NO_BOUND[side] if bound is None else float(bound)
+                 for side, bound in enumerate((bounds.min, bounds.max)))
+    return next(entries(spec, MetricChoice(name))), low, high
