@@ -29,8 +29,8 @@ def evaluate(
     threshold: float | Keys | None = None, equivocal: float | Keys | None = None,
     prevalence: float | Keys | None = None, costs: Sequence[Keys] | None = None, profit: Keys | None = None,
     intervals: Keys | None = None, no_information: bool = False, compare: Keys | None = None,
-    desirability: Sequence[Keys] | None = None, gates: Sequence[Keys] | None = None, engine: Keys | None = None,
-    complete_case: str | None = None, seed: int = 0,
+    reference_rates: Sequence[Keys] | None = None, desirability: Sequence[Keys] | None = None,
+    gates: Sequence[Keys] | None = None, engine: Keys | None = None, complete_case: str | None = None, seed: int = 0,
 ) -> Results:
     """Evaluate predictions held in arrays of one length: numpy, polars, pandas, lists, or Arrow PyCapsule objects.
 
@@ -47,7 +47,7 @@ def evaluate(
     keys = {"task": task, "seed": seed, "metrics": metrics, "prevalence": prevalence, "costs": costs, "profit": profit,
             "intervals": intervals, "equivocal": equivocal, "threshold": threshold, "compare": compare, "gates": gates,
             "no_information": None if no_information is False else no_information, "desirability": desirability,
-            "engine": engine, "complete_case": complete_case}
+            "reference_rates": reference_rates, "engine": engine, "complete_case": complete_case}
     return _evaluated(rows, predictions, keys, event, levels, slices, scale, weight_kind)
 
 

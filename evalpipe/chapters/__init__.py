@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     ]
 
 CHAPTERS = (
-    "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare", "desirability", "slices", "gates",
+    "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare", "reference_rates", "desirability",
+    "slices", "gates",
 )
 """The names of the chapters, in the order of the card's sections, of its contents and of the numbers of its figures."""
 

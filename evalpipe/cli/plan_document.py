@@ -32,6 +32,9 @@ def plan_document(plan: Plan) -> Document:
         "worst_slices": _worst(plan),
         "recalibration": _recalibration(plan),
         "compare": _compare(plan),
+        "reference_rates": [
+            {"name": rival, "metric": rate.entry.metric.name, "params": rate.entry.shown, "average": rate.entry.average,
+             "value": rate.value, "limits": rate.limits} for rival, rate in plan.reference_rates],
         "goals": [_goal(goal) for goal in plan.goals],
         "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)],
     }

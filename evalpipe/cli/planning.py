@@ -158,6 +158,7 @@ def _compared(plan: Plan) -> list[str]:
         lines.append(f"every model less {plan.compare.baseline}, on the same rows")
     if plan.compare is not None and plan.compare.baseline_dataset is not None:
         lines.append(f"every dataset less {plan.compare.baseline_dataset}, as independent samples")
+    lines += [f"every model less {rival}: {rate.entry.label} {rate.value:g}" for rival, rate in plan.reference_rates]
     return lines
 
 

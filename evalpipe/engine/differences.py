@@ -11,6 +11,7 @@ import numpy as np
 from evalpipe.engine.drawn import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
 from evalpipe.intervals.contrasts import Wald
+from evalpipe.intervals.recovered import recovered_limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
     from evalpipe.engine.drawn import Drawn
     from evalpipe.intervals.contrasts import Contrast
+    from evalpipe.plan.measures import KnownPlan
+    from evalpipe.results import Estimate
 
 CONSTANT = "it is the same in every resample, which tells nothing of other rows"
 
@@ -74,6 +77,24 @@ def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefin
     limits = test.contrast.limits(level)
     return _marked(Tested(value, limits, test.method if limits else "none", drawn=difference, test=test),
                    difference.doubt(level))
+
+
+def less_known(estimate: Estimate, known: KnownPlan) -> Estimate:
+    """Return an estimate less a value that was found elsewhere, with limits recovered from those of both.
+
+    The two are taken as independent. Of a value without limits, known without error, the limits are the estimate's own
+    less that value.
+    """
+    if estimate.value is None:
+        return estimate
+    difference = {"value": estimate.value - known.value}
+    if estimate.lower is None or estimate.upper is None:
+        return estimate.model_copy(update=difference)
+    limits, method = (estimate.lower - known.value, estimate.upper - known.value), estimate.method
+    if known.limits is not None:
+        numbers = (estimate.value, estimate.lower, estimate.upper), (known.value, *known.limits)
+        limits, method = recovered_limits(*numbers), "recovered"
+    return estimate.model_copy(update={**difference, "lower": limits[0], "upper": limits[1], "method": method})
 
 
 def _marked(difference: Tested, doubt: str | None) -> Tested:

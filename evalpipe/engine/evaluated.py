@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evalpipe.engine.estimates import Scope
+from evalpipe.engine.estimates import Scope, estimates
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.subsets import subsets, summaries_of
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from evalpipe.data.sample import Sample
     from evalpipe.engine.replicates import Replicates
     from evalpipe.engine.subsets import Subset
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.results import Estimate
     from evalpipe.statistics import Summary
 
 
@@ -34,6 +36,10 @@ class Evaluated:
         for number, subset in enumerate(self.subsets):
             if (model, number) in self.summaries and (rest or subset.beside is None):
                 yield Scope(self.plan, self.sample, model, number, subset, self.summaries[model, number])
+
+    def estimate(self, model: str, entry: MetricPlan) -> Estimate:
+        """Return the estimate on all rows of a measure that is one number, which the model serves."""
+        return next(estimates(next(self.scopes(model)), entry, self.replicates))
 
 
 def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:

@@ -219,3 +219,16 @@ def verdict(
     if direction == "none":
         return "no_direction"
     return "better" if (value > 0) == (direction == "maximize") else "worse"
+
+
+def verdict_of_limits(
+    lower: float | None, upper: float | None, direction: Literal["maximize", "minimize", "none"]
+) -> Verdict:
+    """Say what a difference means by its limits alone; ``untested`` without them, ``undecided`` where they hold 0."""
+    if lower is None or upper is None:
+        return "untested"
+    if direction == "none":
+        return "no_direction"
+    if lower <= 0 <= upper:
+        return "undecided"
+    return "better" if (lower > 0) == (direction == "maximize") else "worse"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Spec
+    from evalpipe.spec.parts import KnownValue
 
 RATE = "reportable_rate"
 """The measure that an equivocal zone brings with it."""
@@ -78,6 +79,21 @@ class MetricPlan:
         first_share = dict.fromkeys(names, shares[..., 0])
         class_options = tuple({**of, **dict.fromkeys(names, shares[..., k])} for k, of in enumerate(self.of_class))
         return replace(self, params={**self.params, **first_share}, of_class=class_options)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPlan:
+    """A value of a measure that was found elsewhere; without limits it is taken as known without error."""
+
+    entry: MetricPlan
+    value: float
+    limits: tuple[float, float] | None
+
+
+def known(spec: Spec, given: KnownValue) -> KnownPlan:
+    """Return a value that the spec gives of a measure."""
+    limits = None if given.lower is None or given.upper is None else (given.lower, given.upper)
+    return KnownPlan(next(entries(spec, given.metric)), given.value, limits)
 
 
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:

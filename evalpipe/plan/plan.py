@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Origin
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.measures import KnownPlan, MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.outcome import ExposurePlan, OutcomePlan, WeightPlan
     from evalpipe.tasks import Task
@@ -34,9 +34,9 @@ class Plan:
     interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether rows that lack a
     prediction are left out. ``places`` tells where each key of the spec was written, for errors of data.
     ``behind`` are measures that disparities are computed from and that are not listed themselves; the measures of
-    ``goals`` and ``gates`` are among ``metrics``. ``bins`` is the interval method of the event rate in the bins of a
-    reliability diagram; ``banded`` says that bands are drawn about curves, ``profit_drawn`` that limits of the profit
-    are.
+    ``goals`` and ``gates`` are among ``metrics``. ``reference_rates`` are what rivals reached, each with its name.
+    ``bins`` is the interval method of the event rate in the bins of a reliability diagram; ``banded`` says that bands
+    are drawn about curves, ``profit_drawn`` that limits of the profit are.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Plan:
     recalibrate: RecalibrationPlan
     prevalence: PrevalencePlan | None
     compare: ComparePlan | None
+    reference_rates: tuple[tuple[str, KnownPlan], ...]
     costs: CostsPlan | None
     profit: ProfitPlan | None
     goals: tuple[GoalPlan, ...]

@@ -10,6 +10,7 @@ from evalpipe.chapters.desirability.plan import goals_plan
 from evalpipe.chapters.gates.plan import gates_plan
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
+from evalpipe.chapters.reference_rates.plan import rates_plan
 from evalpipe.chapters.slices.plan import behind, slices_plan
 from evalpipe.errors import DataError
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
@@ -61,5 +62,6 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited, slices=slices_plan(spec, metrics),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
-        costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec), gates=gates_plan(spec),
+        reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
+        gates=gates_plan(spec),
     )

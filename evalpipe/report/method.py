@@ -142,7 +142,7 @@ def _intervals(results: Results) -> Iterator[Block]:
 def _methods(results: Results) -> set[str]:
     """Return the interval methods that were used."""
     used = {*_bin_methods(results), *(estimate.method for estimate in results.rows if estimate.value is not None)}
-    for rows in (results.gates, results.comparisons, results.slice_differences):
+    for rows in (results.gates, results.comparisons, results.reference_rates, results.slice_differences):
         used |= {row.method for row in rows if row.lower is not None}
     return used
 

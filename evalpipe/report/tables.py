@@ -82,6 +82,15 @@ def overall(results: Results, dataset: str) -> list[Estimate]:
     return [e for e in results.rows if e.dataset == dataset and e.slice is None and e.variant == "original"]
 
 
+def estimate_of(results: Results, row: Comparison) -> Estimate:
+    """Return the estimate that a row of another table is about."""
+    return next(e for e in results.rows if _about(e) == _about(row))
+
+
+def _about(row: Estimate | Comparison) -> tuple[object, ...]:
+    return row.dataset, row.model, row.variant, row.slice, row.metric, row.params, row.average, row.class_
+
+
 def evaluated(results: Results) -> Iterator[tuple[str, DatasetSummary]]:
     """Yield the datasets that have results, each with the anchor of its section."""
     for place, dataset in enumerate(results.datasets, 1):

@@ -19,6 +19,7 @@ from evalpipe.chapters.equivocal.records import Zone
 from evalpipe.chapters.gates.records import FailOn, Gate, Verdict, holds, worst
 from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
 from evalpipe.chapters.recalibrate.records import Applied, Recalibration
+from evalpipe.chapters.reference_rates.records import RateDifference
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.errors import DataError, Problem
@@ -62,6 +63,7 @@ __all__ = [
     "PredictiveLine",
     "Prior",
     "Profit",
+    "RateDifference",
     "Recalibration",
     "Record",
     "Results",

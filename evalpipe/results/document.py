@@ -12,6 +12,7 @@ from evalpipe.chapters.desirability.records import Desirability
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.chapters.prevalence.records import ObservedShare, Prior
 from evalpipe.chapters.recalibrate.records import Recalibration
+from evalpipe.chapters.reference_rates.records import RateDifference
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.chapters.thresholds.records import Threshold
 from evalpipe.records import Record
@@ -54,6 +55,7 @@ class Document(Record):
     rows: list[Estimate] = Field(alias="estimates")
     """The estimates, row by row; `estimates` holds them as a data frame."""
     comparisons: list[Comparison] = Field(default_factory=list)
+    reference_rates: list[RateDifference] = Field(default_factory=list)
     slice_differences: list[SliceDifference] = Field(default_factory=list)
     disparities: list[Disparity] = Field(default_factory=list)
     worst_slices: list[WorstSlice] = Field(default_factory=list)

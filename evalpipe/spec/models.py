@@ -17,6 +17,7 @@ from evalpipe.chapters.equivocal.spec import EquivocalZone
 from evalpipe.chapters.gates.spec import GateRule
 from evalpipe.chapters.prevalence.spec import Prevalence
 from evalpipe.chapters.recalibrate.spec import Recalibrate
+from evalpipe.chapters.reference_rates.spec import ReferenceRate
 from evalpipe.chapters.slices.spec import SliceRules, SlicingRule, WorstSlices
 from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
@@ -99,6 +100,8 @@ class Spec(SpecPart):
     """Recalibrators; each makes a variant of every model, which is evaluated beside the original."""
     compare: Compare | None = None
     """Differences between models, and between datasets."""
+    reference_rates: tuple[ReferenceRate, ...] | None = None
+    """Fixed rates, such as last year's model reached elsewhere, that every model is compared with."""
     desirability: tuple[GoalRule, ...] | None = None
     """Goals, each a measure or a characteristic on a scale from 0, unacceptable, to 1; their weighted geometric mean
     ranks the models. The measures are listed among the metrics."""

@@ -10,6 +10,7 @@ from evalpipe.chapters.equivocal.spec import EquivocalZone
 from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
 from evalpipe.formats import FORMATS, FormatName
 from evalpipe.intervals.declare import asked_by_name
+from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import (
     ColumnName,
     FilePath,
@@ -52,6 +53,20 @@ class Weight(SpecPart):
     kind: Literal["frequency", "importance"] = "importance"
     """`frequency`: a row stands for that many identical rows (whole numbers; binomial limits stay valid).
     `importance`: a row counts that much more than another (limits come from the bootstrap)."""
+
+
+class KnownValue(SpecPart):
+    """A value of a measure that was found elsewhere."""
+
+    metric: MetricChoice
+    """The measure, one of those that are asked for: a name, or a mapping of a name and its options."""
+    value: Number
+    """Its value."""
+    lower: Number | None = None
+    """The lower limit of the value, at the level of this run's intervals. Without limits the value is taken as known
+    without error."""
+    upper: Number | None = None
+    """The upper limit of the value; both limits are given, or neither."""
 
 
 class Exposure(SpecPart):

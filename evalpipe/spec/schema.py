@@ -177,10 +177,13 @@ def resolved(spec: Spec) -> dict[str, Any]:
     _resolve_goals(spec, document)
     for gate, written in zip(spec.gates or (), document["gates"] or (), strict=True):
         written["metric"] = None if gate.metric is None else _canonical(gate.metric)
+    for rate, written in zip(spec.reference_rates or (), document["reference_rates"] or (), strict=True):
+        written["metric"] = _canonical(rate.metric)
     _resolve_thresholds(spec, document)
     if spec.recalibrate is not None:
         document["recalibrate"]["methods"] = [_method(choice) for choice in spec.recalibrate.methods]
     foreign += ["slice_rules"] if spec.slices is None and spec.worst_slices is None else []
+    foreign += ["reference_rates"] if spec.reference_rates is None else []
     fields = (
         (name, metrics if name == "metrics" else document[name]) for name in Spec.model_fields if name not in foreign
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
 from evalpipe.chapters.compare.card_tests import HOLM, TESTS, VERDICT
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from evalpipe.report.page import Block, Cell
     from evalpipe.report.procedures import Procedure
     from evalpipe.results import Comparison, Results
+
+AnyComparison = TypeVar("AnyComparison", bound="Comparison")
 
 SIGNS = {
     "better": "▲", "equivalent": "≈", "worse": "▼", "undecided": "?", "same": "=", "no_direction": "–", "untested": "–",
@@ -113,8 +115,9 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
     return f"{first}{margins}{zone}{' ' if allowed else ''}{allowed}"
 
 
-def _by_dataset(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]:
-    groups: dict[str, list[Comparison]] = {}
+def by_dataset(comparisons: Iterable[AnyComparison]) -> dict[str, list[AnyComparison]]:
+    """Return rows by the dataset that they are of."""
+    groups: dict[str, list[AnyComparison]] = {}
     for comparison in comparisons:
         groups.setdefault(comparison.dataset, []).append(comparison)
     return groups
@@ -123,7 +126,7 @@ def _by_dataset(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]
 def _of_all_rows(results: Results, baseline: str, comparisons: Sequence[Comparison], place: int) -> Iterator[Block]:
     """Write the differences on each dataset, and in words what the rows say that one model alone gets right."""
     names = names_of(results)
-    for dataset, rows in _by_dataset(c for c in comparisons if c.slice is None).items():
+    for dataset, rows in by_dataset(c for c in comparisons if c.slice is None).items():
         yield Heading(dataset)
         yield _table(results, names, baseline, rows)
         alone = (_discordant(names, c) for c in rows if c.metric == "accuracy" and "only_model" in c.details)
@@ -213,7 +216,7 @@ def _in_slices(results: Results, baseline: str, comparisons: Sequence[Comparison
         f"There are {numbers.count(len(within))} differences of the key measures in slices; {which}. A verdict allows "
         "for all differences in slices of a dataset, of these measures and all others (Holm). All are in ")
     yield Text((about, Code("results.json"), "."), "lead")
-    for dataset, rows in _by_dataset(decided).items():
+    for dataset, rows in by_dataset(decided).items():
         yield _sliced(results, baseline, dataset, rows)
 
 

@@ -12,6 +12,7 @@ from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.explain import unknown_key
 from evalpipe.spec.rules_metrics import check_measure
+from evalpipe.spec.single import in_range
 from evalpipe.spelling import closest, listed
 from evalpipe.tasks import MANY
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
-    from evalpipe.metrics import Metric
     from evalpipe.origin import Loc
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.draft import Draft
@@ -92,7 +92,7 @@ def _measure(draft: Draft, loc: Loc, gate: GateRule, choice: MetricChoice) -> It
     if entry is not None:
         yield from _one_value(draft, loc, gate, entry)
         yield from single_prevalence(draft, entry, "a gate judges one value")
-        yield from _reach(draft, loc, gate, entry.metric)
+        yield from in_range(draft, loc, entry, {"min": gate.min, "max": gate.max})
 
 
 def _one_value(draft: Draft, loc: Loc, gate: GateRule, entry: Entry) -> Iterator[Problem]:
@@ -111,22 +111,6 @@ def _one_value(draft: Draft, loc: Loc, gate: GateRule, entry: Entry) -> Iterator
         message = f"{draft.tree.show(*here)} is not one of the declared levels"
         hint = f"the levels are {listed(levels, 'and')}"
         yield from refer(draft, here, levels, "unknown-level", message, hint, meant=meant_level)
-
-
-def _reach(draft: Draft, loc: Loc, gate: GateRule, metric: Metric) -> Iterator[Problem]:
-    """Report limits beyond the range of a measure, where no option moves its ends."""
-    low, high = metric.range
-    for key, limit in (("min", gate.min), ("max", gate.max)) if metric.range_of is None else ():
-        if limit is not None and (limit < low or limit > high):
-            shown = draft.tree.show(*loc, key)
-            message = f"{shown} is a value that {metric.name} never has: it lies {_span(low, high)}"
-            hint = f"did you mean {limit / 100:g}?" if high == 1 and 2 <= limit <= 100 else None
-            yield draft.tree.problem("out-of-range", message, *loc, key, hint=hint)
-
-
-def _span(low: float, high: float) -> str:
-    return f"between {low:g} and {high:g}" if high < float("inf") and low > -float("inf") else (
-        f"at or above {low:g}" if low > -float("inf") else f"at or below {high:g}")
 
 
 def _limits(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:

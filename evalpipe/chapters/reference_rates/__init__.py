@@ -1,0 +1,1 @@
+"""Differences of models from fixed rates that are given in the spec."""

@@ -1,0 +1,44 @@
+"""What the card says of models against fixed rates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.compare.card import by_dataset, compared, difference_of, notes, verdict_of
+from evalpipe.report.names import names_of
+from evalpipe.report.page import Column, Row, Section, Table, Text
+from evalpipe.report.procedures import Procedure
+from evalpipe.report.tables import estimate_of, ranged, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.results import Results
+
+LEAD = (
+    "Each model less a rate that the spec gives. The interval of the difference decides: better or worse where all of "
+    "it lies on one side of zero, undecided where it includes zero.")
+
+COLUMNS = (Column("Measure", style="what"), Column("Model", style="model"), Column("Estimate", "num"),
+           Column("Rival"), Column("Rate", "num"), Column("Difference", "num"), Column("Verdict", style="said"))
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section, with a table for each dataset."""
+    names, rates = names_of(results), results.reference_rates
+    tables = [Table(f"Differences from reference rates on {dataset}", COLUMNS, tuple(
+        Row((compared(names, r), names.model(r.model, r.variant), shown(estimate_of(results, r)), r.baseline,
+             ranged(r.rate, r.rate_lower, r.rate_upper), difference_of(r), verdict_of(r)))
+        for r in rows), stacked=True) for dataset, rows in by_dataset(rates).items()]
+    if tables:
+        yield Section("reference-rates", "Reference rates", (
+            Text(LEAD, "lead"), *tables, *(Text(note, "small") for note in notes(rates))))
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield what the intervals take into account."""
+    if results.reference_rates:
+        yield Procedure("Reference rates", (
+            "The interval of a difference from a rate takes into account the uncertainty of the estimate and, where "
+            "the spec gives limits of the rate, that of the rate; else the rate is taken as known without error. It "
+            "does not allow for the number of differences."))

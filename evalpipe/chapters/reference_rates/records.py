@@ -1,0 +1,13 @@
+"""The records of reference rates."""
+
+from __future__ import annotations
+
+from evalpipe.chapters.compare.records import Comparison
+
+
+class RateDifference(Comparison):
+    """A measure of a model less the rate that a rival, its ``baseline``, reached elsewhere; the interval decides."""
+
+    rate: float
+    rate_lower: float | None
+    rate_upper: float | None
