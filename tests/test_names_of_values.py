@@ -18,7 +18,8 @@ ROOMS = (  # rooms and files; add one when it has none
     "arraytypes", "version", "arrays", "arguments", "recalibration", "run", "spec/yaml", "spec/scalars",
     "spec/syntax", "spec/text", "spec/environment", "spec/layers", "spec/overrides", "spec/tree", "cli/app",
     "cli/catalogue", "cli/gates", "cli/interrupt", "cli/output", "cli/progress", "cli/running", "cli/summary",
-    "chapters/gates", "chapters/prevalence", "chapters/slices", "chapters/costs",
+    "chapters/compare", "chapters/reference_rates", "chapters/gates", "chapters/prevalence", "chapters/slices",
+    "chapters/costs",
     "intervals", "plan", "engine", "spec", "cli", "calibration", "results",
 )
 PACKAGE = Path(__file__).parents[1] / "evalpipe"

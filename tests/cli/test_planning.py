@@ -23,6 +23,7 @@ SPEC: dict[str, Any] = {
     "metrics": ["sensitivity", "brier"], "slices": ["part"],
     "threshold": {"maximize": "j_index", "subject_to": {"specificity": {"min": 0.9}}, "on": "cal"},
     "compare": {"baseline": "b", "margins": {"recall": 0.02}},
+    "reference_rates": [{"name": "last year", "metric": "recall", "value": 0.8, "lower": 0.75, "upper": 0.85}],
     "recalibrate": {"fit_on": "cal", "methods": ["logistic"]},
     "worst_slices": {"metric": "brier", "columns": ["part"], "depth": 1, "top": 3},
     "desirability": [{"metric": "recall", "maximize": {"low": 0.2, "high": 1}}],
@@ -62,6 +63,7 @@ def test_the_text_says_what_was_resolved(folder: Path, capsys: pytest.CaptureFix
         "threshold of a: maximize j_index subject to specificity >= 0.9, on cal",
         "equivocal zone of a: rows from 0.1 below to 0.05 above the threshold have no class",
         "every model less b, on the same rows",
+        "every model less last year: sensitivity 0.8",
         "desirability by 1 goal: maximize sensitivity",
         "judged by 5 gates",
         "  gate 1: brier(scale=half) max 0.2, of every model on every dataset",
@@ -87,6 +89,8 @@ def test_the_document_holds_what_was_resolved(folder: Path, capsys: pytest.Captu
         "metric": "brier", "params": {"scale": "half"}, "average": None, "columns": ["part"], "depth": 1, "top": 3}
     assert document["recalibration"] == {
         "methods": [{"variant": "logistic", "method": "logistic", "options": {}}], "fitted_on": "cal", "folds": None}
+    assert document["reference_rates"] == [{"name": "last year", "metric": "sensitivity", "params": {}, "average": None,
+                                            "value": 0.8, "limits": [0.75, 0.85]}]
     assert document["compare"] == {"baseline": "b", "baseline_dataset": None, "margins": {"sensitivity": 0.02}}
     assert document["goals"] == [
         {"goal": "maximize sensitivity", "kind": "maximize", "metric": "sensitivity", "params": {}, "average": None,
