@@ -80,7 +80,7 @@ def names_of(results: Results) -> Names:
         titles={metric.name: metric.title for metric in results.metrics},
         labels={model.name: model.label for model in results.models},
         conditions=frozenset(
-            str(one["name"]) for one in asked if isinstance(one, dict) and one.get("where") is not None
+            str(slicing["name"]) for slicing in asked if isinstance(slicing, dict) and slicing.get("where") is not None
         ),
-        single=frozenset(metric for metric, each in forms.items() if len(each) == 1),
+        single=frozenset(metric for metric, params in forms.items() if len(params) == 1),
     )

@@ -41,11 +41,11 @@ def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
     return Number(value, interval, note, exact)
 
 
-def abreast(found: Mapping[str, Estimate], models: Iterable[str], *, whole: bool) -> tuple[Number, ...]:
+def abreast(estimates: Mapping[str, Estimate], models: Iterable[str], *, whole: bool) -> tuple[Number, ...]:
     """Write the estimates of one measure for some models, with as many decimals as each other."""
-    held = [found.get(model) for model in models]
-    least = numbers.most_decimals((e.value, e.lower, e.upper) for e in held if e is not None)
-    return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in held)
+    row = [estimates.get(model) for model in models]
+    least = numbers.most_decimals((e.value, e.lower, e.upper) for e in row if e is not None)
+    return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in row)
 
 
 def signed(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
@@ -69,11 +69,11 @@ def status_of(row: Estimate | Comparison | Disparity | WorstSlice) -> str:
     return f"{row.status}: {row.reason}" if row.reason else row.status
 
 
-def note_of(found: Estimate | Comparison) -> str | None:
+def note_of(row: Estimate | Comparison) -> str | None:
     """Say what there is to know about a number beside its interval; None where that is nothing."""
-    if found.status != "ok":
-        return status_of(found)
-    gaps = found.undefined_replicates
+    if row.status != "ok":
+        return status_of(row)
+    gaps = row.undefined_replicates
     return f"undefined in {numbers.count(gaps)} replicates" if gaps else None
 
 

@@ -84,8 +84,8 @@ def _empty(draft: Draft, here: Loc, example: str) -> Iterator[Problem]:
 def _unused_by_all(draft: Draft) -> Iterator[Problem]:
     """Find the spec's zone where no class is made by a threshold of probabilities, or by the highest probability."""
     models = draft.models.values()
-    made = [model for model in models if _unmade(model) is None and "probabilities" in gives(model)]
-    if models and not made and draft.spec.recalibrate is None:
+    from_probabilities = [model for model in models if _unmade(model) is None and "probabilities" in gives(model)]
+    if models and not from_probabilities and draft.spec.recalibrate is None:
         message = "the equivocal zone would change nothing: no model has classes made from probabilities"
         yield draft.tree.idle("unused-equivocal", message, "equivocal", key=True, hint="remove it")
 

@@ -177,8 +177,8 @@ def inline(document: str, key: str, title: str, description: str = "") -> str:
 def _attributes(declarations: str) -> str:
     """Turn the declarations of a style attribute into attributes of their own; fonts come from the whole figure."""
     pairs = [part.split(":", 1) for part in declarations.split(";") if ":" in part]
-    found = {name.strip(): value.strip() for name, value in pairs}
-    if "font" in found:
-        found["font-size"] = next(word for word in found.pop("font").split() if word.endswith("px"))
-    found.pop("font-family", None)
-    return " ".join(f'{name}="{value}"' for name, value in found.items())
+    attributes = {name.strip(): value.strip() for name, value in pairs}
+    if "font" in attributes:
+        attributes["font-size"] = next(word for word in attributes.pop("font").split() if word.endswith("px"))
+    attributes.pop("font-family", None)
+    return " ".join(f'{name}="{value}"' for name, value in attributes.items())

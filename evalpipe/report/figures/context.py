@@ -32,7 +32,7 @@ class Operating:
     false_positive_rate: float | None
     precision: float | None
     tested: float | None
-    found: tuple[float, float]
+    caught: tuple[float, float]
     """Events predicted as events, and all events."""
     alarmed: tuple[float, float]
     """Non-events predicted as events, and all non-events."""
@@ -95,9 +95,10 @@ class Context:
         """Read a model's operating point off its confusion matrix; None where there is no event."""
         if self.results.event is None:
             return None
-        for found in self.results.confusion:
-            if (found.dataset, found.model, found.slice, found.variant) == (self.dataset.name, model, None, "original"):
-                return _operating(found, self.results.event)
+        for matrix in self.results.confusion:
+            of = (matrix.dataset, matrix.model, matrix.slice, matrix.variant)
+            if of == (self.dataset.name, model, None, "original"):
+                return _operating(matrix, self.results.event)
         return None
 
 
@@ -107,23 +108,23 @@ def context_of(results: Results, dataset: str) -> Context:
     return Context(results, results.datasets[place], place + 1)
 
 
-def _operating(found: Confusion, event: str) -> Operating:
-    i = found.levels.index(event)
-    tp, fn = found.counts[i][i], found.counts[i][1 - i]
-    fp, tn = found.counts[1 - i][i], found.counts[1 - i][1 - i]
+def _operating(matrix: Confusion, event: str) -> Operating:
+    i = matrix.levels.index(event)
+    tp, fn = matrix.counts[i][i], matrix.counts[i][1 - i]
+    fp, tn = matrix.counts[1 - i][i], matrix.counts[1 - i][1 - i]
     cut, mark = "the predicted levels", None
-    if found.threshold is not None:
-        exact = numbers.plain(found.threshold)
-        mark = exact if len(exact) <= SHORT else numbers.number(found.threshold)
+    if matrix.threshold is not None:
+        exact = numbers.plain(matrix.threshold)
+        mark = exact if len(exact) <= SHORT else numbers.number(matrix.threshold)
         cut = f"threshold {mark}"
-    elif found.cuts:
-        low, high = (numbers.number(cut) for cut in (found.cuts[0], found.cuts[-1]))
+    elif matrix.cuts:
+        low, high = (numbers.number(cut) for cut in (matrix.cuts[0], matrix.cuts[-1]))
         mark = f"{low} to {high}" if low != high else low
         cut = f"cross-fitted thresholds {mark}"
-    cut += "" if found.zone is None else " among the reportable rows"
+    cut += "" if matrix.zone is None else " among the reportable rows"
     return Operating(
         cut=cut, mark=mark, sensitivity=_share(tp, tp + fn), false_positive_rate=_share(fp, fp + tn),
-        precision=_share(tp, tp + fp), tested=_share(tp + fp, tp + fn + fp + tn), found=(tp, tp + fn),
+        precision=_share(tp, tp + fp), tested=_share(tp + fp, tp + fn + fp + tn), caught=(tp, tp + fn),
         alarmed=(fp, fp + tn),
     )
 

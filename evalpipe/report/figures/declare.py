@@ -39,7 +39,7 @@ def figure(*, place: int) -> Callable[[OfDataset], OfDataset]:
     """Declare the decorated function as a figure of a dataset, drawn where it returns one."""
 
     def declare(draw: OfDataset) -> OfDataset:
-        _declare(place, draw.__name__, lambda context: (each for each in (draw(context),) if each is not None))
+        _declare(place, draw.__name__, lambda context: (drawing for drawing in (draw(context),) if drawing is not None))
         return draw
 
     return declare

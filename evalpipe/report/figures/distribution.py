@@ -66,9 +66,9 @@ def _finding(context: Context, series: Series) -> str:
     at = context.operating(series.name)
     if at is None:
         return "spread drawn"
-    found, alarmed = (f"{numbers.count(a)} of {numbers.count(b)}" for a, b in (at.found, at.alarmed))
+    caught, alarmed = (f"{numbers.count(a)} of {numbers.count(b)}" for a, b in (at.caught, at.alarmed))
     event, other = context.results.event, context.results.other
-    return f"at {at.cut}, {found} rows that are {event} and {alarmed} that are {other} are predicted as events"
+    return f"at {at.cut}, {caught} rows that are {event} and {alarmed} that are {other} are predicted as events"
 
 
 def _one_scale(*scores: Column) -> bool:
@@ -199,15 +199,18 @@ def _forest(context: Context, grouped: Mapping[tuple[object, ...], dict[str, Est
     return figure
 
 
-def _sentence(context: Context, group: tuple[object, ...], found: dict[str, Estimate]) -> str:
-    parts = [f"{series.label} {shown(found[series.name]).text}" for series in context.series if series.name in found]
+def _sentence(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> str:
+    """Say in words what a row shows: the measure, then each model with its value and interval."""
+    known = [series for series in context.series if series.name in estimates]
+    parts = [f"{series.label} {shown(estimates[series.name]).text}" for series in known]
     return f"{group[0]}: {', '.join(parts)}."
 
 
-def _row(axes: Axes, models: tuple[Series, ...], found: dict[str, Estimate], row: int, step: float) -> None:
+def _row(axes: Axes, models: tuple[Series, ...], estimates: dict[str, Estimate], row: int, step: float) -> None:
+    """Draw a measure's values of the models, one below the other, with their intervals."""
     for place, series in enumerate(models):
         y = row + (place - (len(models) - 1) / 2) * step
-        e = found.get(series.name)
+        e = estimates.get(series.name)
         if e is None:
             continue
         if e.value is None:

@@ -180,9 +180,9 @@ def _cloud(axes: Axes, panel: ScatterPanel) -> None:
         axes.plot(x, y, color=SMOOTH, marker="o" if len(x) < 5 else "", markersize=4)
 
 
-def _range(columns: list[Column], held: Sequence[float] = ()) -> tuple[float, float]:
-    """Return the limits of an axis that all panels share, with room at both ends; it takes in what is ``held``."""
-    values = [*held, *(value for values in columns for value in known(values))]
+def _range(columns: list[Column], included: Sequence[float] = ()) -> tuple[float, float]:
+    """Return the limits of an axis that all panels share, with room at both ends; ``included`` values are in it."""
+    values = [*included, *(value for values in columns for value in known(values))]
     low, high = min(values), max(values)
     room = 0.04 * (high - low) or abs(high) / 2 or 0.5
     return low - room, high + room

@@ -299,18 +299,18 @@ def _along(curves: SmoothCurves) -> str:
 
 def _away(limits: list[tuple[float, float, float]]) -> str:
     """List the stretches in which a band lies above or below the diagonal."""
-    found: list[tuple[str, float, float]] = []
+    runs: list[tuple[str, float, float]] = []
     before = ""
     for at, low, high in limits:
         side = "above" if low > at else "below" if high < at else ""
         if side and side == before:
-            found[-1] = (side, found[-1][1], at)
+            runs[-1] = (side, runs[-1][1], at)
         elif side:
-            found.append((side, at, at))
+            runs.append((side, at, at))
         before = side
-    if not found:
+    if not runs:
         return "the spline's band holds the diagonal throughout"
-    stretches = [f"{side} the diagonal {_stretch(first, last)}" for side, first, last in found]
+    stretches = [f"{side} the diagonal {_stretch(first, last)}" for side, first, last in runs]
     return f"the spline's band lies {', '.join(stretches)}"
 
 
