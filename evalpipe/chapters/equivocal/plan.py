@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.equivocal.spec import Equivocal
+
 if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
@@ -25,8 +27,8 @@ class ZonePlan:
 
     def ends(self, cut: float) -> tuple[float, float]:
         """Return where the zone begins and ends, in the decimals as written: 0.4 - 0.1 is 0.3, and 0.3 is inside."""
-        at, below, above = (Decimal(repr(float(number))) for number in (cut, self.below, self.above))
-        return float(at - below), float(at + above)
+        threshold, below, above = (Decimal(repr(float(number))) for number in (cut, self.below, self.above))
+        return float(threshold - below), float(threshold + above)
 
 
 def zone(spec: Spec, model: Model) -> ZonePlan | None:
@@ -40,11 +42,9 @@ def zone_of_probabilities(spec: Spec, model: Model) -> ZonePlan | None:
     The spec's zone is one of probabilities: a score that is a rank alone has its own or none.
     """
     rank = model.score is not None and model.scale is None
-    given = spec.equivocal if model.equivocal is None and not rank else model.equivocal
-    if given is None:
+    written = spec.equivocal if model.equivocal is None and not rank else model.equivocal
+    if written is None:
         return None
-    from evalpipe.chapters.equivocal.spec import Equivocal
-
-    if not isinstance(given, Equivocal):
-        return ZonePlan(given, given)
-    return ZonePlan(given.below or 0.0, given.above or 0.0, given.min_probability)
+    if not isinstance(written, Equivocal):
+        return ZonePlan(written, written)
+    return ZonePlan(written.below or 0.0, written.above or 0.0, written.min_probability)

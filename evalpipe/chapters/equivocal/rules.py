@@ -47,11 +47,11 @@ def _of_many(draft: Draft, here: Loc, zone: float | Equivocal) -> Iterator[Probl
             message = f"{_outcome(draft)} has no threshold that a row could be near to"
             yield draft.tree.problem("not-for-task", message, *here, hint=example)
         return
-    for side in (side for side in _SIDES if getattr(zone, side) is not None):
+    side = next((side for side in _SIDES if getattr(zone, side) is not None), None)
+    if side is not None:
         message = f"{_outcome(draft)} has no '{side}'"
         yield draft.tree.problem("not-for-task", message, *here, side, key=True, hint=example)
-        return
-    if zone.min_probability is None:
+    elif zone.min_probability is None:
         yield from _empty(draft, here, example)
     elif levels and 0 <= zone.min_probability <= 1 / len(levels):
         message = f"of {len(levels)} levels one always has a probability of 1/{len(levels)} or more, so no row would be"
