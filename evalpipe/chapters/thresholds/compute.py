@@ -72,9 +72,9 @@ def with_thresholds(plan: Plan, variants: Variants) -> tuple[tuple[Sample, ...],
             if rule is None:
                 records += _without_rule(sample, name, "bayes" if threshold.by_costs else "fixed")
                 continue
-            ruled, choose = _Ruled(plan, name, rule), _on_dataset if rule.folds is None else _crossed
+            ruled = _Ruled(plan, name, rule)
             try:
-                models[name], record = choose(ruled, variants, sample, chosen)
+                models[name], record = _classified(ruled, variants, sample, chosen)
                 records.append(record)
             except _NoCutError as fault:
                 problems.append(ruled.problem(fault))
@@ -93,37 +93,28 @@ def _without_rule(sample: Sample, name: str, kind: str) -> list[Threshold]:
                       score=_score(model, model.cut))]
 
 
-def _on_dataset(
+def _classified(
     ruled: _Ruled, variants: Variants, sample: Sample, chosen: dict[str, _Chosen]
 ) -> tuple[Predictions, Threshold]:
-    """Make classes by the threshold that all rows of another dataset choose, once for all evaluated ones."""
-    if ruled.name not in chosen:
-        on = next(other for other in variants.samples if other.dataset == ruled.rule.dataset)
-        chosen[ruled.name] = _on_all_rows(ruled, on)
-    choice = chosen[ruled.name]
-    model = sample.models[ruled.name].classified(choice.cut)
-    return _recorded(ruled, sample, model, choice, {})
+    """Make classes by the threshold that a dataset chooses, once for all evaluated ones, or that the other folds do.
 
-
-def _crossed(
-    ruled: _Ruled, variants: Variants, sample: Sample, _: dict[str, _Chosen]
-) -> tuple[Predictions, Threshold]:
-    """Make classes of the rows of each fold by the threshold that the others choose; all rows choose that for later."""
-    choice, model = _on_all_rows(ruled, sample), sample.models[ruled.name]
-    numbers, cuts = _cuts_of_folds(ruled, variants, sample)
-    fields = {"folds": ruled.rule.folds, "cuts": [float(cut) for cut in model.threshold_at(cuts)]}
-    model = replace(model.classified(cuts[numbers]), cuts=cuts[numbers])
-    return _recorded(ruled, sample, model, choice, fields)
-
-
-def _recorded(
-    ruled: _Ruled, sample: Sample, model: Predictions, choice: _Chosen, fields: dict[str, Any]
-) -> tuple[Predictions, Threshold]:
-    """Return classified predictions with the threshold that was chosen, and its record with some more fields."""
+    Returns the predictions with classes, and the record of the threshold; cross-fitted, of that which all rows choose.
+    """
+    rule, model, fields = ruled.rule, sample.models[ruled.name], dict[str, Any]()
+    if rule.folds is None:
+        if ruled.name not in chosen:
+            on = next(other for other in variants.samples if other.dataset == rule.dataset)
+            chosen[ruled.name] = _on_all_rows(ruled, on)
+        choice = chosen[ruled.name]
+        model = model.classified(choice.cut)
+    else:
+        choice, (numbers, cuts) = _on_all_rows(ruled, sample), _cuts_of_folds(ruled, variants, sample)
+        fields = {"folds": rule.folds, "cuts": [float(cut) for cut in model.threshold_at(cuts)]}
+        model = replace(model.classified(cuts[numbers]), cuts=cuts[numbers])
     model = replace(model, threshold=model.threshold_at(choice.cut), cut=choice.cut)
     return model, Threshold(
         dataset=sample.dataset, **sample.named(ruled.name), score=_score(model, choice.cut), value=model.threshold,
-        rule=ruled.rule.text, **choice.fields, **fields)
+        rule=rule.text, **choice.fields, **fields)
 
 
 def _score(model: Predictions, cut: float | None) -> float | None:
