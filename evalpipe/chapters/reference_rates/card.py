@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.compare.card import by_dataset, compared, difference_of, notes, verdict_of
+from evalpipe.report import wording
 from evalpipe.report.names import names_of
 from evalpipe.report.page import Column, Row, Section, Table, Text
 from evalpipe.report.procedures import Procedure
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.results import Results
-
-LEAD = (
-    "Each model less a rate that the spec gives. The interval of the difference decides: better or worse where all of "
-    "it lies on one side of zero, undecided where it includes zero.")
 
 COLUMNS = (Column("Measure", style="what"), Column("Model", style="model"), Column("Estimate", "num"),
            Column("Rival"), Column("Rate", "num"), Column("Difference", "num"), Column("Verdict", style="said"))
@@ -32,7 +29,10 @@ def sections(results: Results) -> Iterator[Section]:
         for r in rows), stacked=True) for dataset, rows in by_dataset(rates).items()]
     if tables:
         yield Section("reference-rates", "Reference rates", (
-            Text(LEAD, "lead"), *tables, *(Text(note, "small") for note in notes(rates))))
+            Text("Each model less a rate that the spec gives. The "
+                 f"{wording.level(results.intervals.level)} interval of the difference decides: better or worse where "
+                 "all of it lies on one side of zero, undecided where it includes zero.", "lead"),
+            *tables, *(Text(note, "small") for note in notes(rates))))
 
 
 def procedures(results: Results) -> Iterator[Procedure]:

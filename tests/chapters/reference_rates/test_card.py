@@ -41,8 +41,8 @@ def section(rated: Results) -> Section:
 def test_the_section_says_first_what_decides(section: Section) -> None:
     assert section.title == "Reference rates"
     assert paragraphs([section]) == [
-        ("Each model less a rate that the spec gives. The interval of the difference decides: better or worse where "
-         "all of it lies on one side of zero, undecided where it includes zero."),
+        ("Each model less a rate that the spec gives. The 95% interval of the difference decides: better or worse "
+         "where all of it lies on one side of zero, undecided where it includes zero."),
         "Untested: there is no interval, or none that can be relied on; the reason stands beside the value.",
     ]
 
