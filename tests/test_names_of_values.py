@@ -1,4 +1,4 @@
-"""The name of a value says what it is; words that would do for any value are none."""
+"""The name of a value says what it is, not a word that would do for any; the name of a class stands for one class."""
 
 from __future__ import annotations
 
@@ -44,6 +44,15 @@ def test_no_value_has_a_name_that_says_nothing() -> None:
 
 def test_each_public_name_is_still_there() -> None:
     assert {f"{where}: {name}" for where, tree in TREES.items() for name, _ in names(tree)} >= PUBLIC
+
+
+def test_no_two_classes_have_one_name() -> None:
+    modules: dict[str, list[str]] = {}
+    for where, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                modules.setdefault(node.name, []).append(where)
+    assert {name: places for name, places in modules.items() if len(places) > 1} == {}
 
 
 @pytest.mark.parametrize("source", [

@@ -3,7 +3,7 @@
 from evalpipe.calibration import isotonic, levels, linear, logistic, prior_shift, spline, temperature, venn_abers
 from evalpipe.calibration.declare import (
     Fitted,
-    Method,
+    RecalibrationMethod,
     Recalibrator,
     Training,
     Unfit,
@@ -13,6 +13,6 @@ from evalpipe.calibration.declare import (
 )
 
 __all__ = [
-    "Fitted", "Method", "Recalibrator", "Training", "Unfit", "fitted_from", "isotonic", "levels", "linear", "logistic",
-    "prior_shift", "recalibrator", "registry", "spline", "temperature", "venn_abers",
+    "Fitted", "RecalibrationMethod", "Recalibrator", "Training", "Unfit", "fitted_from", "isotonic", "levels", "linear",
+    "logistic", "prior_shift", "recalibrator", "registry", "spline", "temperature", "venn_abers",
 ]

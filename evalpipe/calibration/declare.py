@@ -2,8 +2,8 @@
 
 ``fit`` takes a `Training`; its keyword-only parameters are the options a user may set in the spec, with pydantic types.
 ``apply`` maps predictions by the parameters alone, which are plain JSON: what was written and read again gives the same
-bytes. The class inherits from `Method`, which says what else it may tell. The decorator has the words of a card and of
-the documentation, so that a recalibrator is added in one place.
+bytes. The class inherits from `RecalibrationMethod`, which says what else it may tell. The decorator has the words of a
+card and of the documentation, so that a recalibrator is added in one place.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Unfit(Exception):  # noqa: N818 - a finding about the data, not a fault
     """A recalibrator cannot be fitted to these rows; the text says why, fit to follow "cannot be fitted: "."""
 
 
-class Method:
+class RecalibrationMethod:
     """What a method tells of a fit by its parameters; a method overrides what is otherwise with it."""
 
     @staticmethod
@@ -153,7 +153,7 @@ class Recalibrator:
     text: str
     reference: str
     tasks: frozenset[Task]
-    method: type[Method]
+    method: type[RecalibrationMethod]
     shapes: Shapes | None
 
     @property
@@ -220,21 +220,21 @@ registry: Mapping[str, Recalibrator] = MappingProxyType(_declared)
 
 
 def recalibrator(
-    *, title: str, text: str, tasks: tuple[Task, ...], ref: str, parameters: Shapes | None
-) -> Callable[[type[Method]], Recalibrator]:
-    """Declare the decorated class as a recalibrator, under its name in small letters with underscores.
+    *, title: str, text: str, tasks: tuple[Task, ...], ref: str, parameters: Shapes | None, name: str | None = None
+) -> Callable[[type[RecalibrationMethod]], Recalibrator]:
+    """Declare the decorated class as a recalibrator, under ``name``, or its own in small letters with underscores.
 
     ``title`` and ``text`` are its words; ``ref`` is the source (author, year). ``parameters`` gives the shape of each:
     a string with a letter for each axis, where one letter means one length, or the words it may be; None where
     ``check`` knows. Raises ValueError when the name is taken.
     """
 
-    def declare(method: type[Method]) -> Recalibrator:
-        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", method.__name__).lower()
-        if name in _declared:
-            raise ValueError(f"the name {name!r} of a recalibrator is taken")
-        entry = Recalibrator(name, title, text, ref, frozenset(tasks), method, parameters)
-        _declared[name] = entry
+    def declare(method: type[RecalibrationMethod]) -> Recalibrator:
+        known_as = name or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", method.__name__).lower()
+        if known_as in _declared:
+            raise ValueError(f"the name {known_as!r} of a recalibrator is taken")
+        entry = Recalibrator(known_as, title, text, ref, frozenset(tasks), method, parameters)
+        _declared[known_as] = entry
         return entry
 
     return declare

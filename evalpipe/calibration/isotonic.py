@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from evalpipe.calibration.declare import Method, Parameters, Training, recalibrator
-from evalpipe.calibration.pooled import Numbers, Runs, events_of, numbers_of, runs, totals_of_events
+from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, recalibrator
+from evalpipe.calibration.pooled import Runs, WeightedTruths, events_of, numbers_of, runs, totals_of_events
 from evalpipe.calibration.scales import OfOrder
 from evalpipe.later import np
 
@@ -89,12 +89,12 @@ class IsotonicBagged(OfOrder):
 
 
 @recalibrator(
-    title="Histogram binning",
+    name="histogram", title="Histogram binning",
     text="The share of events among the rows of each bin of probability.",
     tasks=("binary",), ref="Zadrozny & Elkan (2001)",
     parameters={"at": "m", "value": "m"},
 )
-class Histogram(Method):
+class HistogramBinning(RecalibrationMethod):
     """The share of events in each bin of probability, closed below.
 
     ``quantile``: bins of equal weight, in which equal predictions always share the bin of the first of them; a new
@@ -151,12 +151,12 @@ def _ended(parameters: Parameters, prediction: Floats) -> Floats:
     return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
 
 
-def _table(training: Training) -> Numbers:
+def _table(training: Training) -> WeightedTruths:
     """Return the table of events as one of numbers, or that of numbers."""
     if np.asarray(training.truth).dtype.kind != "b":
         return numbers_of(training)
     table = events_of(training, training.ordering())
-    return Numbers(table.at, table.events, table.total)
+    return WeightedTruths(table.at, table.events, table.total)
 
 
 def _bags(training: Training, tied: Runs, weight: Floats) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from evalpipe.calibration.declare import Method, Parameters, Training, Unfit, recalibrator, registry
+from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, Unfit, recalibrator, registry
 from evalpipe.calibration.newton import Slope, maximise
 from evalpipe.calibration.pooled import clipped, rows_clipped
 from evalpipe.calibration.scales import OnLogOdds
@@ -88,7 +88,7 @@ class Multinomial(OnLogOdds):
     tasks=("multiclass", "ordinal"), ref="Zadrozny & Elkan (2002)",
     parameters=None,
 )
-class OneVsRest(Method):
+class OneVsRest(RecalibrationMethod):
     """A recalibrator of an event for each level against the rest, the results divided by their sum in each row.
 
     A row whose parts are all 0 gets equal probabilities.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.calibration.declare import Method, Parameters, Training, recalibrator
+from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, recalibrator
 from evalpipe.calibration.pooled import demand_distinct, numbers_of
 from evalpipe.later import np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     tasks=("regression", "count"), ref="Mincer & Zarnowitz (1969)",
     parameters={"intercept": "", "slope": ""},
 )
-class Linear(Method):
+class Linear(RecalibrationMethod):
     """The line intercept + slope x prediction that fits the truth best by weighted least squares.
 
     Of counts it may fall below 0 for small predictions.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from evalpipe.calibration.declare import Method, Parameters, Training, Unfit, recalibrator
+from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, Unfit, recalibrator
 from evalpipe.calibration.newton import logistic_fit
 from evalpipe.calibration.pooled import (
     Events,
@@ -33,7 +33,7 @@ BACKWARDS = "higher predictions go with fewer events"
 SEPARATED = "a threshold parts all events from all others, so the likelihood has no maximum"
 
 
-class _Line(Method):
+class _Line(RecalibrationMethod):
     """A line on the scale that it is a function of, whose height are log odds."""
 
     @staticmethod

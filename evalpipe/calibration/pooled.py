@@ -27,7 +27,7 @@ class Events(NamedTuple):
         return self.events + self.others
 
 
-class Numbers(NamedTuple):
+class WeightedTruths(NamedTuple):
     """Distinct predictions ascending, the total of weight times truth and the weight at each, all [m]."""
 
     at: Floats
@@ -112,11 +112,11 @@ def totals_of_events(training: Training, tied: Runs) -> Events:
     return Events(tied.at, tied.totals(np.where(event, weight, 0.0)), tied.totals(np.where(event, 0.0, weight)))
 
 
-def numbers_of(training: Training) -> Numbers:
+def numbers_of(training: Training) -> WeightedTruths:
     """Total weights and weighted truths at each distinct prediction."""
     truth, weight = np.asarray(training.truth, float), np.asarray(training.weight, float)
     tied = runs(training.prediction, truth, weight)
-    return Numbers(tied.at, tied.totals(weight * truth), tied.totals(weight))
+    return WeightedTruths(tied.at, tied.totals(weight * truth), tied.totals(weight))
 
 
 def demand_distinct(at: Floats, least: int, purpose: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.calibration.declare import ActsOn, Method, Parameters, Training
+from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training
 from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, logit, rows_clipped
 from evalpipe.later import np
 
@@ -15,7 +15,7 @@ SCALES = ("logit", "probability")
 """The words that the parameter ``on`` may be."""
 
 
-class OnLogOdds(Method):
+class OnLogOdds(RecalibrationMethod):
     """A method that is a function of the log odds, [n] of the event or [n, K] of the levels up to a constant."""
 
     @staticmethod
@@ -29,7 +29,7 @@ class OnLogOdds(Method):
         return rows_clipped(prediction)
 
 
-class OnEither(Method):
+class OnEither(RecalibrationMethod):
     """A method that is a function of the log odds or of the probability, as its parameter ``on`` says."""
 
     @staticmethod
@@ -43,7 +43,7 @@ class OnEither(Method):
         return rows_clipped(prediction) if parameters["on"] == "logit" else 0
 
 
-class OfOrder(Method):
+class OfOrder(RecalibrationMethod):
     """A method that sees the order of predictions alone: steps between levels ``value`` at predictions ``at``."""
 
     @staticmethod

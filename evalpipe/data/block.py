@@ -30,7 +30,7 @@ TEXT_FORMATS = SEPARATED | {"ndjson"}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file that was read: its path as shown (None in memory), sha256, and its number of rows."""
 
     path: str | None
@@ -52,7 +52,7 @@ class RowBlock:
     plan: Plan
     dataset: DatasetPlan
     frame: pl.DataFrame
-    sources: tuple[Source, ...]
+    sources: tuple[SourceFile, ...]
     models: Mapping[str, RowBlock] = field(default_factory=lambda: MappingProxyType({}))
     types: Mapping[str, CellType | None] = field(default_factory=lambda: MappingProxyType({}))
     unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))

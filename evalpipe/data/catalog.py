@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import Unreadable
-from evalpipe.data.table import Catalog, Table
+from evalpipe.data.table import Catalog, DataTable
 from evalpipe.errors import Problem, SpecError
 from evalpipe.spelling import closest
 
@@ -29,8 +29,8 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     ``frames`` are datasets held in memory, by name. Files that are missing or cannot be read are among the catalog's
     problems. Raises SpecError with every fault of the spec.
     """
-    tables: dict[str, Table] = {}
-    predictions: dict[tuple[str, str], Table] = {}
+    tables: dict[str, DataTable] = {}
+    predictions: dict[tuple[str, str], DataTable] = {}
     wrong_spec: list[Problem] = []
     wrong_data: list[Problem] = []
     for name, declared in sources.datasets.items():
@@ -52,12 +52,12 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     return Catalog(MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions))
 
 
-def _held(named: Source, frame: pl.DataFrame) -> tuple[Table, Schema]:
+def _held(named: Source, frame: pl.DataFrame) -> tuple[DataTable, Schema]:
     """Return what is known of a dataset in memory, and the types of its columns."""
-    return Table(named, "memory", (), _names(frame.schema), (), frame.height), dict(frame.schema)
+    return DataTable(named, "memory", (), _names(frame.schema), (), frame.height), dict(frame.schema)
 
 
-def _stored(places: Origin, named: Source) -> tuple[Table, Schema] | list[Problem]:
+def _stored(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Problem]:
     """Return what is known of a dataset in files, and the types of its columns; or why it cannot be read."""
     from evalpipe.data.files import find
     from evalpipe.data.formats import rows
@@ -71,12 +71,12 @@ def _stored(places: Origin, named: Source) -> tuple[Table, Schema] | list[Proble
     counts = [rows(path, located.format, named.csv) for path, _ in located.files]
     total = None if None in counts else sum(count or 0 for count in counts)
     schema = next(iter(schemas.values()))
-    return Table(named, located.format, located.files, _names(schema), (), total), schema
+    return DataTable(named, located.format, located.files, _names(schema), (), total), schema
 
 
-def _predictions(places: Origin, declared: DatasetSource) -> tuple[dict[tuple[str, str], Table], list[Problem]]:
+def _predictions(places: Origin, declared: DatasetSource) -> tuple[dict[tuple[str, str], DataTable], list[Problem]]:
     """Look at the files of predictions for a dataset that is evaluated or calibrates."""
-    tables: dict[tuple[str, str], Table] = {}
+    tables: dict[tuple[str, str], DataTable] = {}
     problems: list[Problem] = []
     for model, named in declared.predictions.items():
         looked_at = _stored(places, named)
@@ -110,7 +110,7 @@ def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, S
 
 
 def _conditions(
-    sources: Sources, conditions: Sequence[Condition], table: Table, schema: Schema
+    sources: Sources, conditions: Sequence[Condition], table: DataTable, schema: Schema
 ) -> tuple[list[Problem], tuple[str, ...], list[Problem]]:
     """Check the conditions on a dataset, its own and those of slices.
 
@@ -149,7 +149,7 @@ class Broken(Exception):  # noqa: N818 - a state of a file, caught in this modul
         return self.fault.problem(self.shown, named_at)
 
 
-def _types(table: Table, columns: tuple[str, ...]) -> tuple[Schema, dict[str, str]]:
+def _types(table: DataTable, columns: tuple[str, ...]) -> tuple[Schema, dict[str, str]]:
     """Tell the types of columns of separated text from all rows, and why one is text that also holds numbers.
 
     Raises Broken.
@@ -179,7 +179,7 @@ def _types(table: Table, columns: tuple[str, ...]) -> tuple[Schema, dict[str, st
     return types, why
 
 
-def csv_faults(places: Origin, table: Table) -> Iterator[Problem]:
+def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
     """Yield what is wrong with the keys under ``csv`` for the files that were found."""
     from evalpipe.data.formats import SEPARATORS, separator
 

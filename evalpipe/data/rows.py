@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.data.block import FILE, POSITION, SEPARATED, RowBlock, Source
+from evalpipe.data.block import FILE, POSITION, SEPARATED, RowBlock, SourceFile
 from evalpipe.data.errors import Unreadable
 from evalpipe.errors import Place, Problem
 
@@ -63,7 +63,7 @@ def whole(
     parts, sources, problems = _files(dataset, columns, text, named_at)
     if frame is not None:
         parts.append(_numbered(frame.select(columns), 0))
-        sources.append(Source(None, None, frame.height))
+        sources.append(SourceFile(None, None, frame.height))
     if problems:
         return None, problems
     try:
@@ -79,10 +79,10 @@ def whole(
 
 def _files(
     dataset: DatasetPlan, columns: Sequence[str], text: Sequence[str], named_at: Place | None
-) -> tuple[list[pl.DataFrame], list[Source], list[Problem]]:
+) -> tuple[list[pl.DataFrame], list[SourceFile], list[Problem]]:
     """Read columns of all files of a dataset: their rows, what each file is, and the problems of those that cannot."""
     parts: list[pl.DataFrame] = []
-    sources: list[Source] = []
+    sources: list[SourceFile] = []
     problems: list[Problem] = []
     for path, shown_path in dataset.table.files:
         try:
@@ -132,7 +132,7 @@ def _not_of_type(rows: RowBlock) -> list[Problem]:
 
 def _file(
     dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
-) -> tuple[pl.DataFrame, Source]:
+) -> tuple[pl.DataFrame, SourceFile]:
     """Read columns of one file, blank lines left out; raises Unreadable."""
     from evalpipe.data.formats import read
 
@@ -146,7 +146,7 @@ def _file(
     part = _numbered(part, number)  # before blank lines go, so that messages count rows as the file does
     if blank_lines:
         part = part.filter(~(part[POSITION] - number * FILE - 1).is_in(list(blank_lines)))
-    return part, Source(shown_path, sha256, part.height)
+    return part, SourceFile(shown_path, sha256, part.height)
 
 
 def _numbered(frame: pl.DataFrame, number: int) -> pl.DataFrame:

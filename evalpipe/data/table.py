@@ -17,7 +17,7 @@ Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DataTable:
     """The files and columns of one dataset, or of one model's predictions for it.
 
     ``files`` are the files in the order they are read, with the path shown to people (as the spec gives it, relative to
@@ -41,6 +41,6 @@ class Catalog:
     ``tables`` are the datasets by name; ``predictions`` the files of models' predictions, by dataset and model.
     """
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, DataTable]
     problems: tuple[Problem, ...] = ()
-    predictions: Mapping[tuple[str, str], Table] = field(default_factory=lambda: MappingProxyType({}))
+    predictions: Mapping[tuple[str, str], DataTable] = field(default_factory=lambda: MappingProxyType({}))

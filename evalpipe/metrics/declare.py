@@ -53,7 +53,7 @@ class FromSpec(NamedTuple):
 
 @dataclass(frozen=True)
 class Metric:
-    """One declared metric: the facts that `Facts` describes, complete, and the function.
+    """One declared metric: the facts that `MetricFacts` describes, complete, and the function.
 
     Built by `metric`; everything that lists, checks or prints metrics reads it.
     """
@@ -287,7 +287,7 @@ registry = Registry()
 """Every metric of this process."""
 
 
-class Facts(TypedDict, total=False):
+class MetricFacts(TypedDict, total=False):
     """What `metric` is told of a metric."""
 
     needs: Required[Needs]
@@ -337,7 +337,7 @@ class Facts(TypedDict, total=False):
     """What is wrong with options that do not fit each other, or None."""
 
 
-def metric(**facts: Unpack[Facts]) -> Callable[[Callable[..., Any]], Metric]:
+def metric(**facts: Unpack[MetricFacts]) -> Callable[[Callable[..., Any]], Metric]:
     """Declare the decorated function as a metric under its own name; raises ValueError when a name is taken."""
     tasks, standard = facts.get("tasks", SEEN[facts.get("sees", "event")]), facts.get("standard", False)
     if not isinstance(standard, tuple):

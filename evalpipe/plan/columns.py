@@ -12,7 +12,7 @@ from evalpipe.spelling import closest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.data.table import Table
+    from evalpipe.data.table import DataTable
     from evalpipe.origin import Loc
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Model
@@ -46,7 +46,7 @@ def predictions_named(spec: Spec, model: str) -> dict[str, Loc]:
     return {**_model_named(spec, model), **identity}
 
 
-def shared(spec: Spec, model: str, dataset: Table, predictions: Table) -> tuple[str, ...]:
+def shared(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -> tuple[str, ...]:
     """Return the columns that must agree row by row where a file of predictions is matched to a dataset by position.
 
     They are those of both but for the model's predictions, and for lists, mappings and bytes.
@@ -89,7 +89,7 @@ def level_columns(spec: Spec, model: Model) -> dict[str, str]:
     return {level: named[level] for level in levels(spec)}
 
 
-def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: Table) -> dict[str, Loc]:
+def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: DataTable) -> dict[str, Loc]:
     """Return the columns to read: of evaluated rows all, of rows to calibrate on all but those of slices.
 
     Of reference rows only the identity, and the outcome and its exposure where they have them; without an identity, as
@@ -104,13 +104,13 @@ def needed(spec: Spec, role: str, named: Mapping[str, Loc], table: Table) -> dic
     return outcome | {spec.id: named[spec.id]}
 
 
-def missing(spec: Spec, table: Table, needed: Mapping[str, Loc]) -> list[Problem]:
+def missing(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Problem]:
     """Return a problem for each needed column that a table does not have."""
     absent = {column: loc for column, loc in needed.items() if column not in table.columns}
     return [_missing_column(spec, table, column, loc) for column, loc in absent.items()]
 
 
-def _missing_column(spec: Spec, table: Table, column: str, loc: Loc) -> Problem:
+def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Problem:
     close = closest(column, table.columns)
     listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
     notes = [f"its columns: {listed}"]

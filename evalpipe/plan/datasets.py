@@ -12,7 +12,7 @@ from evalpipe.plan.sources import conditions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.data.table import Catalog, Table
+    from evalpipe.data.table import Catalog, DataTable
     from evalpipe.errors import Problem
     from evalpipe.plan.sources import Condition
     from evalpipe.spec.models import Spec
@@ -29,7 +29,7 @@ class DatasetPlan:
 
     name: str
     role: Literal["evaluate", "calibrate", "reference", "predictions"]
-    table: Table
+    table: DataTable
     columns: tuple[str, ...]
     predictions: Mapping[str, DatasetPlan] = field(default_factory=lambda: MappingProxyType({}))
     compared: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.chapters import functions
 from evalpipe.report import wording
-from evalpipe.report.page import Aside, Box, Column, Heading, Line, Row, Strong, Styled, Table, Text
+from evalpipe.report.page import Aside, BlockGroup, Column, Heading, Line, Row, Strong, Styled, Table, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ def confusion_blocks(results: Results, dataset: str) -> Iterator[Block]:
     many = len(results.levels) >= SHADED
     yield Heading(f"Confusion {'matrix' if len(matrices) == 1 else 'matrices'}")
     yield Text(_lead(results, matrices, many=many), "lead")
-    yield Box(tuple(_table(results, confusion, models[confusion.model], many=many) for confusion in matrices),
+    yield BlockGroup(tuple(_table(results, confusion, models[confusion.model], many=many) for confusion in matrices),
               "wide" if many else "matrices")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.report import wording
-from evalpipe.report.page import Box, Code, Column, Facts, Heading, Row, Section, Styled, Table
+from evalpipe.report.page import BlockGroup, Code, Column, Facts, Heading, Row, Section, Styled, Table
 from evalpipe.report.tables import evaluated, labels
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ def whole_fingerprint(file: InputFile) -> str:
     return file.sha256 or "none: not a file"
 
 
-def _dataset(results: Results, dataset: DatasetSummary) -> Box:
+def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
     used = any(summary.name == dataset.name for _, summary in evaluated(results))
     aside = "" if used else f" ({wording.ASIDES.get(dataset.role, 'not evaluated')})"
     levels = [_levels(results, dataset)] if dataset.levels else []
-    return Box((Heading(dataset.name + aside), Facts(facts(results, dataset)), *levels), "dataset")
+    return BlockGroup((Heading(dataset.name + aside), Facts(facts(results, dataset)), *levels), "dataset")
 
 
 def _levels(results: Results, dataset: DatasetSummary) -> Table:

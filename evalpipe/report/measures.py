@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Estimate, MetricSummary, ModelSummary, Results, Scalar
 
 
-class Measured(NamedTuple):
+class MeasureRow(NamedTuple):
     """A measure with one choice of options: its estimates for some models that have it, and a number for each model."""
 
     metric: MetricSummary
@@ -61,7 +61,7 @@ def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
 
 def _measured(
     results: Results, dataset: str, only: Sequence[str] | None = None
-) -> Iterator[tuple[list[ModelSummary], list[Measured]]]:
+) -> Iterator[tuple[list[ModelSummary], list[MeasureRow]]]:
     """Yield models side by side with their measures; ``only`` keeps some metrics."""
     metrics = {metric.name: metric for metric in results.metrics}
     estimates = [e for e in overall(results, dataset) if e.class_ is None and (only is None or e.metric in only)]
@@ -74,19 +74,20 @@ def _measured(
         yield together, [_of_models(metrics[str(key[0])], by_model, together) for key, by_model in grouped.items()]
 
 
-def _of_models(metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[ModelSummary]) -> Measured:
+def _of_models(metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[ModelSummary]) -> MeasureRow:
     names = [model.name for model in models]
     estimates = tuple(by_model[name] for name in names if name in by_model)
     anyone = next(iter(by_model.values()))
-    return Measured(metric, anyone.params, anyone.average, estimates, abreast(by_model, names, whole=is_whole(metric)))
+    cells = abreast(by_model, names, whole=is_whole(metric))
+    return MeasureRow(metric, anyone.params, anyone.average, estimates, cells)
 
 
-def _key_title(measure: Measured) -> Cell:
+def _key_title(measure: MeasureRow) -> Cell:
     about = (measure.options, wording.better(wording.BETTER[measure.metric.direction]))
     return measure.title, Aside(", ".join(filter(None, about)), "definition")
 
 
-def _row(measure: Measured) -> Row:
+def _row(measure: MeasureRow) -> Row:
     metric, estimates = measure.metric, measure.estimates
     methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
     n = dict.fromkeys(numbers.count(e.n) for e in estimates)

@@ -10,7 +10,7 @@ from evalpipe.chapters import functions
 from evalpipe.intervals.declare import registry
 from evalpipe.report import wording
 from evalpipe.report.page import (
-    Box,
+    BlockGroup,
     Cite,
     Code,
     Column,
@@ -168,7 +168,7 @@ def _measures(results: Results) -> Iterator[Block]:
     if any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics):
         yield Text(CELLS)
     for metric in results.metrics:
-        yield Box(tuple(_measure(results, metric)), "measure")
+        yield BlockGroup(tuple(_measure(results, metric)), "measure")
         yield from _matrices(results, metric)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters import functions
 from evalpipe.report import wording
-from evalpipe.report.page import Box, Facts, Heading, Section
+from evalpipe.report.page import BlockGroup, Facts, Heading, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +23,8 @@ SCALES = {
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
-    models = tuple(Box(tuple(_model(results, model)), "model") for model in results.models)
-    yield Section("models", "Models", (Box(models, "models"),))
+    models = tuple(BlockGroup(tuple(_model(results, model)), "model") for model in results.models)
+    yield Section("models", "Models", (BlockGroup(models, "models"),))
 
 
 def _model(results: Results, model: ModelSummary) -> Iterator[Block]:

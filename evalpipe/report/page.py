@@ -182,7 +182,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TableCell:
     """A cell as the template writes it: how many columns it takes, and whether it heads its row."""
 
     content: Cell
@@ -263,7 +263,7 @@ class Table:
         if rows or heading is not None:
             yield heading, tuple(rows)
 
-    def line(self, row: Row) -> Iterator[Place]:
+    def line(self, row: Row) -> Iterator[TableCell]:
         """Yield the cells of a row that are shown."""
         places = [place for place in self.shown if place < len(row.cells)]
         for place in places:
@@ -271,7 +271,7 @@ class Table:
             columns = len(self.shown) - len(places) + 1 if place == places[-1] else 1
             own = content.style if isinstance(content, Styled) else ""
             style = " ".join(filter(None, (_style(column) if columns == 1 else column.style, own)))
-            yield Place(content, column.head, style, place == self.heading, columns)
+            yield TableCell(content, column.head, style, place == self.heading, columns)
 
 
 def _style(column: Column) -> str:
@@ -347,7 +347,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class BlockGroup:
     """Blocks that belong together, laid out by their style; a ``label`` makes them a note of that name."""
 
     kind: ClassVar[str] = "box"
@@ -356,7 +356,7 @@ class Box:
     label: str = ""
 
 
-Block = Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | Box
+Block = Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup
 
 
 @dataclass(frozen=True, slots=True)

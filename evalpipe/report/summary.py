@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters import functions
 from evalpipe.report.measures import key_tables
-from evalpipe.report.page import Box, Bullets, Code, Heading, Section, Text
+from evalpipe.report.page import BlockGroup, Bullets, Code, Heading, Section, Text
 from evalpipe.report.tables import evaluated
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _warnings(results: Results) -> Block:
         return Text("The run gave no warnings.")
     title = f"{len(results.warnings)} {'warning' if len(results.warnings) == 1 else 'warnings'}"
     items = tuple((Code(warning.code), f" {warning.message}") for warning in results.warnings)
-    return Box((Heading(title), Bullets(items)), "warnings", label=title)
+    return BlockGroup((Heading(title), Bullets(items)), "warnings", label=title)
 
 
 def _key_measures(results: Results) -> Iterator[Table]:

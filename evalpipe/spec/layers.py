@@ -16,7 +16,7 @@ from evalpipe.spelling import quoted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.spec.text import Text
+    from evalpipe.spec.text import SpecText
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Layers:
         step = Step(_real(path), shown)
         return None if node is None else self.extended(node, path.parent, (*way, step), links)
 
-    def _mapping(self, text: Text) -> Node | None:
+    def _mapping(self, text: SpecText) -> Node | None:
         """Return the mapping that a file holds; None, with a problem, where it holds none."""
         document = parse(text, self.environment)
         self.problems.extend(document.problems)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
 from evalpipe.spec.models import Spec
-from evalpipe.spec.text import Text
+from evalpipe.spec.text import SpecText
 from evalpipe.spec.tree import UNREADABLE, Node, kind, without
 from evalpipe.spec.yaml import MAX_DEPTH, parse
 
@@ -45,7 +45,7 @@ def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) 
     """
     problems: list[Problem] = []
     for number, argument in enumerate(overrides, start=1):
-        text = Text(FILE, argument, first_line=number)
+        text = SpecText(FILE, argument, first_line=number)
         try:
             segments, skip = _segments(text)
             value = _value(replace(text, skip=skip), environment, problems)
@@ -70,7 +70,7 @@ def _is_there(node: Node, path: tuple[str, ...]) -> bool:
     return True
 
 
-def _segments(text: Text) -> tuple[list[_Segment], int]:
+def _segments(text: SpecText) -> tuple[list[_Segment], int]:
     """Split the path off an override; also return where its value begins."""
     segments: list[_Segment] = []
     end = 0
@@ -94,7 +94,7 @@ def _segments(text: Text) -> tuple[list[_Segment], int]:
     return segments, end
 
 
-def _value(text: Text, environment: Mapping[str, str], problems: list[Problem]) -> Node:
+def _value(text: SpecText, environment: Mapping[str, str], problems: list[Problem]) -> Node:
     """Return what stands after the '=', read as YAML; raises _RefusedError for what YAML reads as something else."""
     document = parse(text, environment)
     problems.extend(document.problems)

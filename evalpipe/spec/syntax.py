@@ -11,12 +11,12 @@ from yaml.reader import ReaderError
 from evalpipe.errors import Problem
 
 if TYPE_CHECKING:
-    from evalpipe.spec.text import Text
+    from evalpipe.spec.text import SpecText
 
 _QUOTE = "put the whole value in quotes"
 
 
-class _Case(NamedTuple):
+class _Fault(NamedTuple):
     """A complaint of PyYAML as a pattern, the message and hint for it, and whether it is shown where it began."""
 
     pattern: str
@@ -28,55 +28,55 @@ class _Case(NamedTuple):
 
 _CLOSE = "end the text with the same quote"
 _CASES = (
-    _Case(r"found character '\\t'", "a tab cannot indent or begin a value", "use spaces"),
-    _Case(r"found character '(.)'", r"a value cannot begin with '\1'", _QUOTE),
-    _Case(
+    _Fault(r"found character '\\t'", "a tab cannot indent or begin a value", "use spaces"),
+    _Fault(r"found character '(.)'", r"a value cannot begin with '\1'", _QUOTE),
+    _Fault(
         r"mapping values are not allowed", "this ':' begins a value where none can stand",
         "put a text that holds ': ' in quotes; else check the indentation",
     ),
-    _Case(r"sequence entries", "this '-' begins a list where none can stand", "begin the list on a new line"),
-    _Case(
+    _Fault(r"sequence entries", "this '-' begins a list where none can stand", "begin the list on a new line"),
+    _Fault(
         r"expected ',' or '\]'", "this list is not closed, or a ',' is missing in it", "end it with ']'", at_start=True
     ),
-    _Case(
+    _Fault(
         r"expected ',' or '\}'", "this mapping is not closed, or a ',' is missing in it", "end it with '}'",
         at_start=True,
     ),
-    _Case(r"unexpected (end of stream|document separator)", "this quote is not closed", _CLOSE, at_start=True),
-    _Case(r"could not find expected ':'", "a ':' is missing after this key", "write 'key: value'", at_start=True),
-    _Case(
+    _Fault(r"unexpected (end of stream|document separator)", "this quote is not closed", _CLOSE, at_start=True),
+    _Fault(r"could not find expected ':'", "a ':' is missing after this key", "write 'key: value'", at_start=True),
+    _Fault(
         r"undefined alias '?(.*?)'?$", r"'*\1' refers to an anchor that does not exist",
         "put a text that begins with '*' in quotes",
     ),
-    _Case(r"second occurrence", "this anchor is defined already", "give each anchor its own name"),
-    _Case(
+    _Fault(r"second occurrence", "this anchor is defined already", "give each anchor its own name"),
+    _Fault(
         r"another document", "a second document begins here; a spec is one document", "remove this line",
         code="many-documents",
     ),
-    _Case(
+    _Fault(
         r"unknown escape character '(.*)'", r"'\\\1' is not an escape in double quotes",
         r"use single quotes, or write '\\'",
     ),
-    _Case(
+    _Fault(
         r"expected alphabetic or numeric", "a value that begins with '*', '&' or '%' has a meaning of its own", _QUOTE
     ),
-    _Case(
+    _Fault(
         r"expected <block end>, but found '<scalar>'", "this text follows a value that has ended",
         "put the whole value in double quotes",
     ),
-    _Case(
+    _Fault(
         r"expected <block end>", "this line does not fit the indentation of the lines above it", "align it with them"
     ),
-    _Case(r"expected '<document start>'", "this is outside the mapping above it", "write every line as 'key: value'"),
-    _Case(r"expected the node content", "a value is missing before this character", "put a text in quotes"),
-    _Case(r"chomping or indentation", "'|' and '>' begin a block of text on the lines below", _QUOTE),
-    _Case(r"expected (URI|' '|'>')|tag handle", "'!' begins a tag here", _QUOTE),
-    _Case(r"expected a digit", "'%' begins a directive here", "put a text that begins with '%' in quotes"),
-    _Case(r"incompatible YAML document", "this version of YAML is not known", "remove the line"),
+    _Fault(r"expected '<document start>'", "this is outside the mapping above it", "write every line as 'key: value'"),
+    _Fault(r"expected the node content", "a value is missing before this character", "put a text in quotes"),
+    _Fault(r"chomping or indentation", "'|' and '>' begin a block of text on the lines below", _QUOTE),
+    _Fault(r"expected (URI|' '|'>')|tag handle", "'!' begins a tag here", _QUOTE),
+    _Fault(r"expected a digit", "'%' begins a directive here", "put a text that begins with '%' in quotes"),
+    _Fault(r"incompatible YAML document", "this version of YAML is not known", "remove the line"),
 )  # fmt: skip
 
 
-def explained(error: yaml.YAMLError, text: Text) -> Problem:
+def explained(error: yaml.YAMLError, text: SpecText) -> Problem:
     """Turn PyYAML's error about ``text`` into a problem."""
     if isinstance(error, ReaderError):
         code = f"U+{error.character:04X}" if isinstance(error.character, int) else f"U+{ord(error.character):04X}"
@@ -97,7 +97,7 @@ def explained(error: yaml.YAMLError, text: Text) -> Problem:
     return Problem("yaml-syntax", f"this is not valid YAML: {complaint}", text.place(mark.index) if mark else None)
 
 
-def _problem(case: _Case, match: re.Match[str], text: Text, mark: yaml.Mark | None) -> Problem:
+def _problem(case: _Fault, match: re.Match[str], text: SpecText, mark: yaml.Mark | None) -> Problem:
     """Return the problem of a complaint that is known; ``match`` is its pattern's, ``mark`` where it is shown."""
     place = text.place(mark.index, mark.index + 1) if mark is not None else None
     hint = case.hint

@@ -26,7 +26,7 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
-class Text:
+class SpecText:
     """A text and the name shown for it; ``first_line`` is its line number, ``skip`` where its YAML begins."""
 
     file: str
@@ -59,7 +59,7 @@ class Text:
         )
 
 
-def read_text(path: Path, shown: str, named_at: Place | None = None) -> Text | Problem:
+def read_text(path: Path, shown: str, named_at: Place | None = None) -> SpecText | Problem:
     """Read a file of the spec, named ``shown`` to people; ``named_at`` is the place in a spec that names the file.
 
     A file that is shown as `STDIN` is the standard input. What prevents reading is returned, not raised.
@@ -84,10 +84,10 @@ def read_text(path: Path, shown: str, named_at: Place | None = None) -> Text | P
     return _decoded(content, shown)
 
 
-def _decoded(content: bytes, shown: str) -> Text | Problem:
+def _decoded(content: bytes, shown: str) -> SpecText | Problem:
     """Return the text of a file's bytes, which are UTF-8, with or without a byte order mark."""
     try:
-        return Text(shown, content.decode("utf-8-sig").removeprefix("\ufeff"))
+        return SpecText(shown, content.decode("utf-8-sig").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         return Problem(

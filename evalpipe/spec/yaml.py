@@ -22,7 +22,7 @@ from evalpipe.spelling import quoted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalpipe.spec.text import Text
+    from evalpipe.spec.text import SpecText
 
 MAX_DEPTH = 50
 """How deeply values may be nested."""
@@ -36,7 +36,7 @@ _KINDS = {"null": "null", "bool": "true or false", "int": "a whole number", "flo
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class YamlDocument:
     """What a text says. ``root`` is None where it is empty or no YAML at all."""
 
     root: Node | None
@@ -84,27 +84,27 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
             self.depth -= 1
 
 
-def parse(text: Text, environment: Mapping[str, str]) -> Document:
+def parse(text: SpecText, environment: Mapping[str, str]) -> YamlDocument:
     """Read a text; problems are returned, never raised."""
     try:
         loader = _Loader(text.text[text.skip :])
         root = loader.get_single_node()
     except yaml.YAMLError as error:
-        return Document(None, (explained(error, text),))
+        return YamlDocument(None, (explained(error, text),))
     except _TooDeepError as error:
         message = f"values are nested more than {MAX_DEPTH} deep"
-        return Document(None, (Problem("too-deep", message, text.place(error.index, error.index + 1)),))
+        return YamlDocument(None, (Problem("too-deep", message, text.place(error.index, error.index + 1)),))
     except (ValueError, OverflowError):  # PyYAML lets them pass for an escape beyond the last character of Unicode
         mark = loader.get_mark()
         problem = Problem(
             "yaml-syntax", "this escape is not a character", text.place(mark.index), "write the character itself"
         )
-        return Document(None, (problem,))
+        return YamlDocument(None, (problem,))
     if root is None:
-        return Document(None)
+        return YamlDocument(None)
     builder = _Builder(text, environment)
     node = builder.node(root)
-    return Document(node, tuple(builder.problems))
+    return YamlDocument(node, tuple(builder.problems))
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ class _Builder:
     ``repeated``. ``open`` are those that hold the node being built.
     """
 
-    text: Text
+    text: SpecText
     environment: Mapping[str, str]
     problems: list[Problem] = field(default_factory=list)
     met: set[int] = field(default_factory=set)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.report.page import Box, Facts, Figures, Group, Heading, Row, Section, Table, Text, plain
+from evalpipe.report.page import BlockGroup, Facts, Figures, Group, Heading, Row, Section, Table, Text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def blocks(parts: Iterable[Any]) -> Iterator[Any]:
     """Yield every block of sections, boxes and other blocks, in order."""
     for part in parts:
-        if isinstance(part, Box | Section):
+        if isinstance(part, BlockGroup | Section):
             yield from blocks(part.blocks)
         else:
             yield part

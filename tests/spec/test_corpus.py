@@ -20,7 +20,7 @@ from evalpipe.errors import SpecError
 from evalpipe.spec.load import load
 from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema, resolved, spec_sha256
-from evalpipe.spec.text import Text
+from evalpipe.spec.text import SpecText
 from evalpipe.spec.tree import flatten
 from evalpipe.spec.yaml import parse
 
@@ -41,7 +41,7 @@ def unread(path: Path) -> Any:
     text = re.sub(
         r"\$\$\{|\$\{", lambda found: "$$" + found[0].removeprefix("$$"), path.read_text(encoding="utf-8-sig")
     )
-    document = parse(Text(path.name, text), {})
+    document = parse(SpecText(path.name, text), {})
     assert document.root is not None
     return flatten(document.root, None, {}).data
 

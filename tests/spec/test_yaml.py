@@ -9,20 +9,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalpipe.spec.scalars import resolve
-from evalpipe.spec.text import MAX_BYTES, Text, read_text
+from evalpipe.spec.text import MAX_BYTES, SpecText, read_text
 from evalpipe.spec.tree import flatten
 from evalpipe.spec.yaml import MAX_ALIASED, parse
 
 
 def read(text: str, **environment: str) -> Any:
-    document = parse(Text("t.yaml", text), environment)
+    document = parse(SpecText("t.yaml", text), environment)
     assert document.problems == ()
     assert document.root is not None
     return flatten(document.root, None, {}).data
 
 
 def problems(text: str, **environment: str) -> str:
-    return "\n\n".join(map(str, parse(Text("t.yaml", text), environment).problems))
+    return "\n\n".join(map(str, parse(SpecText("t.yaml", text), environment).problems))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_quoted_merge_key_is_a_text() -> None:
 
 
 def test_places_are_those_of_the_characters() -> None:
-    root = parse(Text("t.yaml", "a:\n  - b\n  - {c: 'd e', f: 1}  # end\ng: two\n  lines\nh:\n"), {}).root
+    root = parse(SpecText("t.yaml", "a:\n  - b\n  - {c: 'd e', f: 1}  # end\ng: two\n  lines\nh:\n"), {}).root
     assert root is not None
     origin = flatten(root, None, {}).origin
     where = {loc: (place.line, place.column, place.length) for loc, place in origin.values.items() if loc}
@@ -116,7 +116,7 @@ def test_places_are_those_of_the_characters() -> None:
 
 
 def test_only_line_breaks_of_yaml_1_2_count() -> None:
-    root = parse(Text("t.yaml", 'a: "x\u2028y"\r\nb: 1\rc: 2'), {}).root
+    root = parse(SpecText("t.yaml", 'a: "x\u2028y"\r\nb: 1\rc: 2'), {}).root
     assert root is not None
     lines = {loc: place.line for loc, place in flatten(root, None, {}).origin.keys.items()}
     assert lines == {("a",): 1, ("b",): 2, ("c",): 3}
@@ -168,7 +168,7 @@ def test_a_file_that_is_not_utf8_is_refused(tmp_path: Any) -> None:
 
 def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Any) -> None:
     (tmp_path / "bom.yaml").write_bytes(b"\xef\xbb\xbfa: 1")
-    assert read_text(tmp_path / "bom.yaml", "bom.yaml") == Text("bom.yaml", "a: 1")
+    assert read_text(tmp_path / "bom.yaml", "bom.yaml") == SpecText("bom.yaml", "a: 1")
 
 
 scalars = st.one_of(
@@ -221,7 +221,7 @@ def test_texts_written_by_pyyaml_are_read(value: dict[str, str]) -> None:
 @example("!<tag:yaml.org,2002:int> {a: b}")
 @example("a: !!float '${env:X:-1e999}'")
 def test_no_text_raises(text: str) -> None:
-    document = parse(Text("t.yaml", text), {})
+    document = parse(SpecText("t.yaml", text), {})
     for problem in document.problems:
         assert problem.place is not None
         assert str(problem)

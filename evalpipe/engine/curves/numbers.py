@@ -110,14 +110,14 @@ def residual_quantiles(gathered: Residuals, rows: CurveRows) -> Computed:
     return points, residuals.ResidualQuantileNotes(quantile_type=7)
 
 
-class Box(NamedTuple):
+class Quartiles(NamedTuple):
     """The quartiles of absolute residuals, and which of these lie beyond the whiskers."""
 
     quartiles: Floats
     beyond: Flags
 
     @classmethod
-    def of(cls, sizes: Floats, weights: Floats) -> Box:
+    def of(cls, sizes: Floats, weights: Floats) -> Quartiles:
         """Take the quartiles of ascending absolute residuals."""
         quartiles = quantiles(sizes, weights, np.array([0.25, 0.5, 0.75]))
         reach = constants.WHISKERS * (quartiles[2] - quartiles[0])
@@ -129,7 +129,7 @@ class Box(NamedTuple):
 def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
     """Compute the box plot of absolute residuals."""
     sizes, weights = gathered.sizes
-    box = Box.of(sizes, weights)
+    box = Quartiles.of(sizes, weights)
     within, total = sizes[~box.beyond], weights.sum()
     lower, median, upper = ([float(quartile)] for quartile in box.quartiles)
     points = residuals.ResidualBoxPoints(
@@ -145,7 +145,7 @@ def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
 def residual_outliers(gathered: Residuals, _: CurveRows) -> Computed | None:
     """Return the largest absolute residuals beyond the whiskers; None where there are none."""
     sizes, weights = gathered.sizes
-    beyond = Box.of(sizes, weights).beyond
+    beyond = Quartiles.of(sizes, weights).beyond
     if not beyond.any():
         return None
     many, most = int(beyond.sum()), constants.OUTLIERS
