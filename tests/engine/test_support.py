@@ -112,7 +112,7 @@ def test_in_slices_too_and_min_rows_is_about_rows() -> None:
 def test_the_card_gives_the_rows_of_a_slice_beside_any_measure() -> None:
     frame = people(300, seed=3)
     found = run(frame, metrics=["sensitivity"], threshold=0.5, slices=["h"], intervals=intervals(100))
-    card = evalpipe.render(found, ["html"])["card.html"].decode()
+    card = evalpipe.render(found, ["html"])["card.html"].decode().replace("\n", "")
     for labels, rows in frame.group_by("h"):
         row = f'<th scope="row">h = {labels[0]}</th><td class="num">{rows.height}</td>'
         assert f'{row}<td class="num">{rows["y"].sum()}</td>' in card
