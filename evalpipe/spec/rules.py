@@ -35,8 +35,9 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate
 def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     core = chain(
-        check_task(draft), _resampling(draft), _draws(draft), _levels(draft), _event(draft), _datasets(draft),
-        _models(draft), _columns(draft), check_metrics(draft), check_predictions(draft), check_exposure(draft),
+        check_task(draft), _resampling(draft), _drawing(draft), _draws(draft), _levels(draft), _event(draft),
+        _datasets(draft), _models(draft), _columns(draft), check_metrics(draft), check_predictions(draft),
+        check_exposure(draft),
     )
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 
@@ -47,6 +48,18 @@ def _resampling(draft: Draft) -> Iterator[Problem]:
         message = "clusters are resampled whole, so the rows of each level cannot be resampled apart"
         yield draft.tree.problem("two-resamplings", message, "intervals", "stratify", key=True,
                                  hint="remove this or 'cluster'")
+
+
+def _drawing(draft: Draft) -> Iterator[Problem]:
+    """Report bands that nothing is drawn with, and counts by chance where levels are to keep their sizes."""
+    intervals = draft.spec.intervals
+    if not intervals.bands and draft.spec.task != "binary" and draft.readable("task"):
+        message = "'bands' would change nothing: they are drawn about the curves of a binary outcome alone"
+        yield draft.tree.idle("not-for-task", message, "intervals", "bands", key=True, hint="remove it")
+    if intervals.resampling == "poisson" and intervals.stratify:
+        message = "Poisson counts leave the size of every level to chance, so levels cannot keep their sizes"
+        hint = "remove this or 'resampling'"
+        yield draft.tree.problem("two-resamplings", message, "intervals", "stratify", key=True, hint=hint)
 
 
 def _draws(draft: Draft) -> Iterator[Problem]:

@@ -194,6 +194,7 @@ PARTS = (
     "worst_slices",
     "recalibrate",
     "compare",
+    "reference_rates",
     "desirability",
     "gates",
     "engine",

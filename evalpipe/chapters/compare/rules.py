@@ -1,4 +1,4 @@
-"""Checks of what is compared with what, and of how intervals and bands are drawn."""
+"""Checks of what is compared with what."""
 
 from __future__ import annotations
 
@@ -17,24 +17,12 @@ if TYPE_CHECKING:
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of comparisons, and of bands and resampling that cannot be."""
-    yield from _drawing(draft)
+    """Yield the problems of comparisons."""
     compare = draft.spec.compare
     if compare is not None and draft.readable("compare"):
         yield from _baseline(draft, compare)
         yield from _baseline_dataset(draft, compare)
         yield from _margins(draft, compare)
-
-
-def _drawing(draft: Draft) -> Iterator[Problem]:
-    intervals = draft.spec.intervals
-    if not intervals.bands and draft.spec.task != "binary" and draft.readable("task"):
-        message = "'bands' would change nothing: they are drawn about the curves of a binary outcome alone"
-        yield draft.tree.idle("not-for-task", message, "intervals", "bands", key=True, hint="remove it")
-    if intervals.resampling == "poisson" and intervals.stratify:
-        message = "Poisson counts leave the size of every level to chance, so levels cannot keep their sizes"
-        hint = "remove this or 'resampling'"
-        yield draft.tree.problem("two-resamplings", message, "intervals", "stratify", key=True, hint=hint)
 
 
 def _baseline(draft: Draft, compare: Compare) -> Iterator[Problem]:
