@@ -1,4 +1,4 @@
-"""The formats that a card is written in: a new one is a name and a line here, and its module in `evalpipe/report/`."""
+"""The formats that a card is written in: a new one is a name and a line here, and its module in `evalpipe/card/`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Format(NamedTuple):
 FORMATS: dict[FormatName, Format] = {
     "html": Format("card.html"), "pdf": Format("card.pdf"), "junit": Format("junit.xml", needs_gates=True),
 }
-"""Every format. Its module `evalpipe.report.<name>` has a function ``document(results)``, which returns the bytes."""
+"""Every format. Its module `evalpipe.card.<name>` has a function ``document(results)``, which returns the bytes."""
 
 
 def files(formats: Iterable[str], *, gates: bool) -> dict[str, str]:

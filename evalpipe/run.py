@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
     Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Spec
 
-STEPS = ("read the spec", "plan", "read the data", "evaluate", "results", "report", "record")
+STEPS = ("read the spec", "plan", "read the data", "evaluate", "results", "card", "record")
 
 
 class Progress(Protocol):
@@ -141,9 +141,9 @@ def _read(
     planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None
 ) -> tuple[Sequence[Sample], EarlierRuns]:
     """Return the samples and what gates are against; refuse, before anything is computed, formats not made here."""
+    from evalpipe.card import ready
     from evalpipe.chapters.gates.earlier import look_back
     from evalpipe.data.read import read
-    from evalpipe.report import ready
 
     samples = read(planned, frames)
     if folder is None:
@@ -190,9 +190,9 @@ def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | N
     ``formats`` are names of `evalpipe.formats`; by default those of the spec. Raises DataError for a folder without
     results, UsageError for another format, or for one that holds the verdicts of gates where there are none.
     """
+    from evalpipe.card import render as render_card
     from evalpipe.errors import UsageError
     from evalpipe.formats import FORMATS
-    from evalpipe.report import render as render_card
     from evalpipe.results import Results
 
     run_results = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")

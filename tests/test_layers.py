@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 HEAVY = {"matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
@@ -23,19 +23,19 @@ ROLES = {
     "plan": {"levels", "origin", "chapters.spec", "plan", "spec", "metrics", "calibration", "tasks", "errors"},
     "compute": {
         "chapters.plan", "chapters.records", "plan", "engine", "statistics", "metrics", "intervals", "calibration",
-        "data.sample", "report.names", "report.wording", "results", "records", "constants", "numbers", "tasks",
+        "data.sample", "card.names", "card.wording", "results", "records", "constants", "numbers", "tasks",
         "errors",
     },
     "earlier": {
-        "chapters.plan", "chapters.compute", "plan", "data.sample", "report.wording", "results", "spelling", "errors",
+        "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
     },
     "records": {"records"},
-    "card": {"chapters.records", "calibration", "constants", "report", "results", "records", "numbers"},
+    "card": {"chapters.records", "calibration", "constants", "card", "results", "records", "numbers"},
 }
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
 
 `earlier.py` of gates has a role of its own, for it reads files: the results of earlier runs, which no file of numbers
-may. The reasons that results give for a verdict name measures and models as the card does, hence `report.names`.
+may. The reasons that results give for a verdict name measures and models as the card does, hence `card.names`.
 """
 
 BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
@@ -75,7 +75,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "tasks", "statistics", "metrics", "intervals", "calibration", "data.sample", "results",
         "version", "errors",
     },
-    "report": {
+    "card": {
         "formats", "calibration", "chapters.all", "chapters.records", "intervals.declare", "constants", "numbers",
         "results", "errors",
     },
@@ -83,7 +83,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "__main__": {"cli"},
     "record": {"formats", "lock", "results", "version", "errors"},
     "run": {
-        "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "engine", "results", "report",
+        "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "engine", "results", "card",
         "record", "errors",
     },
     "arguments": {"origin", "errors"},
@@ -91,8 +91,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
         "chapters.plan", "chapters.card", "chapters.earlier", "formats", "intervals.declare", "numbers", "run",
-        "record", "recalibration", "spec", "plan", "results", "metrics", "report.names", "report.page", "report.tables",
-        "report.wording", "version", "errors",
+        "record", "recalibration", "spec", "plan", "results", "metrics", "card.names", "card.page", "card.tables",
+        "card.wording", "version", "errors",
     },
 }
 
@@ -144,7 +144,7 @@ def room_of(name: str) -> str:
 
 
 def faults(name: str, source: str) -> list[str]:
-    """Return what is wrong with the imports of the module ``name``, such as "evalpipe.report.view"."""
+    """Return what is wrong with the imports of the module ``name``, such as "evalpipe.card.view"."""
     room, problems = "" if name == "evalpipe" else room_of(name), []
     for module, line, when in imports(ast.parse(source)):
         where = f"{name}:{line}: imports {module}"
@@ -173,7 +173,7 @@ def test_rooms_import_only_the_rooms_below_them(root: Path) -> None:
 
 
 def test_a_card_takes_the_words_of_interval_methods_without_numpy() -> None:
-    code = "import sys, evalpipe.report, evalpipe.intervals as i; print(len(i.registry) > 9, 'numpy' in sys.modules)"
+    code = "import sys, evalpipe.card, evalpipe.intervals as i; print(len(i.registry) > 9, 'numpy' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
     assert printed == "True False\n"
@@ -183,7 +183,7 @@ def test_no_room_of_a_step_after_the_plan_may_import_the_spec() -> None:
     reading = {room for room, below in BELOW.items() if any(within(lower, "spec") for lower in below)}
 
     assert not reading & {
-        "data", "engine", "results", "report", "record", "chapters.compute", "chapters.earlier", "chapters.card"}
+        "data", "engine", "results", "card", "record", "chapters.compute", "chapters.earlier", "chapters.card"}
 
 
 def test_every_room_has_a_place(root: Path) -> None:
@@ -192,12 +192,20 @@ def test_every_room_has_a_place(root: Path) -> None:
     assert rooms <= set(BELOW), "add the new room to BELOW, where the design says it belongs"
 
 
-def test_files_do_not_need_each_other_in_a_circle(root: Path) -> None:
+def needed(source: str, files: Mapping[str, str]) -> Iterator[str]:
+    """Yield the files of the package that a file imports, whenever and be it for types alone."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (name if name in files else node.module for name in names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_files_do_not_need_each_other_in_a_circle_not_even_for_types(root: Path) -> None:
     files = modules(root)
-    graph: dict[str, set[str]] = {}
-    for name, source in files.items():
-        needed = (module for module, _, when in imports(ast.parse(source)) if when == "on import")
-        graph[name] = {module for module in needed if module in files} - {name}
+    graph = {name: {module for module in needed(source, files) if module in files} - {name}
+             for name, source in files.items()}
 
     assert list(TopologicalSorter(graph).static_order())
 
@@ -205,7 +213,7 @@ def test_files_do_not_need_each_other_in_a_circle(root: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "source", "fault"),
     [
-        ("evalpipe.report.view", "from evalpipe.engine import bins", "evalpipe.engine, which is not below report"),
+        ("evalpipe.card.view", "from evalpipe.engine import bins", "evalpipe.engine, which is not below card"),
         ("evalpipe.metrics.labels", "import evalpipe.results", "evalpipe.results, which is not below metrics"),
         ("evalpipe.calibration.beta", "import evalpipe.metrics", "evalpipe.metrics, which is not below calibration"),
         ("evalpipe.engine.rows", "from evalpipe.data.read import f", "evalpipe.data.read, which is not below engine"),

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalpipe.card.names import names_of
 from evalpipe.chapters.gates.card import called, word_and_reason
 from evalpipe.cli.annotations import annotation
 from evalpipe.errors import Problem
 from evalpipe.numbers import number
-from evalpipe.report.names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

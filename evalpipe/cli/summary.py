@@ -7,11 +7,11 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Number
+from evalpipe.card.tables import MODELS_ABREAST, abreast, is_whole, overall
+from evalpipe.card.wording import level, measure
 from evalpipe.numbers import count, interval, most_decimals, number, percent, signed_interval
-from evalpipe.report.names import names_of
-from evalpipe.report.page import Number
-from evalpipe.report.tables import MODELS_ABREAST, abreast, is_whole, overall
-from evalpipe.report.wording import level, measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

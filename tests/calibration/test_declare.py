@@ -55,7 +55,7 @@ def test_every_method_has_words_a_source_and_an_entry_in_the_documentation(root:
 
 
 def test_a_card_takes_the_words_of_recalibrators_without_numpy() -> None:
-    code = "import sys, evalpipe.report, evalpipe.calibration as c; print(len(c.registry), 'numpy' in sys.modules)"
+    code = "import sys, evalpipe.card, evalpipe.calibration as c; print(len(c.registry), 'numpy' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
     assert printed == f"{len(METHODS)} False\n"

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from report.conftest import build, grouped, results
+from card.conftest import build, grouped, results
 
 __all__ = ["build", "grouped", "results"]

@@ -28,7 +28,7 @@ def test_run_writes_the_folder_and_says_where(process: Command, folder: Path) ->
     assert "reports/small/card.html" in done.stdout
     assert "ROC AUC" in done.stdout
     assert done.stderr.splitlines() == [
-        "1/7 read the spec", "2/7 plan", "3/7 read the data", "4/7 evaluate", "5/7 results", "6/7 report", "7/7 record",
+        "1/7 read the spec", "2/7 plan", "3/7 read the data", "4/7 evaluate", "5/7 results", "6/7 card", "7/7 record",
     ]
 
 
@@ -59,7 +59,7 @@ def test_estimates_are_a_table(command: Command, folder: Path) -> None:
 def test_run_json_holds_times_and_versions(command: Command, folder: Path) -> None:
     command("run", "small.yaml", "--out", "out", *NO_CARD)
     run = json.loads((folder / "out" / "run.json").read_text())
-    assert set(run["seconds_by_step"]) >= {"plan", "evaluate", "report"}
+    assert set(run["seconds_by_step"]) >= {"plan", "evaluate", "card"}
     assert set(run["libraries"]) >= {"numpy", "polars"}
 
 

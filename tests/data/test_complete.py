@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import evalpipe
+from evalpipe.card.data import facts
 from evalpipe.cli.app import main
 from evalpipe.errors import DataError
-from evalpipe.report.data import facts
 
 N = 40
 Y = np.tile([1, 0, 0, 1], 10)

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 import evalpipe
+from evalpipe.card import render
 from evalpipe.chapters.gates.compute import judged
 from evalpipe.chapters.gates.earlier import look_back
 from evalpipe.chapters.recalibrate.spec import MethodChoice
@@ -21,7 +22,6 @@ from evalpipe.engine.gather import gather
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.record import Recorder
-from evalpipe.report import render
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import SpecPart
 from evalpipe.spec.load import load

@@ -8,12 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
-from evalpipe.chapters.compare.card_tests import HOLM, TESTS, VERDICT
-from evalpipe.chapters.compare.figures import forests
-from evalpipe.chapters.equivocal.card import rows_compared
-from evalpipe.report import wording
-from evalpipe.report.names import Names, names_of
-from evalpipe.report.page import (
+from evalpipe.card import wording
+from evalpipe.card.names import Names, names_of
+from evalpipe.card.page import (
     Aside,
     Code,
     Column,
@@ -26,13 +23,16 @@ from evalpipe.report.page import (
     Text,
     Verdict,
 )
-from evalpipe.report.tables import MOST_ROWS, key_measures, note_of, signed, status_of
+from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, signed, status_of
+from evalpipe.chapters.compare.card_tests import HOLM, TESTS, VERDICT
+from evalpipe.chapters.compare.figures import forests
+from evalpipe.chapters.equivocal.card import rows_compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalpipe.report.page import Block, Cell
-    from evalpipe.report.procedures import Procedure
+    from evalpipe.card.page import Block, Cell
+    from evalpipe.card.procedures import Procedure
     from evalpipe.results import Comparison, Results
 
 AnyComparison = TypeVar("AnyComparison", bound="Comparison")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.report import wording
-from evalpipe.report.figures.canvas import GRID, INK, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
-from evalpipe.report.figures.context import context_of
-from evalpipe.report.figures.numbers import plain_axes
-from evalpipe.report.names import names_of
+from evalpipe.card import wording
+from evalpipe.card.figures.canvas import GRID, INK, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
+from evalpipe.card.figures.context import context_of
+from evalpipe.card.figures.numbers import plain_axes
+from evalpipe.card.names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
 
-    from evalpipe.report.figures.canvas import Series
+    from evalpipe.card.figures.canvas import Series
     from evalpipe.results import Comparison, MetricSummary, Results
 
     Groups = dict[str, dict[str, Comparison]]

@@ -6,17 +6,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.tables import labels, overall, shown, with_limits
 from evalpipe.chapters.costs.figures import by_depth, profit_figures
-from evalpipe.report import wording
-from evalpipe.report.names import names_of
-from evalpipe.report.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.report.tables import labels, overall, shown, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.costs.records import BestProfit, Profit
-    from evalpipe.report.page import Block, Cell
     from evalpipe.results import Estimate, Results
 
 MEASURES = ("cost", "expected_cost")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.report import wording
-from evalpipe.report.figures.bands import MOST, SHADES
-from evalpipe.report.figures.canvas import MUTED, Drawing, KeyEntry, add_key, paper, style, to_svg
-from evalpipe.report.figures.context import context_of
+from evalpipe.card import wording
+from evalpipe.card.figures.bands import MOST, SHADES
+from evalpipe.card.figures.canvas import MUTED, Drawing, KeyEntry, add_key, paper, style, to_svg
+from evalpipe.card.figures.context import context_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from evalpipe.card.figures.canvas import Series
     from evalpipe.chapters.costs.records import Profit
-    from evalpipe.report.figures.canvas import Series
     from evalpipe.results import Results
 
 DASHED, DOTTED = (0, (6, 2)), (0, (1, 2))

@@ -7,18 +7,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe import constants, numbers
+from evalpipe.card import wording
+from evalpipe.card.names import Names, names_of
+from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Link, Number, Row, Section, Strong, Table, Text
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import FACTORS
-from evalpipe.report import wording
-from evalpipe.report.names import Names, names_of
-from evalpipe.report.page import Aside, Cell, Column, Figures, Heading, Link, Number, Row, Section, Strong, Table, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.card.page import Block
     from evalpipe.chapters.desirability.records import Goal, Individual, Overall
-    from evalpipe.report.page import Block
     from evalpipe.results import Results
 
 GOALS_ABREAST = 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.names import Names, names_of
 from evalpipe.chapters.desirability.records import FACTORS
-from evalpipe.report import wording
-from evalpipe.report.names import Names, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

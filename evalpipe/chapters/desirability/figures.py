@@ -6,9 +6,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share
-from evalpipe.report import wording
-from evalpipe.report.figures.canvas import (
+from evalpipe.card import wording
+from evalpipe.card.figures.canvas import (
     FOOT,
     GRID,
     INK,
@@ -28,9 +27,10 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import context_of
-from evalpipe.report.figures.numbers import plain_axes
-from evalpipe.report.names import names_of
+from evalpipe.card.figures.context import context_of
+from evalpipe.card.figures.numbers import plain_axes
+from evalpipe.card.names import names_of
+from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from evalpipe.card.figures.context import Context
     from evalpipe.chapters.desirability.records import Goal, Individual, Overall
-    from evalpipe.report.figures.context import Context
     from evalpipe.results import Estimate, Results, Scalar
 
 HEIGHT, GAP = 1.25, 0.62

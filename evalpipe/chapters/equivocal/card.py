@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.report.tables import overall, shown
+from evalpipe.card.tables import overall, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,18 +7,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalpipe import numbers
-from evalpipe.report.junit import Check
-from evalpipe.report.names import names_of
-from evalpipe.report.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
-from evalpipe.report.tables import with_limits
-from evalpipe.report.wording import capital
+from evalpipe.card.junit import Check
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
+from evalpipe.card.tables import with_limits
+from evalpipe.card.wording import capital
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.card.names import Names
+    from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.gates.records import Kind
-    from evalpipe.report.names import Names
-    from evalpipe.report.page import Block, Cell
     from evalpipe.results import Gate, Results
 
 LIMITS = {

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.card.names import names_of
+from evalpipe.card.wording import capital
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Numbers, change
 from evalpipe.chapters.gates.compute_verdict import Observed, verdict
 from evalpipe.chapters.gates.plan import GateLimits
 from evalpipe.errors import DataError, Problem
-from evalpipe.report.names import names_of
-from evalpipe.report.wording import capital
 from evalpipe.results import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.card.names import Names
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.gates.records import Subject
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.report.names import Names
     from evalpipe.results import Results
 
 FIRST = "run once without this gate, or add 'optional: true' to it, which skips it until there is something to compare"

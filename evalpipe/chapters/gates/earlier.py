@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalpipe.card.wording import slice_name
 from evalpipe.chapters.gates.compute import FIRST
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Numbers
 from evalpipe.chapters.gates.compute_verdict import Observed
 from evalpipe.chapters.gates.plan import GateLimits
 from evalpipe.errors import DataError, Problem
-from evalpipe.report.wording import slice_name
 from evalpipe.results import Results
 from evalpipe.spelling import listed
 

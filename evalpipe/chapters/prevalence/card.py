@@ -6,16 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
+from evalpipe.card.tables import evaluated, is_whole, labels, overall, ranged, shown, with_limits
 from evalpipe.chapters.prevalence.figures import prevalence_figures
-from evalpipe.report import wording
-from evalpipe.report.page import Column, Figures, Heading, Row, Section, Table, Text
-from evalpipe.report.tables import evaluated, is_whole, labels, overall, ranged, shown, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evalpipe.card.page import Block
     from evalpipe.chapters.prevalence.records import Prior
-    from evalpipe.report.page import Block
     from evalpipe.results import Estimate, Results
 
     Measure = tuple[str, str | None, tuple[tuple[str, object], ...], str]

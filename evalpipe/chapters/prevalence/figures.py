@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.report import wording
-from evalpipe.report.figures.canvas import (
+from evalpipe.card import wording
+from evalpipe.card.figures.canvas import (
     COLOURS,
     DASHES,
     INK,
@@ -19,7 +19,7 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import Context, column, context_of, or_nan
+from evalpipe.card.figures.context import Context, column, context_of, or_nan
 from evalpipe.results.curves.events import PredictiveValues
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from evalpipe.card.figures.canvas import Series
     from evalpipe.chapters.prevalence.records import Prior
-    from evalpipe.report.figures.canvas import Series
     from evalpipe.results import Results
 
 VALUES = {"ppv": "PPV", "npv": "NPV"}

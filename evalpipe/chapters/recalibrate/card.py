@@ -8,23 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe import numbers
 from evalpipe.calibration import registry
-from evalpipe.chapters.compare.card import (
-    COLUMNS,
-    compared,
-    family,
-    is_recalibrated,
-    margin_of,
-    measured,
-    notes,
-    test_name,
-    verdict_of,
-)
-from evalpipe.chapters.equivocal.card import rows_compared
-from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion
-from evalpipe.chapters.recalibrate.figures import drawings
-from evalpipe.report import wording
-from evalpipe.report.names import names_of
-from evalpipe.report.page import (
+from evalpipe.card import wording
+from evalpipe.card.names import names_of
+from evalpipe.card.page import (
     Aside,
     Code,
     Column,
@@ -39,13 +25,27 @@ from evalpipe.report.page import (
     Table,
     Text,
 )
-from evalpipe.report.procedures import RECALIBRATION, Procedure
-from evalpipe.report.tables import is_whole, key_measures, shown, with_limits
+from evalpipe.card.procedures import RECALIBRATION, Procedure
+from evalpipe.card.tables import is_whole, key_measures, shown, with_limits
+from evalpipe.chapters.compare.card import (
+    COLUMNS,
+    compared,
+    family,
+    is_recalibrated,
+    margin_of,
+    measured,
+    notes,
+    test_name,
+    verdict_of,
+)
+from evalpipe.chapters.equivocal.card import rows_compared
+from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion
+from evalpipe.chapters.recalibrate.figures import drawings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.report.page import Block
+    from evalpipe.card.page import Block
     from evalpipe.results import Applied, Comparison, Estimate, ModelSummary, Recalibration, Results
 
 MEASURES_ABREAST = 6

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from evalpipe.report.figures.calibration import BINS, bars, bins, finding, stacked
-from evalpipe.report.figures.canvas import (
+from evalpipe.card.figures.calibration import BINS, bars, bins, finding, stacked
+from evalpipe.card.figures.canvas import (
     COLOURS,
     FOOT,
     INK,
@@ -22,8 +22,8 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import column, context_of, known
-from evalpipe.report.figures.numbers import named, plain_axes, short
+from evalpipe.card.figures.context import column, context_of, known
+from evalpipe.card.figures.numbers import named, plain_axes, short
 from evalpipe.results.curves.calibration import Histogram, Reliability
 from evalpipe.results.curves.residuals import ObservedPredictedSmooth
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from evalpipe.report.figures.context import Context
+    from evalpipe.card.figures.context import Context
     from evalpipe.results import Results
 
     Panel = tuple[Axes, Axes | None]

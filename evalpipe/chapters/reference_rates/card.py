@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.card import wording
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Column, Row, Section, Table, Text
+from evalpipe.card.procedures import Procedure
+from evalpipe.card.tables import estimate_of, ranged, shown
 from evalpipe.chapters.compare.card import by_dataset, compared, difference_of, notes, verdict_of
-from evalpipe.report import wording
-from evalpipe.report.names import names_of
-from evalpipe.report.page import Column, Row, Section, Table, Text
-from evalpipe.report.procedures import Procedure
-from evalpipe.report.tables import estimate_of, ranged, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,19 +8,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.procedures import Procedure
+from evalpipe.card.tables import is_whole, shown, with_limits
 from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.card_disparities import differences, disparities, worst_slices
 from evalpipe.chapters.slices.card_sliced import sliced
-from evalpipe.report.names import names_of
-from evalpipe.report.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
-from evalpipe.report.procedures import Procedure
-from evalpipe.report.tables import is_whole, shown, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.slices.card_sliced import Measure, Sliced
-    from evalpipe.report.page import Block, Cell
     from evalpipe.results import Estimate, ModelSummary, Results, Slice
 
 MEASURES_ABREAST = 6

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.report import wording
-from evalpipe.report.names import Names, names_of
-from evalpipe.report.page import Code, Column, Heading, Number, Row, Table, Text
-from evalpipe.report.tables import MOST_ROWS, ranged, signed, status_of
+from evalpipe.card import wording
+from evalpipe.card.names import Names, names_of
+from evalpipe.card.page import Code, Column, Heading, Number, Row, Table, Text
+from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.card.page import Block
     from evalpipe.chapters.slices.records import Disparity, SliceDifference, WorstSlice
-    from evalpipe.report.page import Block
     from evalpipe.results import Results
 
 DISPARITIES = {

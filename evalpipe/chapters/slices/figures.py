@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.chapters.slices.card_sliced import sliced
-from evalpipe.report import wording
-from evalpipe.report.figures.canvas import (
+from evalpipe.card import wording
+from evalpipe.card.figures.canvas import (
     GRID,
     INK,
     MUTED,
@@ -21,18 +20,19 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import context_of
-from evalpipe.report.figures.numbers import plain_axes
-from evalpipe.report.names import Names, names_of
-from evalpipe.report.tables import is_whole, shown
+from evalpipe.card.figures.context import context_of
+from evalpipe.card.figures.numbers import plain_axes
+from evalpipe.card.names import Names, names_of
+from evalpipe.card.tables import is_whole, shown
+from evalpipe.chapters.slices.card_sliced import sliced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
+    from evalpipe.card.figures.context import Context
     from evalpipe.chapters.slices.card_sliced import Measure, Sliced
-    from evalpipe.report.figures.context import Context
     from evalpipe.results import Estimate, Results, Slice
 
 MOST_FORESTS = 6

@@ -6,18 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.names import Names, names_of
+from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
+from evalpipe.card.tables import is_whole, shown
 from evalpipe.chapters.thresholds.figures import sweeps
-from evalpipe.report import wording
-from evalpipe.report.names import Names, names_of
-from evalpipe.report.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.report.tables import is_whole, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.thresholds.records import Constraint, Threshold
     from evalpipe.records import Scalar
-    from evalpipe.report.page import Block, Cell
     from evalpipe.results import ModelSummary, Results
 
 WITHOUT_ROWS = {"fixed": "written in the spec", "bayes": "decided by the costs"}

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.report.figures.canvas import (
+from evalpipe.card.figures.canvas import (
     FOOT,
     INK,
     KEY_ROW,
@@ -22,7 +22,7 @@ from evalpipe.report.figures.canvas import (
     style,
     to_svg,
 )
-from evalpipe.report.figures.context import column, context_of, known
+from evalpipe.card.figures.context import column, context_of, known
 from evalpipe.results.curves.events import Sweep
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from evalpipe.card.figures.context import Context
     from evalpipe.chapters.thresholds.records import Threshold
-    from evalpipe.report.figures.context import Context
     from evalpipe.results import Results
     from evalpipe.results.curves import Column
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from card import groups
+from card.blocks import column, heads, lines, paragraphs, tables
+from evalpipe.card import method
+from evalpipe.card.page import Facts, Figures, Heading, plain
 from evalpipe.chapters.compare.card import procedures, sections
-from evalpipe.report import method
-from evalpipe.report.page import Facts, Figures, Heading, plain
-from report import groups
-from report.blocks import column, heads, lines, paragraphs, tables
 
 if TYPE_CHECKING:
-    from evalpipe.report.figures import Drawing
-    from evalpipe.report.page import Section
+    from evalpipe.card.figures import Drawing
+    from evalpipe.card.page import Section
     from evalpipe.results import Results
 
 @pytest.fixture(scope="module")

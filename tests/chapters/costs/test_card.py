@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import evalpipe
+from card.blocks import column, facts, heads, lines, paragraphs, rows, table, tables
+from evalpipe.card.html import html_page
 from evalpipe.chapters.costs.card import sections
 from evalpipe.chapters.costs.figures import profit_figures
-from evalpipe.report.html import html_page
 from evalpipe.results import Results
-from report.blocks import column, facts, heads, lines, paragraphs, rows, table, tables
 
 N = 400
 COSTS = [{"truth": "sick", "predicted": "well", "cost": 12}, {"truth": "well", "predicted": "sick", "cost": 1.5}]

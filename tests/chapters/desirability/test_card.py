@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from card.blocks import column, heads, lines, paragraphs, table, tables
 from engine.runs import people, run
+from evalpipe.card import wording
+from evalpipe.card.html import html_page
 from evalpipe.chapters.desirability.card import form, sections
 from evalpipe.chapters.desirability.card_verdict import ranked, verdict
 from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import Goal
-from evalpipe.report import wording
-from evalpipe.report.html import html_page
 from evalpipe.results import Results
-from report.blocks import column, heads, lines, paragraphs, table, tables
 
 GOALS: list[dict[str, Any]] = [
     {"metric": "brier", "minimize": {"low": 0.1, "high": 0.25, "scale": 2}},

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
+from card.blocks import column, facts, lines, table
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.card import models
+from evalpipe.card.confusion import confusion_blocks
+from evalpipe.card.figures import drawings
+from evalpipe.card.html import html_page
+from evalpipe.card.measures import key_tables
+from evalpipe.card.page import plain
 from evalpipe.chapters.equivocal.card import matrix, reach, reading
 from evalpipe.chapters.slices.card import sections
-from evalpipe.report import models
-from evalpipe.report.confusion import confusion_blocks
-from evalpipe.report.figures import drawings
-from evalpipe.report.html import html_page
-from evalpipe.report.measures import key_tables
-from evalpipe.report.page import plain
 from evalpipe.results import Confusion, Results, Zone
-from report.blocks import column, facts, lines, table
 
 FAST = intervals(100)
 KEYS: dict[str, Any] = {"metrics": ["accuracy", "roc_auc"], "intervals": FAST, "slices": ["h"]}

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
+from card.blocks import column, rows, table
+from evalpipe.card.html import html_page
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Bullets, plain
 from evalpipe.chapters.gates import card
 from evalpipe.chapters.gates.card import FOLDED, MOST, headline, masthead, word_and_reason
-from evalpipe.report.html import html_page
-from evalpipe.report.names import names_of
-from evalpipe.report.page import Bullets, plain
 from evalpipe.results import Gate, Results
-from report.blocks import column, rows, table
 
 VERDICTS = {
     "fail": {"verdict": "fail", "severity": "fail"}, "warn": {"verdict": "fail", "severity": "warn"},

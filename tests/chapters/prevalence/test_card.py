@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from card.blocks import column, heads, lines, paragraphs, table, tables
 from chapters.prevalence.test_compute import WORDS, words
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.card.html import html_page
+from evalpipe.card.names import names_of
 from evalpipe.chapters.prevalence.card import sections
 from evalpipe.chapters.recalibrate.card_verdict import conclusion
-from evalpipe.report.html import html_page
-from evalpipe.report.names import names_of
 from evalpipe.results import Results
-from report.blocks import column, heads, lines, paragraphs, table, tables
 
 BETA: dict[str, Any] = {
     "prevalence": {"beta": [20.0, 80.0], "source": "a survey"}, "models": BOTH, "intervals": intervals(100),

@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
+from card import groups
+from card.blocks import blocks, column, content, heads, lines, paragraphs, rows, table, tables
+from card.blocks import groups as headings
 from chapters.recalibrate import variants
 from chapters.recalibrate.variants import change
 from evalpipe.calibration import registry as recalibrators
+from evalpipe.card.figures import Drawing
+from evalpipe.card.figures import drawings as all_drawings
+from evalpipe.card.html import html_page
+from evalpipe.card.page import Preformatted, plain
 from evalpipe.chapters.compare import card as comparisons
 from evalpipe.chapters.recalibrate import card
 from evalpipe.chapters.recalibrate.card import MEASURES_ABREAST, fitted_words, procedures, sections
 from evalpipe.chapters.recalibrate.figures import MOST_PANELS, drawings
-from evalpipe.report.figures import Drawing
-from evalpipe.report.figures import drawings as all_drawings
-from evalpipe.report.html import html_page
-from evalpipe.report.page import Preformatted, plain
 from evalpipe.results import Recalibration, Results
 from evalpipe.results.curves.residuals import ObservedPoints, ObservedPredictedSmooth
-from report import groups
-from report.blocks import blocks, column, content, heads, lines, paragraphs, rows, table, tables
-from report.blocks import groups as headings
 
 D, M = "validation", "model_0"
 BEFORE, CHANGES = "Naive Bayes before and after", "Naive Bayes: differences of the recalibrated variants"

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from card.blocks import heads, lines, paragraphs, tables
+from evalpipe.card.html import html_page
+from evalpipe.card.page import plain
 from evalpipe.chapters.reference_rates.card import procedures, sections
-from evalpipe.report.html import html_page
-from evalpipe.report.page import plain
 from evalpipe.results import RateDifference
-from report.blocks import heads, lines, paragraphs, tables
 
 if TYPE_CHECKING:
-    from evalpipe.report.page import Section
+    from evalpipe.card.page import Section
     from evalpipe.results import Results
 
 

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from card import groups
+from card.blocks import column, heads, lines, paragraphs, rows, table, tables
+from card.blocks import groups as headings
+from evalpipe.card import wording
+from evalpipe.card.classes import class_blocks
+from evalpipe.card.confusion import confusion_blocks
+from evalpipe.card.data import facts
+from evalpipe.card.figures import drawings
+from evalpipe.card.gains import gain_blocks
+from evalpipe.card.html import html_page
+from evalpipe.card.measures import key_tables, measure_tables
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Number
 from evalpipe.chapters.slices.card import MEASURES_ABREAST, procedures, sections
 from evalpipe.chapters.slices.figures import slice_forests
-from evalpipe.report import wording
-from evalpipe.report.classes import class_blocks
-from evalpipe.report.confusion import confusion_blocks
-from evalpipe.report.data import facts
-from evalpipe.report.figures import drawings
-from evalpipe.report.gains import gain_blocks
-from evalpipe.report.html import html_page
-from evalpipe.report.measures import key_tables, measure_tables
-from evalpipe.report.names import names_of
-from evalpipe.report.page import Number
-from report import groups
-from report.blocks import column, heads, lines, paragraphs, rows, table, tables
-from report.blocks import groups as headings
 
 if TYPE_CHECKING:
-    from evalpipe.report.page import Table
+    from evalpipe.card.page import Table
     from evalpipe.results import Results, Slice
 
 

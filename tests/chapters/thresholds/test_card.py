@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from card.blocks import column, facts, groups, paragraphs, table
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.card import models
+from evalpipe.card.figures import drawings
+from evalpipe.card.html import html_page
+from evalpipe.card.page import Aside
 from evalpipe.chapters.thresholds.card import sections
 from evalpipe.chapters.thresholds.figures import sweeps
 from evalpipe.numbers import exact
-from evalpipe.report import models
-from evalpipe.report.figures import drawings
-from evalpipe.report.html import html_page
-from evalpipe.report.page import Aside
 from evalpipe.results import Results
-from report.blocks import column, facts, groups, paragraphs, table
 
 DATASETS = {"d": {"path": "memory"}, "cal": {"path": "memory", "role": "calibrate"}}
 GIVEN = {"d": people(300, 0), "cal": people(400, 1)}
@@ -105,7 +105,7 @@ def test_a_written_threshold_is_marked_too() -> None:
 
 
 def test_the_confusion_matrix_says_by_which_thresholds(results: Results) -> None:
-    from evalpipe.report.wording import rule
+    from evalpipe.card.wording import rule
 
     table = next(table for table in results.confusion if table.model == "q")
     assert rule(table).startswith("Predicted as 1 when the probability is at least the threshold of the row's fold, ")

@@ -1,0 +1,43 @@
+"""Step 6: from results to a card people can read. Nothing is computed here; what `Results` holds is formatted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.results import Results
+
+
+def ready(formats: Sequence[str]) -> None:
+    """Make sure, before anything is computed, that the formats can be made here; raises UsageError as `render` does."""
+    if "pdf" in formats:
+        from evalpipe.card.pdf import load_weasyprint
+
+        load_weasyprint()
+
+
+def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
+    """Render the card in each of the formats of `evalpipe.formats` and return its files by name.
+
+    A file that holds the verdicts of gates is left out where none is declared. The same results give the same bytes
+    on every call. Raises UsageError when a format is unknown, or when a library of the operating system that the PDF
+    needs is missing.
+    """
+    from importlib import import_module
+
+    from evalpipe.formats import FORMATS, files
+
+    unknown = [name for name in formats if name not in FORMATS]
+    if unknown:
+        raise _unknown_format(unknown[0], sorted(FORMATS))
+    written = files(formats, gates=bool(results.gates))
+    return {file: import_module(f"evalpipe.card.{name}").document(results) for name, file in written.items()}
+
+
+def _unknown_format(name: str, known: list[str]) -> Exception:
+    from evalpipe.errors import UsageError
+
+    hint = f"use {', '.join(known[:-1])} or {known[-1]}"
+    return UsageError.of("unknown-format", f"the card cannot be written as '{name}'", hint=hint)

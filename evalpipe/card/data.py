@@ -1,0 +1,161 @@
+"""The card's section on the data: the files that were read, and what is known of each dataset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.page import BlockGroup, Code, Column, Facts, Heading, Row, Section, Styled, Table
+from evalpipe.card.tables import evaluated, labels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.results import DatasetSummary, InputFile, Matched, Results
+
+Pairs = tuple[tuple[str, str], ...]
+"""Terms and what they are, in the order they are shown."""
+
+SHORT_HASH = 12
+"""The digits that a fingerprint is shortened to."""
+
+SPREAD = (
+    ("Mean", "mean"), ("Standard deviation", "sd"), ("Minimum", "min"), ("Lower quartile", "lower_quartile"),
+    ("Median", "median"), ("Upper quartile", "upper_quartile"), ("Maximum", "max"),
+)
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section."""
+    columns = (
+        Column("Dataset"), Column("Role"), Column("File"), Column("Rows", "num"), Column("Rows used", "num"),
+        Column("sha256 (shortened)"), Column("Columns read"),
+    )
+    files = Table("Files read", columns, tuple(_file(file) for file in results.inputs), "files")
+    yield Section("data", "Data", (files, *(_dataset(results, dataset) for dataset in results.datasets)))
+
+
+def _file(file: InputFile) -> Row:
+    columns = tuple(piece for name in file.columns for piece in (", ", Code(name)))[1:]
+    return Row((
+        file.dataset, wording.ROLES.get(file.role, file.role), Styled(path(file), "path"), numbers.count(file.rows),
+        numbers.count(file.used_rows), fingerprint(file), columns,
+    ))
+
+
+def path(file: InputFile) -> str:
+    """Write where a file lies."""
+    return file.path or "held in memory"
+
+
+def fingerprint(file: InputFile) -> Code:
+    """Write the sha256 of a file, shortened."""
+    return Code((file.sha256 or "–")[:SHORT_HASH], whole_fingerprint(file))
+
+
+def whole_fingerprint(file: InputFile) -> str:
+    """Write the sha256 of a file, or that it is none."""
+    return file.sha256 or "none: not a file"
+
+
+def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
+    used = any(summary.name == dataset.name for _, summary in evaluated(results))
+    aside = "" if used else f" ({wording.ASIDES.get(dataset.role, 'not evaluated')})"
+    levels = [_levels(results, dataset)] if dataset.levels else []
+    return BlockGroup((Heading(dataset.name + aside), Facts(facts(results, dataset)), *levels), "dataset")
+
+
+def _levels(results: Results, dataset: DatasetSummary) -> Table:
+    priors = results.prevalence.levels or {} if results.prevalence is not None else {}
+    weighted = results.weight is not None
+    columns = (
+        Column("Level"), Column("Rows", "num"), Column("Weight", "num", shown=weighted),
+        Column("Share of weight" if weighted else "Share", "num"), Column("Declared prior", "num", shown=bool(priors)),
+    )
+    return Table(f"Levels of the outcome in {dataset.name}", columns, tuple(
+        Row((f"{level.level}{' (event)' if level.level == results.event else ''}", numbers.count(level.rows),
+             numbers.count(level.weight), numbers.percent(level.weight, dataset.total_weight),
+             numbers.percent(priors[level.level], 1) if level.level in priors else "–"))
+        for level in dataset.levels), "")
+
+
+def support(results: Results, dataset: DatasetSummary) -> Pairs:
+    """Say in a few figures what the dataset's results rest on."""
+    n = ("n", numbers.count(dataset.n))
+    if dataset.events is not None:
+        return (n, ("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset)))
+    if dataset.levels:
+        rows = sorted(dataset.levels, key=lambda level: level.weight)
+        occur = sum(1 for level in rows if level.rows)
+        whole = dataset.total_weight
+        ends = [f"{level.level}, {numbers.percent(level.weight, whole)}" for level in (rows[-1], rows[0])]
+        return (n, ("Levels that occur", f"{occur} of {len(rows)}"), ("Largest", ends[0]), ("Smallest", ends[1]))
+    return (n, *((head, _number(dataset.outcome[key])) for head, key in SPREAD[:2] if key in dataset.outcome))
+
+
+def _number(value: float) -> str:
+    return numbers.count(value) if value.is_integer() else numbers.number(value)
+
+
+def _prevalence(results: Results, dataset: DatasetSummary) -> str:
+    if dataset.prevalence is None:
+        return "undefined: no rows"
+    return numbers.number(dataset.prevalence) + (" (weighted)" if results.weight is not None else "")
+
+
+def _unknown(dataset: DatasetSummary) -> str:
+    """Say for how many rows a condition is unknown, as a value is missing."""
+    return f", {numbers.count(dataset.unknown_where)} of them for a missing value" if dataset.unknown_where else ""
+
+
+def facts(results: Results, dataset: DatasetSummary) -> Pairs:
+    """Say what is known of a dataset."""
+    weighted = results.weight is not None
+    pairs = [
+        ("Rows in the files", numbers.count(dataset.rows)),
+        ("Rows left out by the condition", numbers.count(dataset.excluded_where) + _unknown(dataset)),
+        ("Condition", dataset.where or "none"),
+        ("Observations used (n)", numbers.count(dataset.n)),
+    ]
+    if dataset.events is not None:
+        pairs += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
+    if dataset.clusters is not None:
+        pairs.append(("Clusters of rows", numbers.count(dataset.clusters)))
+    unit = f" ({results.unit})" if results.unit else ""
+    pairs += [(f"{head}{unit}", _number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
+    if dataset.total_exposure is not None and dataset.rate is not None:
+        pairs += _exposed(results, dataset.total_exposure, dataset.rate)
+    if weighted:
+        pairs.insert(3, ("Rows left out for weight zero", numbers.count(dataset.excluded_zero_weight)))
+        pairs.append(("Total weight", numbers.count(dataset.total_weight)))
+    if dataset.excluded_incomplete:
+        lacking = ", ".join(f"{labels(results)[model]} lacks {numbers.count(count)}"
+                            for model, count in dataset.lacking_predictions.items())
+        pairs.insert(3, ("Rows left out for want of a prediction",
+                         f"{numbers.count(dataset.excluded_incomplete)}, for every model ({lacking})"))
+    return (*pairs, *_matched(results, dataset))
+
+
+def _exposed(results: Results, total: float, rate: float) -> list[tuple[str, str]]:
+    """Say how large the exposure is, and how much was counted in a unit of it."""
+    unit = (results.exposure or {}).get("unit")
+    return [(f"Total exposure{f' ({unit})' if unit else ''}", _number(total)),
+            (f"Overall rate ({results.unit or 'count'} / {unit or 'exposure'})", numbers.number(rate))]
+
+
+def _matched(results: Results, dataset: DatasetSummary) -> Pairs:
+    """Say how predictions in files of their own were matched to the rows; models matched alike together."""
+    alike: dict[str, list[str]] = {}
+    for match in dataset.matched:
+        alike.setdefault(_how(match), []).append(labels(results)[match.model])
+    return tuple((f"File of predictions of {', '.join(models)}", how) for how, models in alike.items())
+
+
+def _how(match: Matched) -> str:
+    if match.by == "id":
+        return "rows matched by id"
+    if not match.agree:
+        return "rows matched by position; no shared column shows that they are the same rows"
+    columns = "1 shared column agrees" if len(match.agree) == 1 else f"{len(match.agree)} shared columns agree"
+    return f"rows matched by position; {columns} in every row ({', '.join(match.agree)})"

@@ -1,0 +1,148 @@
+"""What figures know of a dataset: its curves, its models' operating points, and estimates as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from evalpipe import numbers
+from evalpipe.card.figures.canvas import Series, series_of
+from evalpipe.card.tables import is_whole, overall, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.results import Confusion, DatasetSummary, Results, Threshold
+    from evalpipe.results.curves import Column, Curve
+
+C = TypeVar("C", bound="Curve")
+
+SHORT = 6
+"""The characters up to which a threshold is written in full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operating:
+    """Where a model's predicted levels lie on its curves; None where a share has no rows."""
+
+    cut: str
+    mark: str | None
+    """What a mark in a figure is labelled: the threshold; None where the classes are given."""
+    sensitivity: float | None
+    false_positive_rate: float | None
+    precision: float | None
+    tested: float | None
+    caught: tuple[float, float]
+    """Events predicted as events, and all events."""
+    alarmed: tuple[float, float]
+    """Non-events predicted as events, and all non-events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One dataset of the results, with the models as they are drawn."""
+
+    results: Results
+    dataset: DatasetSummary
+    place: int
+    """The dataset's place among all, from 1; keeps the ids of figures apart."""
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """Every model of the run, drawn the same way on every dataset."""
+        return series_of([(model.name, model.label) for model in self.results.models])
+
+    def curves(self, kind: type[C], name: str | None = None) -> list[tuple[Series, C]]:
+        """Return the models that have a curve of this kind, with it; by ``name`` where the kind has several."""
+        curves = {c.model: c for c in self._here(kind, name) if c.variant == "original" and c.class_ is None}
+        return [(series, curves[series.name]) for series in self.series if series.name in curves]
+
+    def variants(self, model: str, kind: type[C], name: str | None = None) -> dict[str, C]:
+        """Return this curve of a model's original and of its recalibrated variants, by variant."""
+        return {c.variant: c for c in self._here(kind, name) if c.model == model and c.class_ is None}
+
+    def class_curves(self, kind: type[C], name: str | None = None) -> Iterator[tuple[Series, list[tuple[Series, C]]]]:
+        """Yield the models that have this curve of classes, with each class that has it, drawn the same throughout."""
+        levels = series_of([(level, level) for level in self.results.levels])
+        for model in self.series:
+            here = [c for c in self._here(kind, name) if c.model == model.name and c.variant == "original"]
+            curves = {c.class_: c for c in here}
+            pairs = [(level, curves[level.name]) for level in levels if level.name in curves]
+            if pairs:
+                yield model, pairs
+
+    def _here(self, kind: type[C], name: str | None) -> Iterator[C]:
+        """Yield the curves of a kind on all rows of the dataset."""
+        for curve in self.results.curves:
+            here = curve.dataset == self.dataset.name and curve.slice is None
+            if here and isinstance(curve, kind) and name in (None, curve.curve):
+                yield curve
+
+    def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
+        """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""
+        titles = {m.name: m for m in self.results.metrics}
+        for e in overall(self.results, self.dataset.name):
+            if (e.model, e.metric, e.class_) == (model, metric, level) and "prevalence" not in e.params:
+                return shown(e, whole=is_whole(titles[metric])).text
+        return None
+
+    def threshold(self, model: str) -> Threshold | None:
+        """Return the threshold of a model on the dataset; None where it has none."""
+        known = (row for row in self.results.thresholds if row.dataset == self.dataset.name)
+        return next((row for row in known if (row.model, row.variant) == (model, "original")), None)
+
+    def operating(self, model: str) -> Operating | None:
+        """Read a model's operating point off its confusion matrix; None where there is no event."""
+        if self.results.event is None:
+            return None
+        for matrix in self.results.confusion:
+            of = (matrix.dataset, matrix.model, matrix.slice, matrix.variant)
+            if of == (self.dataset.name, model, None, "original"):
+                return _operating(matrix, self.results.event)
+        return None
+
+
+def context_of(results: Results, dataset: str) -> Context:
+    """Return what figures know of a dataset of the results."""
+    place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
+    return Context(results, results.datasets[place], place + 1)
+
+
+def _operating(matrix: Confusion, event: str) -> Operating:
+    i = matrix.levels.index(event)
+    tp, fn = matrix.counts[i][i], matrix.counts[i][1 - i]
+    fp, tn = matrix.counts[1 - i][i], matrix.counts[1 - i][1 - i]
+    cut, mark = "the predicted levels", None
+    if matrix.threshold is not None:
+        exact = numbers.plain(matrix.threshold)
+        mark = exact if len(exact) <= SHORT else numbers.number(matrix.threshold)
+        cut = f"threshold {mark}"
+    elif matrix.cuts:
+        low, high = (numbers.number(cut) for cut in (matrix.cuts[0], matrix.cuts[-1]))
+        mark = f"{low} to {high}" if low != high else low
+        cut = f"cross-fitted thresholds {mark}"
+    cut += "" if matrix.zone is None else " among the reportable rows"
+    return Operating(
+        cut=cut, mark=mark, sensitivity=_share(tp, tp + fn), false_positive_rate=_share(fp, fp + tn),
+        precision=_share(tp, tp + fp), tested=_share(tp + fp, tp + fn + fp + tn), caught=(tp, tp + fn),
+        alarmed=(fp, fp + tn),
+    )
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def column(values: Column) -> list[float]:
+    """Return a coordinate of a curve for drawing, with NaN where there is no value."""
+    return [or_nan(value) for value in values]
+
+
+def known(values: Column) -> list[float]:
+    """Return the values of a coordinate that exist."""
+    return [value for value in values if value is not None]
+
+
+def or_nan(value: float | None) -> float:
+    """Return a number that the results give about a curve; NaN where they give none."""
+    return float("nan") if value is None else value

@@ -1,0 +1,91 @@
+"""How a figure of a dataset is declared: a function that draws it, the curve it draws, and where it stands.
+
+Figures stand in the order of ``place``, whatever file they are in; places are tens, so that one can come between two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.context import Context
+    from evalpipe.results.curves import Curve
+
+    C = TypeVar("C", bound=Curve)
+    Draw = Callable[[Context], Iterator[Drawing]]
+    OfDataset = TypeVar("OfDataset", bound=Callable[[Context], Drawing | None])
+    OfCurves = Callable[[Context, list[tuple[Series, C]]], Drawing | None]
+    OfClasses = Callable[[Context, Series, list[tuple[Series, C]]], Drawing]
+
+
+@dataclass(frozen=True)
+class FigureDeclaration:
+    """A declared figure: where it stands, and what draws it, or nothing where the results lack its numbers."""
+
+    place: int
+    name: str
+    draw: Draw
+
+
+_declared: dict[int, FigureDeclaration] = {}
+
+
+def figure(*, place: int) -> Callable[[OfDataset], OfDataset]:
+    """Declare the decorated function as a figure of a dataset, drawn where it returns one."""
+
+    def declare(draw: OfDataset) -> OfDataset:
+        _declare(place, draw.__name__, lambda context: (drawing for drawing in (draw(context),) if drawing is not None))
+        return draw
+
+    return declare
+
+
+def figure_of(kind: type[C], *, place: int, name: str | None = None) -> Callable[[OfCurves[C]], OfCurves[C]]:
+    """Declare the decorated function as the figure of a curve, called where a model has it, with all that have.
+
+    ``name`` says which curve, of a record of several.
+    """
+
+    def declare(draw: OfCurves[C]) -> OfCurves[C]:
+        def drawn(context: Context) -> Iterator[Drawing]:
+            pairs = context.curves(kind, name)
+            drawing = draw(context, pairs) if pairs else None
+            if drawing is not None:
+                yield drawing
+
+        _declare(place, draw.__name__, drawn)
+        return draw
+
+    return declare
+
+
+def figure_of_classes(
+    kind: type[C], *, place: int, name: str | None = None
+) -> Callable[[OfClasses[C]], OfClasses[C]]:
+    """Declare the decorated function as the figure of a curve of each class, called for each model that has it."""
+
+    def declare(draw: OfClasses[C]) -> OfClasses[C]:
+        _declare(place, draw.__name__, lambda context: (
+            draw(context, model, pairs) for model, pairs in context.class_curves(kind, name)))
+        return draw
+
+    return declare
+
+
+def _declare(place: int, name: str, draw: Draw) -> None:
+    if place in _declared:
+        raise ValueError(f"the place {place} of figure {name!r} is that of {_declared[place].name!r}")
+    _declared[place] = FigureDeclaration(place, name, draw)
+
+
+def figures() -> tuple[FigureDeclaration, ...]:
+    """Return every declared figure in order; what is in any file of this folder is declared."""
+    package = __name__.rpartition(".")[0]
+    for module in iter_modules(import_module(package).__path__):
+        import_module(f"{package}.{module.name}")
+    return tuple(_declared[place] for place in sorted(_declared))

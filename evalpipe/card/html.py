@@ -1,0 +1,104 @@
+"""The card as one HTML page that needs nothing else: style, fonts and figures are inside it."""
+
+from __future__ import annotations
+
+import base64
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.card.locate import templates, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from jinja2 import Environment
+
+    from evalpipe.card.figures.canvas import Drawing
+    from evalpipe.card.page import Figures, Formula
+    from evalpipe.results import Results
+
+FACES = (
+    ("Source Sans 3", 400, "source-sans-3-latin-400-normal.woff2"),
+    ("Source Sans 3", 600, "source-sans-3-latin-600-normal.woff2"),
+    ("Source Code Pro", 400, "source-code-pro-latin-400-normal.woff2"),
+)
+"""Family, weight and file of the fonts inside the page."""
+
+
+def document(results: Results) -> bytes:
+    """Render the card as an HTML page with all rows of its tables."""
+    return html_page(results)
+
+
+def html_page(results: Results, limit: int | None = None) -> bytes:
+    """Render the card as an HTML page in UTF-8; tables stop after ``limit`` rows, None for no limit."""
+    from evalpipe.card.contents import card_of
+
+    environment = _environment()
+    environment.globals |= {
+        "write": _writer(environment), "draw": _drawer(), "set_formula": _set_formula, "limit": limit}
+    page = environment.get_template("card.html").render(page=card_of(results), css=_css())
+    return page.encode("utf-8")
+
+
+def _environment() -> Environment:
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(templates()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
+    )
+
+
+def _writer(environment: Environment) -> Callable[[Any], Any]:
+    """Return what writes a piece, a block or a tuple of them, each by the macro of its kind; strings are escaped."""
+    from markupsafe import Markup, escape
+
+    def write(part: Any) -> Any:
+        if isinstance(part, str):
+            return escape(part)
+        if isinstance(part, tuple):
+            return Markup().join(map(write, part))
+        return getattr(environment.get_template("blocks.html").module, part.kind)(part)
+
+    return write
+
+
+def _css() -> dict[str, Any]:
+    from markupsafe import Markup
+
+    sheets = {"screen": _faces(FACES) + text("card.css"), "phone": text("phone.css"), "print": text("print.css")}
+    return {name: Markup(sheet) for name, sheet in sheets.items()}  # noqa: S704 - our own files
+
+
+def _faces(faces: Iterable[tuple[str, int, str]]) -> str:
+    rules = []
+    for family, weight, name in faces:
+        data = base64.b64encode((templates() / "fonts" / name).read_bytes()).decode("ascii")
+        source = f"url(data:font/woff2;base64,{data}) format('woff2')"
+        rules.append(f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n")
+    return "".join(rules)
+
+
+def _drawer() -> Callable[[Figures], list[tuple[int, Drawing, Any]]]:
+    """Return what draws figures as the page is written, numbered through the card, each with its SVG."""
+    from markupsafe import Markup
+
+    numbers = count(1)
+
+    def draw(figures: Figures) -> list[tuple[int, Drawing, Any]]:
+        # Names are escaped by the makers of the SVG, which is the only markup let through.
+        return [(next(numbers), drawing, Markup(drawing.svg)) for drawing in figures.draw()]  # noqa: S704
+
+    return draw
+
+
+def _set_formula(formula: Formula) -> Any:
+    """Set a formula; None where only its LaTeX can be shown."""
+    from markupsafe import Markup
+
+    from evalpipe.card.figures import formula_svg
+
+    svg = formula_svg(formula.latex, f"formula-{formula.key}")
+    return Markup(svg) if svg else None  # noqa: S704 - made from our own formulas

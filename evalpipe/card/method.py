@@ -1,0 +1,194 @@
+"""The card's section on the method: rules, intervals, recalibration, procedures, and what each measure is."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from evalpipe import constants, numbers
+from evalpipe.card import wording
+from evalpipe.card.page import (
+    BlockGroup,
+    Cite,
+    Code,
+    Column,
+    Facts,
+    Formula,
+    Heading,
+    Row,
+    Section,
+    Table,
+    Text,
+)
+from evalpipe.card.procedures import HEADINGS, procedures
+from evalpipe.chapters import functions
+from evalpipe.intervals.declare import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.card.page import Block, Cell
+    from evalpipe.results import MetricSummary, Results
+
+CELLS = (
+    "TP, FP, FN and TN are the rows (with case weights: their total weight) that are events predicted as events, "
+    "non-events predicted as events, events predicted as non-events, and non-events predicted as non-events; n is "
+    "their sum."
+)
+AVERAGES = (
+    "A measure that sees an event takes each class in turn as the event and all others as its opposite. Mean over "
+    "classes: every class counts the same (macro). By size: every class counts by its true rows (macro weighted). "
+    "Pooled: the ingredients of all classes are added up first (micro). A class in which the measure has no value is "
+    "left out, and the mean is marked degenerate."
+)
+TIES = (
+    "Rows of equal probability are taken together: they make one point of a curve and share a bin, and in the ROC AUC "
+    "a tied pair of an event and a non-event counts one half. The order of the rows changes nothing."
+)
+RESIDUALS = (
+    "A residual is the truth less the prediction: above zero where the model predicts too little. The order of the "
+    "rows changes nothing."
+)
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section."""
+    yield Section("method", "Method", (
+        Heading("Rules"), Facts(tuple(_rules(results)), "rules"), *_intervals(results),
+        *_procedures(results), *_measures(results)))
+
+
+def _rules(results: Results) -> Iterator[tuple[str, str]]:
+    """Say how levels are predicted, and what is done about ties, weights, clipping, chance, gaps and bins."""
+    given = "A model that gives predicted levels is judged by those."
+    if results.event is not None:
+        yield "Predicted levels", (f"A row is predicted as {results.event} when its probability is at least the "
+                                   f"threshold, p ≥ t. {given}")
+    elif results.levels:
+        yield "Predicted levels", ("The most probable level is predicted; of equally probable ones the first in the "
+                                   f"order of the levels. {given}")
+        if any(estimate.average is not None for estimate in results.rows):
+            yield "Averages over classes", AVERAGES
+    yield ("Ties", TIES) if results.levels else ("Residuals", RESIDUALS)
+    yield "Weights", f"Case weights: {weighting(results)}."
+    yield from _clipping(results)
+    yield from _without_information(results)
+    yield "Undefined", (
+        "A measure that has no value is shown as undefined, with the reason; it is never replaced by 0. Bootstrap "
+        "replicates in which it is undefined are left out and counted; where they are more than "
+        f"{wording.level(constants.TOLERATED)} of all, the estimate is marked degenerate.")
+    if results.levels:
+        yield "Reliability", _reliability(results)
+
+
+def weighting(results: Results) -> str:
+    """Say what case weights mean."""
+    if results.weight is None:
+        return "none; every row counts once"
+    meaning = {
+        "frequency": "frequency weights: a row stands for that many identical rows",
+        "importance": "importance weights: a row counts that much more than another",
+    }
+    column, kind = results.weight.get("column"), meaning.get(results.weight.get("kind", ""))
+    return ", ".join(filter(None, (column and f"column {column}", kind))) or "yes"
+
+
+def _clipping(results: Results) -> Iterator[tuple[str, str]]:
+    epsilons = sorted({float(e.params["epsilon"]) for e in results.rows if "epsilon" in e.params})
+    if epsilons:
+        yield "Clipping", (
+            "For logarithms, probabilities are clipped to the range from ε to 1 − ε with ε = "
+            f"{', '.join(map(numbers.plain, epsilons))}. Rows that were clipped are counted in the warnings.")
+
+
+def _without_information(results: Results) -> Iterator[tuple[str, str]]:
+    if any(estimate.no_information is not None for estimate in results.rows):
+        yield "Without information", (
+            "The value that a measure would have if truth and prediction were independent: its mean over all pairings "
+            "of the truths with the predictions, exact where it has a closed form, else over "
+            f"{numbers.count(results.intervals.pairings)} random pairings. Skill is the share of the way from there to "
+            "the best value.")
+
+
+def _bin_methods(results: Results) -> list[str]:
+    """Return the interval methods of the bins of reliability diagrams."""
+    return list(dict.fromkeys(curve.method for curve in results.curves if curve.method is not None))
+
+
+def _reliability(results: Results) -> str:
+    bins = wording.capital(wording.number_word(constants.BINS))
+    methods = ", ".join(map(wording.method, _bin_methods(results))) or wording.method("none")
+    return (f"{bins} bins are asked for, of equal width and of equal count; empty bins are not drawn. Each bin stands "
+            f"at its mean predicted probability. Interval in each bin: {methods}.")
+
+
+def _intervals(results: Results) -> Iterator[Block]:
+    """Say at which level intervals are, and explain the methods that were used."""
+    yield Heading("Intervals")
+    settings = results.intervals
+    drawn = any(row.lower is not None for table in (results.rows, results.comparisons, results.slice_differences)
+                for row in table)
+    yield Text(
+        f"Level {wording.level(settings.level)}. Bootstrap: {numbers.count(settings.replicates)} replicates, seed "
+        f"{settings.seed}." if drawn else "No measure has an interval.")
+    used = _methods(results)
+    entries = tuple(
+        (wording.capital(method.title), _cited(method.text, method.ref))
+        for name, method in registry.items() if name in used)
+    if entries:
+        yield Facts(entries, "rules")
+
+
+def _methods(results: Results) -> set[str]:
+    """Return the interval methods that were used."""
+    used = {*_bin_methods(results), *(estimate.method for estimate in results.rows if estimate.value is not None)}
+    for rows in (results.gates, results.comparisons, results.reference_rates, results.slice_differences):
+        used |= {row.method for row in rows if row.lower is not None}
+    return used
+
+
+def _cited(text: str, reference: str | None) -> Cell:
+    return (text, " ", Cite(reference)) if reference else text
+
+
+def _procedures(results: Results) -> Iterator[Block]:
+    """Explain how bands were made, and what the chapters did."""
+    of_chapters = (explain(results) for explain in functions("card", "procedures"))
+    explained = [*chain(procedures(results), *of_chapters)]
+    for heading in HEADINGS:
+        entries = tuple((procedure.name, _cited(procedure.text, procedure.reference))
+                        for procedure in explained if procedure.heading == heading)
+        if entries:
+            yield Heading(heading)
+            yield Facts(entries, "rules")
+
+
+def _measures(results: Results) -> Iterator[Block]:
+    yield Heading("Measures")
+    if any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics):
+        yield Text(CELLS)
+    for metric in results.metrics:
+        yield BlockGroup(tuple(_measure(results, metric)), "measure")
+        yield from _matrices(results, metric)
+
+
+def _measure(results: Results, metric: MetricSummary) -> Iterator[Block]:
+    """Say what a measure means, and how its interval is made."""
+    yield Heading((metric.title, " ", Code(metric.name)), 4, anchor=f"measure-{metric.name}")
+    yield Text(metric.definition)
+    if metric.formula:
+        yield Formula(metric.name, metric.formula)
+    reason = wording.reason(results.intervals.methods.get(metric.name, ""))
+    interval = f" Interval: {reason}." if reason else ""
+    about = f"Range {numbers.bounds(*metric.range)}. {wording.BETTER_SENTENCES[metric.direction]} "
+    yield Text((about, wording.undefined(metric), f"{interval} Reference: ", Cite(metric.reference), "."), "small")
+
+
+def _matrices(results: Results, metric: MetricSummary) -> Iterator[Table]:
+    """Show what each pair of a true and a predicted level weighs or costs, where the measure depends on that."""
+    columns = (Column("Truth"), *(Column(level, "num") for level in results.levels))
+    for title, matrix in metric.matrices.items():
+        rows = tuple(
+            Row((level, *map(numbers.plain, weights))) for level, weights in zip(results.levels, matrix, strict=True))
+        yield Table(f"{title.capitalize()}: true level by row, predicted level by column", columns, rows, "matrix-of",
+                    label=f"{metric.title}: {title}")

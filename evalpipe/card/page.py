@@ -1,0 +1,382 @@
+"""What a card is made of: sections of headings, paragraphs, tables, facts and figures, as frozen values.
+
+How a section is written. The ``card.py`` of a chapter has a function ``sections(results) -> Iterator[Section]``, which
+yields nothing where the results hold nothing for it. Contents, order and figure numbers follow from the order of the
+chapters, the HTML from `templates/blocks.html`, which has one macro for each block of this module. So a
+section is written in words and numbers alone::
+
+    def sections(results: Results) -> Iterator[Section]:
+        if results.thresholds:
+            rows = tuple(Row((row.model, shown(row))) for row in results.thresholds)
+            columns = (Column("Model"), Column("Threshold", "num"))
+            yield Section("thresholds", "Thresholds", (
+                Text(("All are in ", Code("results.json"), "."), "lead"),
+                Table(f"Thresholds{with_limits(results, rows)}", columns, rows),
+                Figures(partial(sweeps, results)),
+            ))
+
+A text or a cell of a table is a string, a `Number` or another piece, or a tuple of pieces, which are joined as they
+are; an `Aside` puts a space before itself. Markup is escaped by the templates. A style is a class of `card.css`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from evalpipe.card.figures.canvas import Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A value as it is shown: ``value``, its ``interval``, what to ``note`` about it, and its ``exact`` digits.
+
+    Without exact digits the value is words that say why there is no number. ``letter`` points to a remark under the
+    table.
+    """
+
+    kind: ClassVar[str] = "number"
+    value: str
+    interval: str | None = None
+    note: str | None = None
+    exact: str | None = None
+    letter: str = ""
+
+    @property
+    def text(self) -> str:
+        """The number on one line, such as ``0.785 (0.776 to 0.793)``."""
+        return f"{self.value} ({self.interval})" if self.interval else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Words beside others, in a style of their own such as "options" or "definition"; a space stands before them."""
+
+    kind: ClassVar[str] = "aside"
+    text: Cell
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Words on a further line of their own."""
+
+    kind: ClassVar[str] = "line_break"
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Words that stand out."""
+
+    kind: ClassVar[str] = "strong"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A name or a text of the machine; ``title`` is the whole of one that is shortened."""
+
+    kind: ClassVar[str] = "code"
+    text: str
+    title: str = ""
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """A reference to the literature."""
+
+    kind: ClassVar[str] = "cite"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to a section or a heading of the card, by its anchor."""
+
+    kind: ClassVar[str] = "link"
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A word with the sign that stands before it, coloured by its style."""
+
+    kind: ClassVar[str] = "verdict"
+    text: str
+    sign: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A cell in a style of its own."""
+
+    kind: ClassVar[str] = "styled_cell"
+    text: Cell
+    style: str
+
+
+Piece = str | Number | Aside | Line | Strong | Code | Cite | Link | Verdict | Styled
+Cell = Piece | tuple[Piece, ...]
+
+
+def plain(cell: Cell) -> str:
+    """Return the words of a text or a cell without styles, as a reader sees them."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, tuple):
+        return "".join(map(plain, cell))
+    if isinstance(cell, Number):
+        return " ".join(filter(None, (f"{cell.value}{cell.letter}", cell.interval and f"({cell.interval})", cell.note)))
+    if isinstance(cell, Verdict):
+        return f"{cell.sign} {cell.text}"
+    return f"{' ' if isinstance(cell, Aside | Line) else ''}{plain(cell.text)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, with its head; ``shown`` leaves it out where it says nothing.
+
+    Columns side by side with the same ``over`` share this head above their own.
+    """
+
+    head: str
+    align: Literal["text", "num"] = "text"
+    style: str = ""
+    shown: bool = True
+    over: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table, with a cell for each column, shown or not; the last of a shorter row fills the rest."""
+
+    cells: tuple[Cell, ...]
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A heading over the rows that follow, up to the next one."""
+
+    heading: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A head cell as the template writes it."""
+
+    text: str
+    style: str
+    scope: str = "col"
+    columns: int = 1
+    rows: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """A cell as the template writes it: how many columns it takes, and whether it heads its row."""
+
+    content: Cell
+    head: str
+    style: str
+    heads: bool
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table. One cell of each row heads it: the first, or that of the column ``heading``.
+
+    ``label`` names the table for a screen reader where the caption is too long. A ``stacked`` table shows its cells
+    one below the other on a phone; any other scrolls sideways. Beyond ``most`` rows, and beyond the limit of the PDF,
+    the file ``rest`` is pointed to. ``remarks`` are those that letters in the cells point to.
+    """
+
+    kind: ClassVar[str] = "table"
+    caption: Cell
+    columns: tuple[Column, ...]
+    rows: tuple[Row | Group, ...]
+    style: str = "compact"
+    stacked: bool = False
+    label: str = ""
+    heading: int = 0
+    foot: Row | None = None
+    remarks: tuple[tuple[str, str], ...] = ()
+    most: int | None = None
+    rest: str = "results.json"
+
+    @property
+    def region(self) -> str:
+        """What the region that scrolls is called."""
+        return self.label or plain(self.caption)
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The places of the columns that are shown."""
+        return tuple(place for place, column in enumerate(self.columns) if column.shown)
+
+    @property
+    def heads(self) -> tuple[tuple[Head, ...], ...]:
+        """The head of the table, in two lines where columns share one."""
+        columns = [self.columns[place] for place in self.shown]
+        if not any(column.over for column in columns):
+            return (tuple(Head(column.head, _style(column)) for column in columns),)
+        upper: list[Head] = []
+        for over, together in groupby(columns, key=lambda column: column.over):
+            below = list(together)
+            upper += [Head(over, _style(below[0]), "colgroup", columns=len(below))] if over else [
+                Head(column.head, _style(column), rows=2) for column in below]
+        return tuple(upper), tuple(Head(column.head, _style(column)) for column in columns if column.over)
+
+    @property
+    def whole(self) -> int:
+        """The number of rows, headings of groups apart."""
+        return sum(isinstance(row, Row) for row in self.rows)
+
+    def kept(self, limit: int | None) -> int:
+        """Return the number of rows that are shown where the format shows at most ``limit``."""
+        return min(self.whole if most is None else most for most in (self.whole, self.most, limit))
+
+    def bodies(self, limit: int | None) -> Iterator[tuple[Group | None, tuple[Row, ...]]]:
+        """Yield each group with the rows under its heading, as far as they are shown; None for those under none."""
+        left, heading, rows = self.kept(limit), None, list[Row]()
+        cut = left < self.whole
+        for row in self.rows:
+            if cut and not left:
+                break
+            if isinstance(row, Group):
+                if rows or heading is not None:
+                    yield heading, tuple(rows)
+                heading, rows = row, []
+            else:
+                rows.append(row)
+                left -= 1
+        if rows or heading is not None:
+            yield heading, tuple(rows)
+
+    def line(self, row: Row) -> Iterator[TableCell]:
+        """Yield the cells of a row that are shown."""
+        places = [place for place in self.shown if place < len(row.cells)]
+        for place in places:
+            column, content = self.columns[place], row.cells[place]
+            columns = len(self.shown) - len(places) + 1 if place == places[-1] else 1
+            own = content.style if isinstance(content, Styled) else ""
+            style = " ".join(filter(None, (_style(column) if columns == 1 else column.style, own)))
+            yield TableCell(content, column.head, style, place == self.heading, columns)
+
+
+def _style(column: Column) -> str:
+    return " ".join(filter(None, ("num" if column.align == "num" else "", column.style)))
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: Cell
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading within a section, with the anchor that links go to."""
+
+    kind: ClassVar[str] = "heading"
+    text: Cell
+    level: Literal[3, 4] = 3
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Terms and what they are: "facts" beside each other, "rules" one below the other."""
+
+    kind: ClassVar[str] = "facts"
+    entries: tuple[tuple[str, Cell], ...]
+    style: Literal["facts", "rules"] = "facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list."""
+
+    kind: ClassVar[str] = "bullets"
+    items: tuple[Cell, ...]
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Preformatted:
+    """A command or a file, letter by letter."""
+
+    kind: ClassVar[str] = "preformatted"
+    text: str
+    style: Literal["command", "spec"] = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula in LaTeX; set as a drawing where that is possible. ``key`` keeps the ids of drawings apart."""
+
+    kind: ClassVar[str] = "formula"
+    key: str
+    latex: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures side by side, drawn when the page is made; ``above`` stands over them, ``instead`` where there is none.
+
+    Figures are heavy: ``draw`` imports what draws them.
+    """
+
+    kind: ClassVar[str] = "figures"
+    draw: Callable[[], Iterable[Drawing]]
+    above: tuple[Block, ...] = ()
+    instead: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BlockGroup:
+    """Blocks that belong together, laid out by their style; a ``label`` makes them a note of that name."""
+
+    kind: ClassVar[str] = "box"
+    blocks: tuple[Block, ...]
+    style: str
+    label: str = ""
+
+
+Block = Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of the card, with its entry in the contents."""
+
+    kind: ClassVar[str] = "section"
+    anchor: str
+    title: Cell
+    blocks: tuple[Block, ...]
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card: what stands above the contents, and the sections in their order."""
+
+    title: str
+    description: str
+    generator: str
+    masthead: tuple[Block | Section, ...]
+    sections: tuple[Section, ...]
+    foot: Cell

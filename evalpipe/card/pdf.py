@@ -1,0 +1,135 @@
+"""The card as a tagged PDF/A: the same page, laid out for A4, with `results.json` attached."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.card.html import html_page
+from evalpipe.errors import InternalError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.results import Results
+
+ROW_LIMIT = 300
+"""Rows of a table in the PDF; long tables are slow to lay out and nobody reads them on paper."""
+
+VARIANT = "pdf/a-3a"
+EPOCH = 946_684_800
+"""The date written into the PDF and its fonts, 2000-01-01: a constant, because equal results give equal bytes."""
+
+SCHEME = "packaged:"
+FALLBACKS = (
+    ("DejaVu Sans", 400, "DejaVuSans.ttf"),
+    ("DejaVu Sans", 600, "DejaVuSans-Bold.ttf"),
+    ("DejaVu Sans Mono", 400, "DejaVuSansMono.ttf"),
+)
+"""Fonts that matplotlib carries, for letters and symbols that the card's own fonts lack."""
+
+
+def document(results: Results) -> bytes:
+    """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
+    weasyprint = load_weasyprint()
+    from weasyprint.text.fonts import FontConfiguration
+
+    page = html_page(results, ROW_LIMIT).decode("utf-8")
+    fetcher = _fetcher()
+    fonts = FontConfiguration()
+    with _pinned_clock(), warnings.catch_warnings():
+        # WeasyPrint leaves its own colour profile open until it is collected.
+        warnings.simplefilter("ignore", ResourceWarning)
+        written = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").write_pdf(
+            stylesheets=[weasyprint.CSS(string=_faces(), font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)],
+            font_config=fonts,
+            attachments=[_attachment(results, weasyprint)],
+            pdf_variant=VARIANT,
+            pdf_tags=True,
+            pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16],
+        )
+    if fetcher.refused:
+        raise InternalError.of(
+            "outside-resource", f"the card asked for {fetcher.refused[0]}, which is not part of evalpipe",
+            hint="this is a fault of the card's templates; nothing was fetched",
+        )
+    return bytes(written)
+
+
+def load_weasyprint() -> Any:
+    """Import the maker of PDFs; raises UsageError when a library of the operating system is missing."""
+    try:
+        import weasyprint
+    except OSError as error:
+        raise UsageError.of(
+            "missing-library", "the PDF cannot be made: the system library Pango is missing",
+            hint="install it (Debian, Ubuntu: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0), "
+            "or leave pdf out of report.formats",
+            notes=(str(error).splitlines()[0],) if str(error) else (),
+        ) from None
+    return weasyprint
+
+
+def _fetcher() -> Any:
+    """Make a fetcher that opens packaged fonts and data inside the page, and nothing else."""
+    from weasyprint.urls import URLFetcher, URLFetcherResponse
+
+    class PackagedOnly(URLFetcher):  # type: ignore[misc]
+        """Refuses every address but those of `FALLBACKS` and ``data:``; remembers what it refused."""
+
+        def __init__(self) -> None:
+            super().__init__(allowed_protocols=("data",))
+            self.refused: list[str] = []
+
+        def fetch(self, url: str, headers: Any = None) -> Any:
+            """Return the response for an address; raises ValueError for one that is refused."""
+            if url.startswith("data:"):
+                return super().fetch(url, headers)
+            name = url.removeprefix(SCHEME)
+            if name in {file for _, _, file in FALLBACKS}:
+                return URLFetcherResponse(url, _packaged(name), {"Content-Type": "font/ttf"})
+            self.refused.append(url)
+            raise ValueError(f"refused: {url}")
+
+    return PackagedOnly()
+
+
+def _packaged(name: str) -> bytes:
+    from pathlib import Path
+
+    import matplotlib as mpl
+
+    return (Path(mpl.get_data_path()) / "fonts" / "ttf" / name).read_bytes()
+
+
+def _faces() -> str:
+    return "".join(
+        f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: url('{SCHEME}{name}'); }}\n"
+        for family, weight, name in FALLBACKS
+    )
+
+
+def _attachment(results: Results, weasyprint: Any) -> Any:
+    date = datetime.fromtimestamp(EPOCH, UTC)
+    return weasyprint.Attachment(
+        string=results.to_json(), base_url=SCHEME, name="results.json", description="Every number of this card",
+        created=date, modified=date, relationship="Data",
+    )
+
+
+@contextmanager
+def _pinned_clock() -> Iterator[None]:
+    """Set the variable that makers of PDF and fonts read instead of the clock, and put it back."""
+    name = "SOURCE_DATE_EPOCH"
+    before = os.environ.get(name)
+    os.environ[name] = str(EPOCH)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

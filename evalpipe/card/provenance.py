@@ -1,0 +1,35 @@
+"""The card's last section: fingerprints, the spec, and how to make the card again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.card.data import path, whole_fingerprint
+from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
+from evalpipe.card.spec_text import spec_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.results import Results
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section."""
+    yield Section("provenance", "Provenance", (
+        Heading("Fingerprints"), _fingerprints(results), Heading("How to reproduce"),
+        Text((f"Install evalpipe {results.evalpipe_version}, save the spec below as ", Code(f"{results.name}.yaml"),
+              " where its paths lead to the files above, and run"), "lead"),
+        Preformatted(f"evalpipe run {results.name}.yaml"),
+        Text(("The same spec, data and version give the same ", Code("results.json"),
+              " and the same card, byte for byte.")),
+        Heading("Spec"),
+        Text("As it was resolved: files it extends, environment and command line applied, defaults filled in.", "lead"),
+        Preformatted(spec_text(results.spec), "spec")))
+
+
+def _fingerprints(results: Results) -> Table:
+    files = (Row((path(file), Code(whole_fingerprint(file)))) for file in results.inputs)
+    rows = (Row(("Resolved spec", Code(results.spec_sha256))), *files)
+    return Table("sha256 of what this card was made from", (Column("What"), Column("sha256")), rows, "hashes",
+                 label="Fingerprints")

@@ -1,0 +1,58 @@
+"""Quantiles of residuals: a row for each share of the rows, with two columns for each model, plain and absolute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card.page import Column, Heading, Row, Table, Text
+from evalpipe.card.tables import MODELS_ABREAST
+from evalpipe.results.curves.residuals import ResidualQuantiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.card.page import Block
+    from evalpipe.results import ModelSummary, Results
+    from evalpipe.results.curves import Column as Values
+
+def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """Write the quantiles of a dataset's residuals, at most `MODELS_ABREAST` models in a table; nothing without any."""
+    curves = {
+        curve.model: curve for curve in results.curves
+        if isinstance(curve, ResidualQuantiles) and (
+            curve.dataset, curve.slice, curve.variant) == (dataset, None, "original")
+    }
+    models = [model for model in results.models if model.name in curves]
+    if not models:
+        return
+    unit = f" All in {results.unit}." if results.unit else ""
+    yield Heading("Residual quantiles")
+    yield Text("Residual = observed − predicted; a positive one means that the prediction was too low. Each row gives "
+               "the value that the share of the rows does not exceed, interpolated between rows (R's type 7), of the "
+               f"residuals and, apart from them, of their absolute values. 50% is the median.{unit}", "lead")
+    for start in range(0, len(models), MODELS_ABREAST):
+        together = models[start : start + MODELS_ABREAST]
+        yield _table(results, dataset, together, [curves[model.name] for model in together])
+
+
+def _table(
+    results: Results, dataset: str, models: Sequence[ModelSummary], curves: Sequence[ResidualQuantiles]
+) -> Table:
+    shares = [f"{100 * (share or 0):.0f}%" for share in curves[0].points.share]
+    largest = max(abs(value) for curve in curves for value in curve.points.residual if value is not None)
+    digits = numbers.decimals(largest, largest / 100)
+    pairs = ((curve.points.residual, curve.points.absolute_residual) for curve in curves)
+    values = [_column(column, digits) for pair in pairs for column in pair]
+    columns = [Column("Share of rows", "num")]
+    for model in models:
+        columns += [Column(head, "num", over=model.label) for head in ("Residual", "Absolute")]
+    return Table(
+        f"Residual quantiles on {dataset}{f', in {results.unit}' if results.unit else ''}", tuple(columns),
+        tuple(map(Row, zip(shares, *values, strict=True))), "gain",
+        label=f"Residual quantiles of {', '.join(model.label for model in models)} on {dataset}",
+    )
+
+
+def _column(values: Values, digits: int) -> list[str]:
+    return ["–" if value is None else numbers.fixed(value, digits) for value in values]

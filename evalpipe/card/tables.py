@@ -1,0 +1,114 @@
+"""Estimates as numbers of the card, and what its tables have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.page import Group, Number, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from evalpipe.results import Comparison, DatasetSummary, Disparity, Estimate, MetricSummary, Results, WorstSlice
+
+MOST_ROWS = 60
+"""Rows of the tables that grow with slices times measures; beyond, nobody reads them on a card."""
+
+MODELS_ABREAST = 3
+"""Models side by side in one table; more continue in a further table."""
+
+
+def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
+    """Return what the caption of a table says of intervals; nothing where no number has one."""
+    cells = (cell for row in rows if isinstance(row, Row) for cell in row.cells)
+    limits = any(isinstance(cell, Number) and cell.interval is not None for cell in cells)
+    return f", with {wording.level(results.intervals.level)} intervals" if limits else ""
+
+
+def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
+    """Write an estimate, with at least ``least`` decimals unless it is ``whole``; an undefined one says why."""
+    if estimate.value is None:
+        return Number(status_of(estimate))
+    note, exact = note_of(estimate), numbers.exact(estimate.value)
+    if estimate.lower is None or estimate.upper is None:
+        single = whole and estimate.value.is_integer()
+        text = numbers.count(estimate.value) if single else numbers.number(estimate.value, 0 if whole else least)
+        return Number(text, None, note, exact)
+    value, interval = numbers.interval(
+        estimate.value, estimate.lower, estimate.upper, whole=whole, least=0 if whole else least)
+    return Number(value, interval, note, exact)
+
+
+def abreast(estimates: Mapping[str, Estimate], models: Iterable[str], *, whole: bool) -> tuple[Number, ...]:
+    """Write the estimates of one measure for some models, with as many decimals as each other."""
+    row = [estimates.get(model) for model in models]
+    least = numbers.most_decimals((e.value, e.lower, e.upper) for e in row if e is not None)
+    return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in row)
+
+
+def signed(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
+    """Write a difference with its sign and its interval; a dash where there is none."""
+    if value is None:
+        return Number("–", None, note)
+    return Number(*numbers.signed_interval(value, lower, upper), note, numbers.exact(value))
+
+
+def ranged(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
+    """Write a number and its interval; a dash where there is none."""
+    if value is None:
+        return Number("–", None, note)
+    if lower is None or upper is None:
+        return Number(numbers.number(value), None, note, numbers.exact(value))
+    return Number(*numbers.interval(value, lower, upper), note, numbers.exact(value))
+
+
+def status_of(row: Estimate | Comparison | Disparity | WorstSlice) -> str:
+    """Say what became of a number, and why."""
+    return f"{row.status}: {row.reason}" if row.reason else row.status
+
+
+def note_of(row: Estimate | Comparison) -> str | None:
+    """Say what there is to know about a number beside its interval; None where that is nothing."""
+    if row.status != "ok":
+        return status_of(row)
+    gaps = row.undefined_replicates
+    return f"undefined in {numbers.count(gaps)} replicates" if gaps else None
+
+
+def overall(results: Results, dataset: str) -> list[Estimate]:
+    """Return a dataset's estimates over all rows with the models' original predictions."""
+    return [e for e in results.rows if e.dataset == dataset and e.slice is None and e.variant == "original"]
+
+
+def estimate_of(results: Results, row: Comparison) -> Estimate:
+    """Return the estimate that a row of another table is about."""
+    return next(e for e in results.rows if _about(e) == _about(row))
+
+
+def _about(row: Estimate | Comparison) -> tuple[object, ...]:
+    return row.dataset, row.model, row.variant, row.slice, row.metric, row.params, row.average, row.class_
+
+
+def evaluated(results: Results) -> Iterator[tuple[str, DatasetSummary]]:
+    """Yield the datasets that have results, each with the anchor of its section."""
+    for place, dataset in enumerate(results.datasets, 1):
+        if overall(results, dataset.name):
+            yield f"dataset-{place}", dataset
+
+
+def labels(results: Results) -> dict[str, str]:
+    """Return what models are called on the card, by name."""
+    return {model.name: model.label for model in results.models}
+
+
+def key_measures(results: Results) -> tuple[str, ...]:
+    """Return the metrics that the summary shows: the usual ones, or the first six where the run has none of those."""
+    known = [metric.name for metric in results.metrics]
+    return tuple(name for name in wording.KEY_MEASURES if name in known) or tuple(known[:6])
+
+
+def is_whole(metric: MetricSummary) -> bool:
+    """Tell whether a metric may be a number of rows, which is shown without decimals."""
+    return metric.is_whole

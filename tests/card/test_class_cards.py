@@ -1,0 +1,118 @@
+"""The card of an outcome with several levels, made from a real evaluation."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evalpipe
+from card.blocks import column, facts, heads, lines, table, tables
+from evalpipe.card import data, method
+from evalpipe.card.classes import class_blocks
+from evalpipe.card.confusion import confusion_blocks
+from evalpipe.card.figures import drawings
+from evalpipe.card.html import html_page
+from evalpipe.card.masthead import masthead, subject
+from evalpipe.card.measures import measure_tables
+from evalpipe.card.page import plain
+from evalpipe.results import Results
+
+LEVELS = ["red", "green", "blue", "violet"]
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    generator = np.random.default_rng(3)
+    codes = generator.choice(4, 400, p=[0.4, 0.3, 0.2, 0.1])
+    chances = generator.dirichlet(np.ones(4), 400)
+    chances[np.arange(400), codes] += 0.4
+    chances /= chances.sum(axis=1, keepdims=True)
+    columns = {f"p_{level}": chances[:, k] for k, level in enumerate(LEVELS)}
+    frame = pl.DataFrame({"y": np.array(LEVELS)[codes], **columns})
+    spec = {
+        "evalpipe": 1, "name": "colours", "task": "ordinal", "outcome": {"column": "y", "levels": LEVELS},
+        "prevalence": {"levels": {"red": 0.25, "green": 0.25, "blue": 0.25, "violet": 0.25}, "source": "a guess"},
+        "datasets": {"test": {"path": "memory"}}, "models": {"m": {"probabilities": "p_{level}", "label": "Model A"}},
+        "costs": [{"truth": "red", "predicted": "violet", "cost": 4.5}],
+        "metrics": [
+            "accuracy", "cost", "weighted_kappa", {"metric": "precision", "average": ["macro", "micro", "none"]},
+            {"metric": "roc_auc", "average": "none"},
+        ],
+        "intervals": {"replicates": 100}, "no_information": True,
+    }
+    return evalpipe.run(spec, frames={"test": frame})
+
+
+def test_the_classes_have_a_table_of_their_own(results: Results) -> None:
+    classes = table(class_blocks(results, "test"), "Model A")
+    assert heads(classes) == ["Class", "Rows", "Precision", "ROC AUC"]
+    assert column(classes, "Class") == LEVELS
+    counts = {level.level: level.rows for level in results.datasets[0].levels}
+    assert column(classes, "Rows") == [f"{counts[level]:,}" for level in LEVELS]
+    precision = next(row for row in results.rows if row.class_ == "blue" and row.metric == "precision")
+    assert column(classes, "Precision")[2].value == f"{precision.value:.3f}"
+
+
+def test_the_table_of_measures_has_averages_alone(results: Results) -> None:
+    (measures,) = measure_tables(results, "test")
+    assert [plain(title[:-1]) for title in column(measures, "Measure")] == [
+        "Accuracy", "Cost", "Weighted kappa (weights = quadratic)", "Precision (mean over classes)",
+        "Precision (classes pooled)",
+    ]
+
+
+def test_the_value_without_information_stands_beside_the_measure(results: Results) -> None:
+    (measures,) = measure_tables(results, "test")
+    kappa = next(line[0] for line in lines(measures) if line[0].startswith("Weighted kappa"))
+    skill = next(row for row in results.rows if row.metric == "weighted_kappa").skill
+    assert kappa.endswith(f" Without information 0.000; skill {skill:.3f}")
+    assert "over 200 random pairings" in html_page(results).decode()
+
+
+def test_the_facts_name_levels_and_priors(results: Results) -> None:
+    known = facts(masthead(results))
+    assert subject(results) == "levels: red, green, blue, violet"
+    assert known["Levels in ascending order"] == "red, green, blue, violet"
+    priors = "red: 0.25, green: 0.25, blue: 0.25, violet: 0.25 (source: a guess)"
+    assert known["Declared prevalence"] == priors
+    assert heads(table(masthead(results), "What was"))[1:-1] == ["n", "Levels that occur", "Largest", "Smallest"]
+    assert column(table(data.sections(results), "Levels"), "Declared prior") == ["25.0%"] * 4
+
+
+def test_what_pairs_of_levels_weigh_is_shown(results: Results) -> None:
+    matrices = {matrix.region: lines(matrix) for matrix in tables(method.sections(results))}
+    assert matrices["Weighted kappa: quadratic weights"][0] == ["red", "0", "1", "4", "9"]
+    assert next(rows for title, rows in matrices.items() if title.startswith("Cost"))[0] == [
+        "red", "0", "0", "0", "4.5"]
+    assert "Quadratic weights: true level by row, predicted level by column" in html_page(results).decode()
+
+
+def test_the_confusion_matrix_is_shaded_by_the_share_of_its_row(results: Results) -> None:
+    matrix = table(confusion_blocks(results, "test"))
+    counts = results.confusion[0].counts
+    assert column(matrix, "green")[1].style == f"right shade-{int(np.ceil(10 * counts[1][1] / sum(counts[1])))}"
+    assert plain(matrix.caption) == (
+        "Model A The most probable level is predicted; no row has several, of which the first in order counts.")
+    page = html_page(results).decode()
+    assert len(re.findall(r'class="num (?:right|wrong) shade-\d+"', page)) == 16
+
+
+def test_every_model_has_its_curves_of_classes_and_cuts(results: Results) -> None:
+    titles = [drawing.title for drawing in drawings(results, "test")]
+    assert titles == [
+        "Estimates with intervals",
+        "ROC curves of each class, Model A",
+        "Precision-recall curves of each class, Model A",
+        "Reliability of each class, Model A",
+        "Reliability at each cut between levels, Model A",
+        "Reliability of the predicted level",
+        "Levels of the outcome",
+    ]
+    roc = next(drawing for drawing in drawings(results, "test") if drawing.title.startswith("ROC"))
+    area = next(row for row in results.rows if (row.metric, row.class_) == ("roc_auc", "green"))
+    assert f"green: AUC {area.value:.3f}" in roc.alt
+    levels = next(drawing for drawing in drawings(results, "test") if drawing.title == "Levels of the outcome")
+    assert "declared 25.0%." in levels.alt

@@ -1,0 +1,65 @@
+"""Numbers of the engine that the card states: where one changes, its sentence does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from card.blocks import facts, paragraphs
+from evalpipe import constants
+from evalpipe.card import gains, method
+from evalpipe.card.figures import residuals
+from evalpipe.chapters.desirability.card import Known, foot
+from evalpipe.intervals import bootstrap
+from evalpipe.intervals.declare import registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalpipe.results import Results
+
+NAMES = [name for name in vars(constants) if name.isupper()]
+
+
+def sentences(results: Results) -> dict[str, str]:
+    """Return the sentence of the card that states each constant."""
+    rules = facts(method.sections(results))
+    return {
+        "GAIN_GROUPS": paragraphs(gains.gain_blocks(results, "validation"))[1],
+        "BINS": rules["Reliability"],
+        "TOLERATED": rules["Undefined"],
+        "WHISKERS": residuals.box_caption(),
+        "OUTLIERS": residuals.box_caption(),
+        "WEIGHTINGS": foot(Known(several=True, drawn=True, weighed=True)),
+    }
+
+
+@pytest.mark.parametrize(("name", "value", "before", "after"), [
+    ("GAIN_GROUPS", 20, "cut into ten groups;", "cut into 20 groups;"),
+    ("BINS", 12, "Ten bins are asked for", "Twelve bins are asked for"),
+    ("TOLERATED", 0.1, "more than 5% of all", "more than 10% of all"),
+    ("WHISKERS", 2.5, "within 1.5 interquartile", "within 2.5 interquartile"),
+    ("OUTLIERS", 31, "the 20 largest", "the 31 largest"),
+    ("WEIGHTINGS", 2000, "of 10,000 weightings", "of 2,000 weightings"),
+])
+def test_a_sentence_states_the_constant_as_it_is(
+    results: Results, monkeypatch: pytest.MonkeyPatch, name: str, value: Any, before: str, after: str
+) -> None:
+    assert before in sentences(results)[name]
+    monkeypatch.setattr(constants, name, value)
+    changed = sentences(results)[name]
+    assert after in changed
+    assert before not in changed
+
+
+def test_the_words_of_the_studentised_bootstrap_state_its_groups() -> None:
+    assert f"error from {bootstrap.FOLDS} groups of its rows left out in turn." in registry["studentised"].text
+
+
+def test_every_constant_has_a_sentence_and_a_place_where_it_is_used(results: Results, root: Path) -> None:
+    rooms = (*(root / "evalpipe" / "engine").rglob("*.py"), *(root / "evalpipe" / "chapters").rglob("compute*.py"))
+    engine = "".join(file.read_text(encoding="utf-8") for file in rooms)
+
+    assert set(sentences(results)) == set(NAMES)
+    assert [name for name in NAMES if f"constants.{name}" not in engine] == []

@@ -1,0 +1,32 @@
+"""The decision curve on the card."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import evalpipe
+from evalpipe.card.figures import drawings
+
+
+def test_the_decision_curve_says_where_a_model_is_of_use() -> None:
+    generator = np.random.default_rng(2)
+    chance = generator.random(400)
+    truth = np.where(generator.random(400) < chance, "sick", "well")
+    results = evalpipe.evaluate(
+        truth, {"good": chance, "poor": generator.random(400)}, event="sick", metrics=["brier"],
+        intervals={"replicates": 100})
+    drawn = {drawing.title: drawing for drawing in drawings(results, "data")}
+    curve = next(c for c in results.curves if c.curve == "net_benefit" and c.model == "good")
+    at = curve.notes.largest_gain_at
+    assert f"good: furthest above both acting on all rows and on none at threshold {at}, by " in (
+        drawn["Decision curve"].alt)
+    assert "Acting on all rows" in drawn["Decision curve"].svg
+    assert "95% bands" in drawn["Decision curve"].caption
+
+
+def test_a_model_that_is_of_no_use_anywhere_is_said_to_be() -> None:
+    truth = np.array([1, 0] * 100)
+    found = evalpipe.evaluate(truth, 1 - truth * 0.98 - 0.01, event=1, metrics=["brier"], intervals={"method": "none"})
+    drawing = next(d for d in drawings(found, "data") if d.title == "Decision curve")
+    assert "at no threshold above both acting on all rows and on none" in drawing.alt
+    assert "bands" not in drawing.caption

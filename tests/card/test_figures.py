@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from evalpipe.card.figures import drawings, formula_svg
+from evalpipe.card.figures.declare import figure_of, figures
+from evalpipe.chapters.prevalence.figures import prevalence_figures
+from evalpipe.results import Results
+from evalpipe.results.curves.calibration import Reliability
+from evalpipe.results.curves.events import Roc
+
+if TYPE_CHECKING:
+    from evalpipe.card.figures import Drawing
+
+TITLES = [
+    "Estimates with intervals", "ROC curve", "Precision-recall curve", "Cumulative gain", "Lift",
+    "Reliability, bins of equal width", "Reliability, bins of equal count", "Reliability, moving windows",
+    "Reliability, smooth curves", "Predicted probabilities by level", "K-S chart",
+]
+PREVALENCE = [
+    "Observed and declared prevalence", "Predictive values by prevalence",
+    "Predictive values by sensitivity at the declared prevalence",
+    "Predictive values by specificity at the declared prevalence",
+]
+
+
+@pytest.fixture(scope="module")
+def drawn(results: Results) -> dict[str, Drawing]:
+    found = (*drawings(results, "validation"), *prevalence_figures(results, "validation"))
+    return {drawing.title: drawing for drawing in found}
+
+
+def test_every_figure_is_drawn(drawn: dict[str, Drawing]) -> None:
+    assert list(drawn) == [*TITLES, *PREVALENCE]
+
+
+@pytest.mark.parametrize("title", [*TITLES, *PREVALENCE])
+def test_a_figure_is_well_formed_and_says_what_it_shows(drawn: dict[str, Drawing], title: str) -> None:
+    drawing = drawn[title]
+    root = ET.fromstring(drawing.svg)  # noqa: S314 - our own text
+    assert root.get("role") == "img"
+    assert root.find("title").text == drawing.alt
+    assert root.find("desc").text == drawing.caption
+    assert re.search(r"\d", drawing.alt)
+    assert "Naive Bayes" in drawing.alt or title == "Observed and declared prevalence"
+    assert "validation" in drawing.alt
+    assert drawing.alt.endswith(".")
+
+
+@pytest.mark.parametrize("title", [*TITLES, *PREVALENCE])
+def test_a_figure_carries_no_style_script_date_or_foreign_address(drawn: dict[str, Drawing], title: str) -> None:
+    assert not re.search(r"<style|style=|<script|<metadata|https?:|<!--|matplotlib", drawn[title].svg, re.IGNORECASE)
+
+
+def test_ids_are_unique_in_the_page(results: Results) -> None:
+    names = ("validation", "rare-season")
+    svgs = [d.svg for name in names for d in (*drawings(results, name), *prevalence_figures(results, name))]
+    ids = re.findall(r' id="([^"]+)"', "".join(svgs))
+    assert len(ids) == len(set(ids)) > 0
+    used = re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(svgs))
+    assert set(used) <= set(ids)
+
+
+def test_the_roc_text_has_the_area_and_the_operating_point(drawn: dict[str, Drawing], results: Results) -> None:
+    area = next(e for e in results.rows if (e.dataset, e.metric, e.model) == ("validation", "roc_auc", "model_0"))
+    assert f"Naive Bayes: ROC AUC {area.value:.3f} (" in drawn["ROC curve"].alt
+    (tp, fn), _ = next(c.counts for c in results.confusion if c.dataset == "validation")
+    assert f"at threshold 0.5 sensitivity {tp / (tp + fn):.3f}" in drawn["ROC curve"].alt
+
+
+def test_the_reliability_text_counts_bins_that_miss_the_diagonal(results: Results) -> None:
+    points: dict[str, list[float | None]] = {
+        "mean_probability": [0.2, 0.8], "event_rate": [0.2, 0.3], "lower": [0.1, 0.2], "upper": [0.3, 0.4],
+        "weight": [9.0, 9.0], "rows": [9.0, 9.0],
+    }
+    name, notes = "calibration_uniform", {"method": "wilson"}
+    curve = Reliability(dataset="validation", model="model_0", curve=name, points=points, notes=notes)
+    found = drawings(results.model_copy(update={"curves": [curve]}), "validation")
+    (drawing,) = (d for d in found if "width" in d.title)
+    assert drawing.alt == (
+        "Reliability diagram on validation, bins of equal width. Naive Bayes: in 1 of 2 bins the interval excludes the "
+        "diagonal; widest gap at mean probability 0.800, where the share of events is 0.300."
+    )
+    assert "Bars are 95% intervals (Wilson score)." in drawing.caption
+
+
+def test_without_curves_only_the_estimates_are_drawn(results: Results) -> None:
+    bare = results.model_copy(update={"curves": [], "confusion": []})
+    assert [d.title for d in drawings(bare, "validation")] == TITLES[:1]
+    assert [d.title for d in prevalence_figures(bare, "validation")] == PREVALENCE[:1]
+    assert prevalence_figures(bare, "validation", first=False) == ()
+
+
+def test_the_ks_text_has_the_distance(drawn: dict[str, Drawing], results: Results) -> None:
+    notes = next(c.notes for c in results.curves if (c.dataset, c.curve) == ("validation", "ks"))
+    assert f"Naive Bayes: largest distance {notes.statistic:.3f} at score" in drawn["K-S chart"].alt
+
+
+def test_the_prevalences_are_told(drawn: dict[str, Drawing], results: Results) -> None:
+    observed = next(d.prevalence for d in results.datasets if d.name == "validation")
+    assert results.prevalence is not None
+    alt = drawn[PREVALENCE[0]].alt
+    assert f"validation, observed: {observed:.3f}." in alt
+    assert f"declared: {results.prevalence.value:.3f}." in alt
+
+
+def test_predictive_values_are_told_at_both_prevalences(drawn: dict[str, Drawing], results: Results) -> None:
+    notes = next(c.notes for c in results.curves if (c.dataset, c.curve) == ("validation", "predictive_values"))
+    alt = drawn[PREVALENCE[1]].alt
+    assert f"declared prevalence 0.555 PPV {notes.ppv_declared:.3f} and NPV {notes.npv_declared:.3f}." in alt
+    assert f"Naive Bayes: sensitivity {notes.sensitivity:.3f}, specificity" in drawn[PREVALENCE[2]].alt
+
+
+def test_the_users_matplotlib_settings_change_nothing_and_are_kept(results: Results, drawn: dict[str, Drawing]) -> None:
+    import matplotlib as mpl
+
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.hashsalt": "other"}):
+        again = (*drawings(results, "validation"), *prevalence_figures(results, "validation"))
+        assert mpl.rcParams["font.size"] == 30
+    assert [d.svg for d in again] == [d.svg for d in drawn.values()]
+
+
+def test_names_in_other_scripts_and_with_signs_are_drawn(results: Results) -> None:
+    models = [results.models[0].model_copy(update={"label": "模型 $x_1$ <&>"}), results.models[1]]
+    drawing = drawings(results.model_copy(update={"models": models}), "validation")[1]
+    assert "模型 $x_1$ &lt;&amp;&gt;" in drawing.svg
+
+
+def test_a_formula_is_outlines_with_its_latex_as_text() -> None:
+    svg = formula_svg(r"\frac{TP}{TP+FN}", "formula-x")
+    assert '<title id="formula-x-title">\\frac{TP}{TP+FN}</title>' in svg
+    assert "<text" not in svg
+
+
+def test_a_formula_that_cannot_be_set_is_left_to_its_latex() -> None:
+    assert formula_svg(r"\unknown{TP}", "formula-y") is None
+
+
+def test_figures_stand_in_the_order_of_their_places() -> None:
+    assert [figure.name for figure in figures()] == [
+        "forest", "roc", "precision_recall", "rates", "gain", "lift", "net_benefit", "reliability", "reliability",
+        "windows", "smooth", "refinement", "histogram", "kolmogorov_smirnov", "roc_of_classes",
+        "precision_recall_of_classes", "reliability_of_classes", "reliability_of_cuts", "top_label", "levels",
+        "observed_predicted", "residual_predicted", "histogram", "distribution", "boxes", "rootogram",
+    ]
+    with pytest.raises(ValueError, match=r"^the place 20 of figure 'late' is that of 'roc'$"):
+        figure_of(Roc, place=20)(late)
+
+
+def late(*_: object) -> None:
+    """Draw nothing."""

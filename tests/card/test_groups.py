@@ -1,0 +1,83 @@
+"""Slices, comparisons and bands on the page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from card import groups
+from evalpipe.card.figures import drawings
+from evalpipe.card.html import html_page
+from evalpipe.card.tables import MOST_ROWS
+
+if TYPE_CHECKING:
+    from evalpipe.results import Results
+
+
+@pytest.mark.parametrize("title", ["ROC curve", "Precision-recall curve", "Cumulative gain"])
+def test_bands_are_shaded_twice_for_each_model_and_explained(results: Results, grouped: Results, title: str) -> None:
+    without, with_bands = (
+        next(d for d in drawings(each, "validation") if d.title == title) for each in (results, grouped)
+    )
+    said = " 95% bands: dark for each point alone, light for the whole curve at once."
+    assert with_bands.caption == without.caption + said
+    shaded = [len(re.findall(r'fill-opacity="0\.\d+"', drawing.svg)) for drawing in (without, with_bands)]
+    assert shaded == [0, 4]
+
+
+def test_bands_of_many_models_are_left_to_the_results(build: Any) -> None:
+    drawing = drawings(groups.grouped(build(datasets=1, models=4)), "validation")[1]
+    assert drawing.caption.endswith("Bands about so many curves are not drawn; the 95% bands are in results.json.")
+    assert not re.search(r'fill-opacity="0\.\d', drawing.svg)
+
+
+def test_the_bars_for_all_bins_at_once_are_thin_and_explained(results: Results, grouped: Results) -> None:
+    plain, both = (
+        next(d for d in drawings(each, "validation") if "equal width" in d.title) for each in (results, grouped)
+    )
+    assert "Thin bars: for all bins at once." in both.caption
+    assert "Thin bars" not in plain.caption
+    assert 'stroke-width="0.5"' in both.svg
+    assert 'stroke-width="0.5"' not in plain.svg
+
+
+def test_the_page_has_the_sections_with_scoped_tables_and_unique_ids(grouped: Results) -> None:
+    text = html_page(grouped).decode("utf-8")
+    for heading in ("Comparison with Naive Bayes", "Comparison with dataset last year", "Slices"):
+        assert re.search(f"<h2[^>]*>{heading}</h2>", text)
+        assert f">{heading}</a></li>" in text
+    few = (
+        '<tr class="few"><th scope="row">season = w</th><td class="num">12</td><td class="num">3</td>'
+        f'<td colspan="4">insufficient: {groups.FEW}</td>'
+    )
+    for sentence in (
+        few, "Found by searching 287 slices; p-values are multiplied by 287.",
+        "72 differences were tested, each slice against all rows.",
+        "Demographic parity is the range of the share of rows predicted as events.",
+        '<span class="verdict better"><span class="sign" aria-hidden="true">▲</span> better</span>',
+    ):
+        assert sentence in text.replace(">\n<", "><"), sentence
+    assert "b <i>" not in text
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert {link for link in re.findall(r'href="#([^"]+)"', text) if not link.startswith("d")} <= set(ids)
+    assert text.count("<table") == text.count("<caption>")
+    assert all("scope=" in tag for tag in re.findall(r"<th[^>]*>", text) if not tag.startswith("<thead"))
+    numbers = [int(n) for n in re.findall(r"<b>Figure (\d+)\.", text)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert html_page(grouped).decode("utf-8") == text
+
+
+def test_without_real_differences_a_sentence_says_so(grouped: Results) -> None:
+    none = [d.model_copy(update={"p_holm": 1.0}) for d in grouped.slice_differences]
+    text = html_page(grouped.model_copy(update={"slice_differences": none, "curves": []})).decode("utf-8")
+    assert "None has an adjusted p-value below 0.05" in text
+    assert "that differ from" not in text
+
+
+def test_long_lists_of_differences_are_capped(grouped: Results) -> None:
+    real = [d.model_copy(update={"p_holm": 0.001}) for d in grouped.slice_differences]
+    text = html_page(grouped.model_copy(update={"slice_differences": real, "curves": []})).decode("utf-8")
+    assert f"The table shows {MOST_ROWS} of 72 rows; the rest is in <code>results.json</code>." in text

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evalpipe.card.html import html_page
+
+if TYPE_CHECKING:
+    from evalpipe.results import Results
+
+VOID = {"meta", "br", "link", "img", "input", "hr", "use", "path", "circle"}
+
+
+class Page(HTMLParser):
+    """Collect the tags and the text of a page, and check that tags are closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "title"} & set(self.open):
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def text(results: Results) -> str:
+    return html_page(results).decode("utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Page:
+    return Page(text)
+
+
+def test_every_tag_is_closed(page: Page) -> None:
+    assert page.open == []
+
+
+def test_names_with_markup_are_shown_as_they_are(text: str) -> None:
+    assert "<script" not in text
+    assert "<i>friends" not in text
+    assert "<b>bold" not in text
+    assert "Naive Bayes on secondary mushrooms &amp; &lt;i&gt;friends&lt;/i&gt;" in text
+    assert "edible &lt;b&gt;&amp;" in text
+    assert "&lt;/pre&gt;&lt;b&gt;ü ≥" in text
+
+
+def test_nothing_is_loaded_from_outside(page: Page, text: str) -> None:
+    loading = {"src", "href", "xlink:href"}
+    addresses = [value for _, attrs in page.tags for name, value in attrs.items() if name in loading]
+    assert addresses
+    assert all(value and value.startswith("#") for value in addresses)
+    assert all(inside.startswith(("#", "data:")) for inside in re.findall(r"url\(([^)]{5})", text))
+    assert "@import" not in text
+
+
+def test_headings_are_in_order(page: Page) -> None:
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page: Page) -> None:
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert {attrs["href"][1:] for tag, attrs in page.tags if tag == "a"} <= set(ids)
+
+
+def test_every_figure_has_a_text_and_a_caption(page: Page, text: str) -> None:
+    figures = [tag for tag, _ in page.tags if tag == "figure"]
+    assert len(figures) == len([tag for tag, _ in page.tags if tag == "figcaption"]) == 29
+    labelled = [attrs["aria-labelledby"] for tag, attrs in page.tags if tag == "svg"]
+    assert all(f'<title id="{name}">' in text for name in labelled)
+
+
+def test_every_table_has_a_caption_and_scoped_headers(page: Page) -> None:
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("table") == tags.count("caption") > 0
+    assert all(attrs.get("scope") for tag, attrs in page.tags if tag == "th")
+
+
+def test_the_page_says_its_language_and_has_a_skip_link(page: Page) -> None:
+    assert ("html", {"lang": "en"}) in page.tags
+    assert ("a", {"class": "skip", "href": "#main"}) in page.tags
+
+
+def test_undefined_measures_say_why(text: str) -> None:
+    assert '<span class="undefined">undefined: no predicted events</span>' in text
+
+
+def test_the_card_has_the_facts_an_auditor_needs(page: Page, results: Results) -> None:
+    words = " ".join(" ".join(page.words).split())
+    for fact in (
+        results.spec_sha256, results.inputs[1].sha256 or "", "0.555 (source: training set)", "season = 'a' AND cap > 2",
+        "6,107", "evalpipe run mushrooms.yaml", "Clopper, C. J. & Pearson, E. S. (1934)", "Efron, B. (1979)", "p ≥ t",
+        "seed 364", "2 warnings", "van Rijsbergen (1979)", "active features", r"\unknown{TP+FP}",
+    ):
+        assert fact in words, fact
+
+
+def test_no_claim_of_conformity_is_made(text: str) -> None:
+    assert not re.search("compliant|certified", text, re.IGNORECASE)
+
+
+def test_the_predicted_and_the_true_axis_are_named(text: str) -> None:
+    assert re.search(r"<th[^>]*>Truth</th><th[^>]*>Predicted</th>", text)
+
+
+def test_a_run_without_warnings_says_so(results: Results) -> None:
+    text = html_page(results.model_copy(update={"warnings": []})).decode("utf-8")
+    assert "The run gave no warnings." in text
+    assert 'class="warnings"' not in text
+
+
+def test_long_tables_stop_at_the_limit_only_where_one_is_set(results: Results) -> None:
+    many = [results.inputs[0].model_copy(update={"path": f"data/part-{i:04}.csv"}) for i in range(1200)]
+    grown = results.model_copy(update={"inputs": many, "curves": []})
+    text = html_page(grown, 300).decode("utf-8")
+    assert (text.count("part-0298.csv"), text.count("part-0299.csv")) == (2, 1)  # fingerprints begin with the spec's
+    assert "part-0300.csv" not in text
+    assert "and 1,188 more</span>" in text
+    assert "The table shows 300 of 1,200 rows; the rest is in <code>results.json</code>." in text
+    assert "part-1199.csv" in html_page(grown).decode("utf-8")
+
+
+def test_a_long_table_of_measures_points_at_the_estimates(results: Results) -> None:
+    text = html_page(results.model_copy(update={"curves": []}), 5).decode("utf-8")
+    assert "The table shows 5 of 11 rows; the rest is in <code>estimates.csv</code>." in text
+
+
+def test_a_weighted_card_speaks_of_weights(build: Any) -> None:
+    text = html_page(build(datasets=1, models=1, weight="importance")).decode("utf-8")
+    assert "importance weights: a row counts that much more than another" in text
+    assert "Counts (total weights)" in text

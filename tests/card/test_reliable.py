@@ -1,0 +1,128 @@
+"""The figures of calibration without bins: moving windows and smooth curves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evalpipe.card.figures import drawings
+from evalpipe.results import Curve, Results
+from evalpipe.results.curves import CURVES
+
+if TYPE_CHECKING:
+    from evalpipe.card.figures import Drawing
+
+WINDOWS, SMOOTH = "Reliability, moving windows", "Reliability, smooth curves"
+
+
+def drawn(results: Results, title: str) -> Drawing | None:
+    return next((d for d in drawings(results, "validation") if d.title == title), None)
+
+
+def holding(results: Results, *curves: Curve) -> Results:
+    return results.model_copy(update={"curves": list(curves)})
+
+
+def of(name: str, points: dict[str, Any], **notes: Any) -> Curve:
+    return CURVES[f"calibration_{name}"](dataset="validation", model="model_0", points=points, notes=notes)
+
+
+WINDOW = {
+    "centre": [0.2, 0.25, 0.8], "mean_probability": [0.2, 0.25, 0.8], "event_rate": [0.2, 0.3, 0.6],
+    "lower": [0.1, 0.2, 0.5], "upper": [0.3, 0.4, 0.7], "weight": [9.0, 8.0, 9.0], "rows": [9.0, 8.0, 9.0],
+}
+LINE = {
+    "probability": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "event_rate": [0.2, 0.3, 0.3, 0.2, 0.5, 0.9],
+    "lower": [0.15, 0.25, 0.2, 0.1, 0.4, 0.8], "upper": [0.25, 0.35, 0.4, 0.3, 0.6, 1.0],
+}
+
+
+def test_windows_say_how_many_intervals_miss_the_diagonal(results: Results) -> None:
+    drawing = drawn(holding(results, of("window", WINDOW, width=0.1, step=0.05, method="wilson")), WINDOWS)
+    assert drawing is not None
+    assert drawing.alt == (
+        "Reliability in moving windows on validation. Naive Bayes: in 1 of 3 windows the interval excludes the "
+        "diagonal; widest gap at mean probability 0.800, where the share of events is 0.600."
+    )
+    assert "in a window 0.1 wide, which moves by 0.05," in drawing.caption
+    assert drawing.caption.endswith("Shaded: 95% intervals of each window alone (Wilson score).")
+
+
+def test_windows_without_limits_have_no_shade(results: Results) -> None:
+    bare = WINDOW | {"lower": [None] * 3, "upper": [None] * 3}
+    drawing = drawn(holding(results, of("window", bare, width=0.1, step=0.05, method="none")), WINDOWS)
+    assert drawing is not None
+    assert "Shaded" not in drawing.caption
+    assert drawing.alt.endswith(
+        "Naive Bayes: widest gap at mean probability 0.800, where the share of events is 0.600.")
+
+
+def test_the_text_says_where_the_band_leaves_the_diagonal(results: Results) -> None:
+    line = of("logistic", LINE, intercept=-0.25, slope=0.75)
+    drawing = drawn(holding(results, line, of("spline", LINE, edf=3.2)), SMOOTH)
+    assert drawing is not None
+    assert drawing.alt == (
+        "Smooth calibration curves on validation. Naive Bayes: the spline's band lies above the diagonal from 0.100 to "
+        "0.200, below the diagonal at 0.400, above the diagonal at 0.600; the logistic line has intercept −0.250 and "
+        "slope 0.750."
+    )
+    assert "Spline with 95% band" in drawing.svg
+    assert "Isotonic" not in drawing.svg
+    assert "MCB" not in drawing.caption
+
+
+def test_a_band_that_holds_the_diagonal_says_so(results: Results) -> None:
+    wide = LINE | {"lower": [0.0] * 6, "upper": [1.0] * 6}
+    drawing = drawn(holding(results, of("spline", wide, edf=3.2)), SMOOTH)
+    assert drawing is not None
+    assert "Naive Bayes: the spline's band holds the diagonal throughout." in drawing.alt
+
+
+def test_curves_without_limits_are_drawn_without_a_band(results: Results) -> None:
+    bare = LINE | {"lower": [None] * 6, "upper": [None] * 6}
+    drawing = drawn(holding(results, of("spline", bare, edf=3.25)), SMOOTH)
+    assert drawing is not None
+    assert "band" not in drawing.caption + drawing.alt
+    assert "Spline" in drawing.svg
+
+
+@pytest.mark.parametrize("moved", [0.0, 30.0])
+def test_rows_that_were_moved_off_the_ends_are_told(results: Results, moved: float) -> None:
+    line = of("logistic", LINE, intercept=0.0, slope=1.0, clipped=moved)
+    drawing = drawn(holding(results, line), SMOOTH)
+    assert drawing is not None
+    assert ("where they pull the line: Naive Bayes 30." in drawing.caption) == (moved > 0)
+
+
+def test_the_parts_of_the_brier_score_stand_in_the_panel(results: Results) -> None:
+    parts = {"miscalibration": 0.0123, "discrimination": 0.0456, "uncertainty": 0.2468}
+    drawing = drawn(holding(results, of("isotonic", LINE, **parts)), SMOOTH)
+    assert drawing is not None
+    for text in ("MCB 0.0123", "DSC 0.0456", "UNC 0.2468"):
+        assert text in drawing.svg
+    assert drawing.alt.endswith("Naive Bayes: miscalibration 0.0123, discrimination 0.0456, uncertainty 0.2468.")
+
+
+@pytest.mark.parametrize("title", [WINDOWS, SMOOTH])
+def test_of_many_models_the_first_four_are_drawn(build: Any, title: str) -> None:
+    many, four = (drawn(build(datasets=1, models=k), title) for k in (6, 4))
+    assert many is not None
+    assert four is not None
+    assert "Of 6 models the first 4 are drawn; all are in results.json." in many.caption
+    assert "model_3" in many.svg
+    assert "model_4" not in many.svg + many.alt
+    assert "first 4" not in four.caption
+
+
+@pytest.mark.parametrize("models", [1, 2, 3, 4])
+def test_every_model_has_a_panel_with_its_name(build: Any, models: int) -> None:
+    drawing = drawn(build(datasets=1, models=models), SMOOTH)
+    assert drawing is not None
+    assert drawing.svg.count("MCB 0.0123") == models
+    assert drawing.svg.count("Predicted probability</text>") == min(2, models)
+
+
+def test_without_the_curves_nothing_is_drawn(results: Results) -> None:
+    assert drawn(holding(results), WINDOWS) is None
+    assert drawn(holding(results), SMOOTH) is None

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import builtins
+import hashlib
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pypdf import PdfReader
+
+from evalpipe.card import locate, pdf, render
+from evalpipe.errors import InternalError, UsageError
+from evalpipe.results import Results
+
+SCRIPT = """
+import hashlib, sys
+from pathlib import Path
+from evalpipe.card import render
+from evalpipe.results import Results
+for name, data in render(Results.read(Path(sys.argv[1])), ["html", "pdf"]).items():
+    print(name, hashlib.sha256(data).hexdigest())
+"""
+
+
+@pytest.fixture(scope="module")
+def small(build: Any) -> Results:
+    return build(datasets=1, models=1)
+
+
+@pytest.fixture(scope="module")
+def files(small: Results) -> dict[str, bytes]:
+    return render(small, ["html", "pdf"])
+
+
+@pytest.fixture(scope="module")
+def reader(files: dict[str, bytes]) -> PdfReader:
+    return PdfReader(io.BytesIO(files["card.pdf"]))
+
+
+def test_files_are_named_after_their_format(files: dict[str, bytes]) -> None:
+    assert list(files) == ["card.html", "card.pdf"]
+    assert files["card.html"].startswith(b"<!doctype html>")
+    assert files["card.pdf"].startswith(b"%PDF-")
+
+
+def test_no_format_gives_no_file(small: Results) -> None:
+    assert render(small, []) == {}
+
+
+def test_an_unknown_format_is_refused(small: Results) -> None:
+    with pytest.raises(UsageError) as caught:
+        render(small, ["html", "docx"])
+    assert str(caught.value) == (
+        "error[unknown-format]: the card cannot be written as 'docx'\n  = help: use html, junit or pdf"
+    )
+
+
+def test_bytes_are_the_same_in_another_process_folder_and_clock(
+    small: Results, files: dict[str, bytes], tmp_path: Path
+) -> None:
+    source = tmp_path / "results.json"
+    source.write_text(small.to_json(), encoding="utf-8")
+    (tmp_path / "matplotlibrc").write_text("font.size: 22\n", encoding="utf-8")
+    changes = {"PYTHONHASHSEED": "7", "SOURCE_DATE_EPOCH": "1", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    found = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(source)], env={**os.environ, **changes}, cwd=tmp_path, text=True,
+        capture_output=True, check=True,
+    )
+    assert found.stdout.split() == [x for name, data in files.items() for x in (name, hashlib.sha256(data).hexdigest())]
+
+
+def test_the_clock_variable_of_the_user_is_put_back(small: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "12345")
+    render(small.model_copy(update={"curves": [], "estimates": small.rows[:3]}), ["pdf"])
+    assert os.environ["SOURCE_DATE_EPOCH"] == "12345"
+
+
+def test_the_pdf_has_title_language_and_tags(reader: PdfReader, small: Results) -> None:
+    root = reader.trailer["/Root"]
+    assert reader.metadata.title == small.title
+    assert root["/Lang"] == "en"
+    assert root["/MarkInfo"]["/Marked"]
+    assert b"pdfaid" in root["/Metadata"].get_object().get_data()
+
+
+def test_every_page_has_the_running_header_and_footer(reader: PdfReader, small: Results) -> None:
+    pages = len(reader.pages)
+    assert pages >= 4
+    for number, page in enumerate(reader.pages, 1):
+        words = page.extract_text()
+        assert f"page {number} of {pages}" in words
+        assert f"spec {small.spec_sha256[:12]}" in words
+        assert small.title in words
+
+
+def test_the_pdf_has_the_numbers(reader: PdfReader, small: Results) -> None:
+    words = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
+    area = next(e.value for e in small.rows if e.metric == "roc_auc")
+    assert f"{area:.3f}" in words
+    assert "6,107" in words
+    assert small.inputs[0].sha256 in words
+
+
+def test_the_results_are_attached_and_read_back(reader: PdfReader, small: Results) -> None:
+    assert list(reader.attachments) == ["results.json"]
+    assert Results.from_json(reader.attachments["results.json"][0].decode("utf-8")) == small
+
+
+def test_only_our_own_fonts_are_embedded(reader: PdfReader) -> None:
+    names: set[str] = set()
+    for page in reader.pages:
+        for font in page["/Resources"]["/Font"].values():
+            names.add(font.get_object()["/BaseFont"].split("+", 1)[1].strip(","))
+    assert names <= {"Source-Sans-3", "Source-Sans-3-Semi-Bold", "Source-Code-Pro", "DejaVu-Sans", "DejaVu-Sans-Bold",
+                     "DejaVu-Sans-Mono"}
+
+
+def test_figures_keep_their_text_in_the_pdf(reader: PdfReader) -> None:
+    found: set[str] = set()
+
+    def walk(node: Any) -> None:
+        node = node.get_object()
+        if isinstance(node, list):
+            for child in node:
+                walk(child)
+        elif hasattr(node, "get"):
+            if "/Alt" in node:
+                found.add(str(node["/Alt"]))
+            if "/K" in node and not isinstance(node["/K"], int):
+                walk(node["/K"])
+
+    walk(reader.trailer["/Root"]["/StructTreeRoot"]["/K"])
+    assert any(text.startswith("ROC curve on validation. Naive Bayes: ROC AUC ") for text in found)
+
+
+def test_a_missing_system_library_is_explained(small: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def missing(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name == "weasyprint":
+            raise OSError("cannot load library 'libpango-1.0-0': no such file\nmore")
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(UsageError) as caught:
+        render(small, ["pdf"])
+    assert str(caught.value) == (
+        "error[missing-library]: the PDF cannot be made: the system library Pango is missing\n"
+        "  = cannot load library 'libpango-1.0-0': no such file\n"
+        "  = help: install it (Debian, Ubuntu: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0), "
+        "or leave pdf out of report.formats"
+    )
+
+
+def test_the_pdf_fetches_nothing_from_outside(small: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = b'<!doctype html><html lang="en"><title>x</title><body><img src="file:///etc/passwd"></body></html>'
+    monkeypatch.setattr(pdf, "html_page", lambda *_: page)
+    with pytest.raises(InternalError) as caught:
+        render(small, ["pdf"])
+    assert caught.value.problems[0].code == "outside-resource"
+    assert caught.value.problems[0].message == "the card asked for file:///etc/passwd, which is not part of evalpipe"
+
+
+def test_the_templates_are_found_beside_or_inside_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = tmp_path / "evalpipe" / "templates"
+    inside.mkdir(parents=True)
+    monkeypatch.setattr(locate, "PACKAGE", tmp_path / "evalpipe")
+    with pytest.raises(InternalError) as caught:
+        locate.templates.__wrapped__()
+    assert caught.value.problems[0].code == "missing-templates"
+    (inside / "card.html").write_text("x", encoding="utf-8")
+    assert locate.templates.__wrapped__() == inside
+
+
+def test_the_log_of_the_pdf_maker_is_silent(small: Results, caplog: pytest.LogCaptureFixture) -> None:
+    render(small, ["pdf"])
+    assert [record.getMessage() for record in caplog.records if record.levelname in {"WARNING", "ERROR"}] == []

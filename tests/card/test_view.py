@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from card.blocks import column, facts, heads, lines, paragraphs, table, tables
+from evalpipe.card import data, dataset_results, method
+from evalpipe.card.confusion import confusion_blocks
+from evalpipe.card.gains import gain_blocks
+from evalpipe.card.masthead import masthead
+from evalpipe.card.measures import measure_tables
+from evalpipe.card.page import Number, plain
+from evalpipe.card.tables import MODELS_ABREAST, evaluated, shown
+from evalpipe.card.wording import capital
+from evalpipe.intervals.declare import registry
+from evalpipe.results import Estimate, Matched, Results
+
+ESTIMATE: dict[str, Any] = {
+    "dataset": "d", "model": "m", "metric": "precision", "params": {}, "value": 0.78461, "lower": 0.77611,
+    "upper": 0.79312, "level": 0.95, "method": "exact", "n": 100, "events": 40, "status": "ok",
+}
+
+
+def test_an_estimate_is_its_value_with_its_interval() -> None:
+    assert shown(Estimate(**ESTIMATE)).text == "0.785 (0.776 to 0.793)"
+
+
+def test_an_undefined_estimate_says_why() -> None:
+    missing = {"value": None, "lower": None, "upper": None, "status": "undefined", "reason": "no predicted events"}
+    assert shown(Estimate(**{**ESTIMATE, **missing})).text == "undefined: no predicted events"
+
+
+def test_a_degenerate_estimate_keeps_its_value_and_says_what_is_wrong() -> None:
+    estimate = Estimate(**{**ESTIMATE, "status": "degenerate", "reason": "undefined in 9 of 100 replicates: no events"})
+    assert shown(estimate).text == "0.785 (0.776 to 0.793)"
+    assert shown(estimate).note == "degenerate: undefined in 9 of 100 replicates: no events"
+
+
+def test_a_few_undefined_replicates_are_noted() -> None:
+    assert shown(Estimate(**{**ESTIMATE, "undefined_replicates": 1200})).note == "undefined in 1,200 replicates"
+
+
+def test_a_value_without_interval_stands_alone() -> None:
+    alone = Estimate(**{**ESTIMATE, "lower": None, "upper": None, "method": "none"})
+    assert shown(alone) == Number("0.785", None, None, "0.78461")
+
+
+def test_rows_are_metrics_and_columns_are_models(results: Results) -> None:
+    (measures,) = measure_tables(results, "validation")
+    labels = [model.label for model in results.models]
+    assert heads(measures) == ["Measure", *labels, "Better", "n", "Interval"]
+    titles = column(measures, "Measure")
+    assert titles[3][0] == "Precision"
+    assert plain(titles[4]).startswith("F-beta (beta = 2) ")
+    assert lines(measures)[0][-3:] == ["higher", "6,107", "Clopper-Pearson"]
+
+
+def test_models_beyond_the_third_continue_in_another_table(build: Any) -> None:
+    tables = list(measure_tables(build(datasets=1, models=5), "validation"))
+    assert [len(heads(table)) - 4 for table in tables] == [MODELS_ABREAST, 2]
+    assert {len(row) - 4 for row in lines(tables[1])} == {2}
+
+
+def test_the_confusion_matrix_has_shares_of_all_and_of_the_row(results: Results) -> None:
+    found = next(c for c in results.confusion if c.dataset == "validation")
+    matrix = table(confusion_blocks(results, "validation"), "Naive Bayes")
+    (tp, fn), (fp, tn) = found.counts
+    assert lines(matrix)[0][2] == (
+        f"{int(fn):,} {100 * fn / (tp + fn + fp + tn):.1f}% of all {100 * fn / (tp + fn):.1f}% of row")
+    assert plain(matrix.caption).endswith(
+        " Predicted as poisonous when the probability is at least 0.5; 55 rows lie exactly at this threshold.")
+
+
+def test_predicted_levels_without_threshold_say_so(results: Results) -> None:
+    bare = [found.model_copy(update={"threshold": None}) for found in results.confusion]
+    matrix = table(confusion_blocks(results.model_copy(update={"confusion": bare}), "validation"), "Naive Bayes")
+    assert plain(matrix.caption).endswith(" Predicted levels as given by the model.")
+
+
+@pytest.mark.parametrize(("rows", "said"), [(0, "no row lies"), (1, "1 row lies"), (1200, "1,200 rows lie")])
+def test_the_rows_at_the_threshold_are_counted(results: Results, rows: int, said: str) -> None:
+    tied = [found.model_copy(update={"at_threshold": rows}) for found in results.confusion]
+    matrix = table(confusion_blocks(results.model_copy(update={"confusion": tied}), "validation"), "Naive Bayes")
+    assert plain(matrix.caption).endswith(f"; {said} exactly at this threshold.")
+
+
+def test_only_interval_methods_that_were_used_are_described(results: Results) -> None:
+    names = set(facts(method.sections(results)))
+    assert names & {capital(entry.title) for entry in registry.values()} == {"Clopper-Pearson", "Percentile bootstrap"}
+
+
+def test_measures_say_when_they_are_undefined(results: Results) -> None:
+    said = paragraphs(method.sections(results))
+    about = {title: said[said.index(title) + 2] for title in ("Precision precision", "MCC mcc", "Log loss log_loss")}
+    precision, method_ = about["Precision precision"], "Clopper-Pearson (a proportion of counts)"
+    assert f" Undefined when there are no predicted events. Interval: {method_}" in precision
+    assert " Undefined when a class is absent from the truth or from the predictions. " in about["MCC mcc"]
+    assert about["Log loss log_loss"].startswith("Range from 0, unbounded. ")
+
+
+def test_weights_are_explained(build: Any) -> None:
+    known = facts(masthead(build(datasets=1, weight="frequency")))
+    assert known["Case weights"] == "column case_weight, frequency weights: a row stands for that many identical rows"
+    assert facts(masthead(build(datasets=1)))["Case weights"] == "none; every row counts once"
+
+
+def test_a_reference_dataset_is_described_but_not_evaluated(results: Results) -> None:
+    extra = results.datasets[0].model_copy(update={"name": "training", "role": "reference"})
+    changed = results.model_copy(update={"datasets": [*results.datasets, extra]})
+    assert [dataset.name for _, dataset in evaluated(changed)] == [dataset.name for dataset in results.datasets]
+    assert "training (not evaluated)" in paragraphs(data.sections(changed))
+    assert "Results on training" not in [section.title for section in dataset_results.sections(changed)]
+
+
+def test_the_declared_prevalence_names_its_source(results: Results) -> None:
+    assert facts(masthead(results))["Declared prevalence"] == "0.555 (source: training set)"
+    bare = results.model_copy(update={"prevalence": None})
+    assert facts(masthead(bare))["Declared prevalence"] == "not declared"
+
+
+def test_the_gain_table_writes_what_the_results_hold(results: Results) -> None:
+    gains = tables(gain_blocks(results, "validation"))[0]
+    points = next(c.points for c in results.curves if (c.dataset, c.curve) == ("validation", "gain_table"))
+    assert heads(gains)[:3] == ["Group", "Rows", "Events found"]
+    assert column(gains, "Group") == [str(group) for group in range(1, 11)]
+    assert lines(gains)[0][7] == f"{100 * points.cumulative_captured[0]:.1f}%"  # type: ignore[operator]
+    assert lines(gains)[9][7] == "100.0%"
+
+
+def test_the_facts_of_a_dataset_say_how_files_of_predictions_were_matched(build: Any) -> None:
+    results = build(datasets=1)
+    first, second = (model.label for model in results.models)
+    by_id = [Matched(model=model.name, by="id") for model in results.models]
+    assert matched_facts(results, by_id) == {f"File of predictions of {first}, {second}": "rows matched by id"}
+    agree = Matched(model=results.models[0].name, by="position", agree=["age", "ward"])
+    alone = Matched(model=results.models[1].name, by="position")
+    unchecked = "rows matched by position; no shared column shows that they are the same rows"
+    assert matched_facts(results, [agree, alone]) == {
+        f"File of predictions of {first}": (
+            "rows matched by position; 2 shared columns agree in every row (age, ward)"),
+        f"File of predictions of {second}": unchecked,
+    }
+    assert matched_facts(results, []) == {}
+
+
+def matched_facts(results: Results, matched: list[Matched]) -> dict[str, str]:
+    """Return the facts on files of predictions that the card gives."""
+    (dataset,) = results.datasets
+    changed = results.model_copy(update={"datasets": [dataset.model_copy(update={"matched": matched})]})
+    known = facts(data.sections(changed))
+    return {head: fact for head, fact in known.items() if head.startswith("File of predictions")}
