@@ -10,8 +10,6 @@ from evalpipe.chapters.recalibrate.compute import with_variants
 from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.curves import model_curves
-from evalpipe.engine.estimates import Scope, insufficient, not_served
-from evalpipe.engine.estimates import estimates as estimates_of
 from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
 from evalpipe.results import Confusion, Curve, Estimate, Warned
@@ -65,19 +63,7 @@ def evaluate(
 def _add_model(evaluation: Evaluation, dataset: Evaluated, name: str) -> None:
     """Add the tables of one model on one dataset."""
     plan, sample = dataset.plan, dataset.sample
-    rows: list[Estimate] = []
-    for number, subset in enumerate(dataset.subsets):
-        if subset.beside is not None:
-            continue
-        summary = dataset.summaries.get((name, number))
-        scope = Scope(plan, sample, name, number, subset, summary or dataset.summaries[name, 0])
-        for entry in plan.metrics:
-            if not scope.serves(entry):
-                rows += not_served(scope, entry)
-            elif summary is None:
-                rows += insufficient(scope, entry)
-            else:
-                rows += estimates_of(scope, entry, dataset.replicates)
+    rows = [row for estimates in dataset.estimates[name].values() for row in estimates]
     evaluation.estimates += rows
     evaluation.confusion += [table for scope in dataset.scopes(name) for table in confusion(scope)]
     evaluation.curves += model_curves(plan, sample, name, dataset.summaries[name, 0], dataset.replicates)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evalpipe.engine.estimates import Scope, estimates
+from evalpipe.engine.estimates import Scope, estimates, insufficient, not_served
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.subsets import subsets, summaries_of
 
@@ -37,9 +38,28 @@ class Evaluated:
             if (model, number) in self.summaries and (rest or subset.beside is None):
                 yield Scope(self.plan, self.sample, model, number, subset, self.summaries[model, number])
 
+    @cached_property
+    def estimates(self) -> dict[str, dict[tuple[int, int], tuple[Estimate, ...]]]:
+        """The estimates of each model, by the number of the subset and that of the measure in the plan."""
+        return {model: {
+            (number, k): tuple(estimated)
+            for number, subset in enumerate(self.subsets) if subset.beside is None
+            for k, estimated in enumerate(self._estimated(model, number))
+        } for model in self.sample.models}
+
+    def _estimated(self, model: str, number: int) -> Iterator[Iterator[Estimate]]:
+        """Yield the estimates of each measure of the plan in a subset, whose scope serves them all."""
+        summary, whole = self.summaries.get((model, number)), self.summaries[model, 0]
+        scope = Scope(self.plan, self.sample, model, number, self.subsets[number], summary or whole)
+        for entry in self.plan.metrics:
+            if not scope.serves(entry):
+                yield not_served(scope, entry)
+            else:
+                yield insufficient(scope, entry) if summary is None else estimates(scope, entry, self.replicates)
+
     def estimate(self, model: str, entry: MetricPlan) -> Estimate:
-        """Return the estimate on all rows of a measure that is one number, which the model serves."""
-        return next(estimates(next(self.scopes(model)), entry, self.replicates))
+        """Return the estimate on all rows of a measure that the plan lists and that is one number."""
+        return self.estimates[model][0, self.plan.metrics.index(entry)][0]
 
 
 def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:
