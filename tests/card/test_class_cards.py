@@ -10,6 +10,7 @@ import pytest
 
 import evalpipe
 from card.blocks import column, facts, heads, lines, table, tables
+from card.drawn import of_figure
 from evalpipe.card import data, method
 from evalpipe.card.classes import class_blocks
 from evalpipe.card.confusion import confusion_blocks
@@ -46,6 +47,11 @@ def results() -> Results:
     return evalpipe.run(spec, frames={"test": frame})
 
 
+@pytest.fixture(scope="module")
+def page(results: Results) -> str:
+    return html_page(results).decode()
+
+
 def test_the_classes_have_a_table_of_their_own(results: Results) -> None:
     classes = table(class_blocks(results, "test"), "Model A")
     assert heads(classes) == ["Class", "Rows", "Precision", "ROC AUC"]
@@ -64,12 +70,12 @@ def test_the_table_of_measures_has_averages_alone(results: Results) -> None:
     ]
 
 
-def test_the_value_without_information_stands_beside_the_measure(results: Results) -> None:
+def test_the_value_without_information_stands_beside_the_measure(results: Results, page: str) -> None:
     (measures,) = measure_tables(results, "test")
     kappa = next(line[0] for line in lines(measures) if line[0].startswith("Weighted kappa"))
     skill = next(row for row in results.rows if row.metric == "weighted_kappa").skill
     assert kappa.endswith(f" Without information 0.000; skill {skill:.3f}")
-    assert "over 200 random pairings" in html_page(results).decode()
+    assert "over 200 random pairings" in page
 
 
 def test_the_facts_name_levels_and_priors(results: Results) -> None:
@@ -82,21 +88,20 @@ def test_the_facts_name_levels_and_priors(results: Results) -> None:
     assert column(table(data.sections(results), "Levels"), "Declared prior") == ["25.0%"] * 4
 
 
-def test_what_pairs_of_levels_weigh_is_shown(results: Results) -> None:
+def test_what_pairs_of_levels_weigh_is_shown(results: Results, page: str) -> None:
     matrices = {matrix.region: lines(matrix) for matrix in tables(method.sections(results))}
     assert matrices["Weighted kappa: quadratic weights"][0] == ["red", "0", "1", "4", "9"]
     assert next(rows for title, rows in matrices.items() if title.startswith("Cost"))[0] == [
         "red", "0", "0", "0", "4.5"]
-    assert "Quadratic weights: true level by row, predicted level by column" in html_page(results).decode()
+    assert "Quadratic weights: true level by row, predicted level by column" in page
 
 
-def test_the_confusion_matrix_is_shaded_by_the_share_of_its_row(results: Results) -> None:
+def test_the_confusion_matrix_is_shaded_by_the_share_of_its_row(results: Results, page: str) -> None:
     matrix = table(confusion_blocks(results, "test"))
     counts = results.confusion[0].counts
     assert column(matrix, "green")[1].style == f"right shade-{int(np.ceil(10 * counts[1][1] / sum(counts[1])))}"
     assert plain(matrix.caption) == (
         "Model A The most probable level is predicted; no row has several, of which the first in order counts.")
-    page = html_page(results).decode()
     assert len(re.findall(r'class="num (?:right|wrong) shade-\d+"', page)) == 16
 
 
@@ -111,8 +116,8 @@ def test_every_model_has_its_curves_of_classes_and_cuts(results: Results) -> Non
         "Reliability of the predicted level",
         "Levels of the outcome",
     ]
-    roc = next(drawing for drawing in drawings(results, "test") if drawing.title.startswith("ROC"))
+    roc = of_figure(results, "test", "roc_of_classes")[0]
     area = next(row for row in results.rows if (row.metric, row.class_) == ("roc_auc", "green"))
     assert f"green: AUC {area.value:.3f}" in roc.alt
-    levels = next(drawing for drawing in drawings(results, "test") if drawing.title == "Levels of the outcome")
+    (levels,) = of_figure(results, "test", "levels")
     assert "declared 25.0%." in levels.alt

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import evalpipe
-from evalpipe.card.figures import drawings
+from card.drawn import of_figure
 
 
 def test_the_decision_curve_says_where_a_model_is_of_use() -> None:
@@ -15,18 +15,19 @@ def test_the_decision_curve_says_where_a_model_is_of_use() -> None:
     results = evalpipe.evaluate(
         truth, {"good": chance, "poor": generator.random(400)}, event="sick", metrics=["brier"],
         intervals={"replicates": 100})
-    drawn = {drawing.title: drawing for drawing in drawings(results, "data")}
+    (drawing,) = of_figure(results, "data", "net_benefit")
     curve = next(c for c in results.curves if c.curve == "net_benefit" and c.model == "good")
     at = curve.notes.largest_gain_at
     assert f"good: furthest above both acting on all rows and on none at threshold {at}, by " in (
-        drawn["Decision curve"].alt)
-    assert "Acting on all rows" in drawn["Decision curve"].svg
-    assert "95% bands" in drawn["Decision curve"].caption
+        drawing.alt)
+    assert drawing.title == "Decision curve"
+    assert "Acting on all rows" in drawing.svg
+    assert "95% bands" in drawing.caption
 
 
 def test_a_model_that_is_of_no_use_anywhere_is_said_to_be() -> None:
     truth = np.array([1, 0] * 100)
     found = evalpipe.evaluate(truth, 1 - truth * 0.98 - 0.01, event=1, metrics=["brier"], intervals={"method": "none"})
-    drawing = next(d for d in drawings(found, "data") if d.title == "Decision curve")
+    (drawing,) = of_figure(found, "data", "net_benefit")
     assert "at no threshold above both acting on all rows and on none" in drawing.alt
     assert "bands" not in drawing.caption

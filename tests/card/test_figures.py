@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from card.drawn import of_figure
 from evalpipe.card.figures import drawings, formula_svg
 from evalpipe.card.figures.declare import figure_of, figures
 from evalpipe.chapters.prevalence.figures import prevalence_figures
@@ -79,8 +80,8 @@ def test_the_reliability_text_counts_bins_that_miss_the_diagonal(results: Result
     }
     name, notes = "calibration_uniform", {"method": "wilson"}
     curve = Reliability(dataset="validation", model="model_0", curve=name, points=points, notes=notes)
-    found = drawings(results.model_copy(update={"curves": [curve]}), "validation")
-    (drawing,) = (d for d in found if "width" in d.title)
+    (drawing,) = of_figure(results.model_copy(update={"curves": [curve]}), "validation", "reliability")
+    assert "width" in drawing.title
     assert drawing.alt == (
         "Reliability diagram on validation, bins of equal width. Naive Bayes: in 1 of 2 bins the interval excludes the "
         "diagonal; widest gap at mean probability 0.800, where the share of events is 0.300."
@@ -126,7 +127,7 @@ def test_the_users_matplotlib_settings_change_nothing_and_are_kept(results: Resu
 
 def test_names_in_other_scripts_and_with_signs_are_drawn(results: Results) -> None:
     models = [results.models[0].model_copy(update={"label": "模型 $x_1$ <&>"}), results.models[1]]
-    drawing = drawings(results.model_copy(update={"models": models}), "validation")[1]
+    (drawing,) = of_figure(results.model_copy(update={"models": models}), "validation", "roc")
     assert "模型 $x_1$ &lt;&amp;&gt;" in drawing.svg
 
 

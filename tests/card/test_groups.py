@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from card import groups
-from evalpipe.card.figures import drawings
+from card.drawn import of_figure
 from evalpipe.card.html import html_page
 from evalpipe.card.tables import MOST_ROWS
 
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 
-@pytest.mark.parametrize("title", ["ROC curve", "Precision-recall curve", "Cumulative gain"])
-def test_bands_are_shaded_twice_for_each_model_and_explained(results: Results, grouped: Results, title: str) -> None:
-    without, with_bands = (
-        next(d for d in drawings(each, "validation") if d.title == title) for each in (results, grouped)
-    )
+@pytest.mark.parametrize("name", ["roc", "precision_recall", "gain"])
+def test_bands_are_shaded_twice_for_each_model_and_explained(results: Results, grouped: Results, name: str) -> None:
+    (without,), (with_bands,) = (of_figure(each, "validation", name) for each in (results, grouped))
     said = " 95% bands: dark for each point alone, light for the whole curve at once."
     assert with_bands.caption == without.caption + said
     shaded = [len(re.findall(r'fill-opacity="0\.\d+"', drawing.svg)) for drawing in (without, with_bands)]
@@ -28,14 +26,15 @@ def test_bands_are_shaded_twice_for_each_model_and_explained(results: Results, g
 
 
 def test_bands_of_many_models_are_left_to_the_results(build: Any) -> None:
-    drawing = drawings(groups.grouped(build(datasets=1, models=4)), "validation")[1]
+    (drawing,) = of_figure(groups.grouped(build(datasets=1, models=4)), "validation", "roc")
     assert drawing.caption.endswith("Bands about so many curves are not drawn; the 95% bands are in results.json.")
     assert not re.search(r'fill-opacity="0\.\d', drawing.svg)
 
 
 def test_the_bars_for_all_bins_at_once_are_thin_and_explained(results: Results, grouped: Results) -> None:
     plain, both = (
-        next(d for d in drawings(each, "validation") if "equal width" in d.title) for each in (results, grouped)
+        next(d for d in of_figure(each, "validation", "reliability") if "equal width" in d.title)
+        for each in (results, grouped)
     )
     assert "Thin bars: for all bins at once." in both.caption
     assert "Thin bars" not in plain.caption
@@ -67,7 +66,6 @@ def test_the_page_has_the_sections_with_scoped_tables_and_unique_ids(grouped: Re
     assert all("scope=" in tag for tag in re.findall(r"<th[^>]*>", text) if not tag.startswith("<thead"))
     numbers = [int(n) for n in re.findall(r"<b>Figure (\d+)\.", text)]
     assert numbers == list(range(1, len(numbers) + 1))
-    assert html_page(grouped).decode("utf-8") == text
 
 
 def test_without_real_differences_a_sentence_says_so(grouped: Results) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evalpipe.card.figures import drawings
+from card.drawn import of_figure
 from evalpipe.results import Curve, Results
 from evalpipe.results.curves import CURVES
 
@@ -17,7 +17,8 @@ WINDOWS, SMOOTH = "Reliability, moving windows", "Reliability, smooth curves"
 
 
 def drawn(results: Results, title: str) -> Drawing | None:
-    return next((d for d in drawings(results, "validation") if d.title == title), None)
+    name = {WINDOWS: "windows", SMOOTH: "smooth"}[title]
+    return next((d for d in of_figure(results, "validation", name) if d.title == title), None)
 
 
 def holding(results: Results, *curves: Curve) -> Results:

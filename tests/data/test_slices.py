@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalpipe.data.catalog import look
@@ -118,6 +118,7 @@ def test_categories_and_dates_are_levels_too() -> None:
     assert members(found, found.slicings[1]).keys() == {"2024-05-01", "2024-10-01", "2024-11-01"}
 
 
+@settings(max_examples=30)
 @given(order=st.permutations(range(2 * FRAME.height)))
 def test_the_order_of_the_rows_changes_nothing(order: list[int]) -> None:
     # the second half differs from the first in its slices alone, so they decide the order of such rows
