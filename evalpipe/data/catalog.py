@@ -127,7 +127,7 @@ def _conditions(
     problems: list[Problem] = []
     for condition in conditions:
         place = sources.places.place(*condition.loc)
-        problems += [Problem(fault.code, f"{condition.called} {fault.message}", place, fault.hint)
+        problems += [Problem(fault.code, f"{condition.called} {fault.reason}", place, fault.hint)
                      for fault in faults(condition.text, schema | types, why)]
         if condition.key != "where" and sources.outcome in mentioned(condition.text, schema):
             message = f"{condition.called} names the outcome's column '{sources.outcome}'"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evalpipe.data.condition.parse import Parser
-from evalpipe.data.condition.tokens import ConditionFault, Wrong, names
+from evalpipe.data.condition.tokens import Wrong, names
 from evalpipe.data.condition.values import WORDS
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.formats import sentence
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.data.condition.values import Value
+
 
 def mentioned(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
     """Return the columns that a condition mentions, in the order of ``columns``."""
@@ -24,53 +26,46 @@ def mentioned(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(column for column in columns if column in words)
 
 
-def faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[ConditionFault]:
+def faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[Wrong]:
     """Check a condition against the columns and their types; ``why`` says why a column is text that may surprise."""
-    try:
-        _expression(text, schema, why, nothing=True)
-    except Unknown as wrong:
-        return [_unknown(name, text, schema) for name in wrong.names]
-    except Wrong as wrong:
-        return [wrong.fault]
-    return []
-
-
-class Unknown(Exception):  # noqa: N818 - a state of a condition, caught in this room
-    """A condition has ``names`` that are no columns."""
-
-    def __init__(self, unknown: list[str]) -> None:
-        """Keep the names, each once."""
-        super().__init__(", ".join(unknown))
-        self.names = list(dict.fromkeys(unknown))
-
-
-def _expression(
-    text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str], *, nothing: bool = False
-) -> pl.Expr:
-    """Return what computes the condition; with ``nothing`` tried on no rows. Raises Wrong or Unknown."""
     import polars as pl
 
     try:
+        value, unknown = _read(text, schema, why)
+        if unknown:
+            return [_unknown(name, text, schema) for name in dict.fromkeys(unknown)]
+        # Patterns, dates and casts are known to be right only once polars has computed them, be it of no rows.
+        pl.DataFrame(schema=dict(schema)).clear(n=1).select(_flags(value))
+    except Wrong as wrong:
+        return [wrong]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        message = f"cannot be computed: {sentence(error).rstrip(':')}"
+        return [Wrong("bad-where", message, "check its texts, dates and patterns")]
+    return []
+
+
+def _read(
+    text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]
+) -> tuple[Value, list[str]]:
+    """Return the value of a condition, and the names in it that are no columns; raises Wrong."""
+    try:
         parser = Parser(text, schema, why)
-        value = parser.read()
+        return parser.read(), parser.unknown
     except RecursionError:
         raise Wrong("bad-sql", "cannot be read: it is nested too deeply", "use fewer brackets") from None
-    if parser.unknown:
-        raise Unknown(parser.unknown)
+
+
+def _flags(value: Value) -> pl.Expr:
+    """Return what tells whether a row meets a condition; raises Wrong for a value that is none."""
+    import polars as pl
+
     if value.kind not in ("truth", "nothing"):
         message = f"is not a condition: its value is {WORDS[value.kind]}, not true or false"
         raise Wrong("bad-where", message, 'compare it with something, as in "age >= 18"')
-    expression = value.expression.cast(pl.Boolean).alias("keep")
-    if nothing:
-        try:
-            pl.DataFrame(schema=dict(schema)).clear(n=1).select(expression)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            message = f"cannot be computed: {sentence(error).rstrip(':')}"
-            raise Wrong("bad-where", message, "check its texts, dates and patterns") from None
-    return expression
+    return value.expression.cast(pl.Boolean).alias("keep")
 
 
-def _unknown(name: str, text: str, schema: Mapping[str, object]) -> ConditionFault:
+def _unknown(name: str, text: str, schema: Mapping[str, object]) -> Wrong:
     """Return the fault of a name that is no column, with the one that may be meant."""
     close = closest(name, schema)
     quoted = f'"{name}"' in text
@@ -78,7 +73,7 @@ def _unknown(name: str, text: str, schema: Mapping[str, object]) -> ConditionFau
     hint = f"did you mean '{close}'?" if close else f"the columns are {listed}"
     if quoted and not close:
         hint = f"a text stands in single quotes: '{name}'"
-    return ConditionFault("unknown-column", f"names the column '{name}', which the data do not have", hint)
+    return Wrong("unknown-column", f"names the column '{name}', which the data do not have", hint)
 
 
 def judge(frame: pl.DataFrame, text: str) -> pl.Series:
@@ -89,13 +84,10 @@ def judge(frame: pl.DataFrame, text: str) -> pl.Series:
     import polars as pl
 
     try:
-        expression = _expression(text, frame.schema, {})
-        flags = frame.with_columns(expression).get_column("keep")
-    except Wrong as wrong:
-        raise Unreadable(wrong.fault.code, wrong.fault.message, wrong.fault.hint) from None
+        value, _ = _read(text, frame.schema, {})
+        return frame.with_columns(_flags(value)).get_column("keep")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = re.sub(r"^conversion from `\w+` to `(\w+).*` failed .* values?: \[(.*?)[,\]].*$",
                         r"\2 cannot be cast", sentence(error), flags=re.DOTALL)
         hint = "use TRY_CAST, which makes a value missing where it cannot be cast"
         raise Unreadable("bad-where", f"cannot be computed: {reason}", hint) from None
-    return flags

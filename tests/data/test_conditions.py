@@ -156,7 +156,7 @@ ONE_ROW = "a condition looks at the cells of one row"
 ])  # fmt: skip
 def test_a_fault_says_what_is_wrong_and_the_way_out(text: str, message: str, hint: str) -> None:
     (fault,) = faults(text, CELLS.schema, {})
-    assert (fault.message, fault.hint) == (message, hint)
+    assert (fault.reason, fault.hint) == (message, hint)
 
 
 FRAME = pl.DataFrame({

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.data.condition.tokens import Wrong
 from evalpipe.data.condition.values import WORDS, Kind, Value, alike, defined, need, not_zero, real, together
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
+
+COMPARISONS = {
+    "=": operator.eq, "<>": operator.ne, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge,
+}
+SUMS = {"+": operator.add, "-": operator.sub}
+PRODUCTS = {"*": operator.mul, "/": operator.truediv, "%": operator.mod}
 
 CASTS: dict[str, Kind] = {
     "integer": "number", "double": "number", "text": "text", "boolean": "truth", "date": "date", "timestamp": "time",
@@ -33,6 +41,7 @@ def truth(*, value: bool) -> Value:
 
 def joined(left: Value, word: str, right: Value) -> Value:
     """Join two conditions by AND or OR."""
+    word = word.upper()
     first, second = (_flags(value, word) for value in (left, right))
     return Value(first & second if word == "AND" else first | second, "truth", f"a condition with {word}")
 
@@ -58,10 +67,7 @@ def compared(left: Value, sign: str, right: Value) -> Value:
         hint = "a missing value is found by IS NULL or IS NOT NULL"
         raise Wrong("bad-where", f"compares with NULL ({sign} NULL), which no row meets", hint)
     first, second = alike(left, right, "compares")
-    outcome = {
-        "=": first.eq, "<>": first.ne, "!=": first.ne, "<": first.lt, "<=": first.le, ">": first.gt, ">=": first.ge,
-    }[sign](second)
-    return Value(outcome, "truth", "a comparison")
+    return Value(COMPARISONS[sign](first, second), "truth", "a comparison")
 
 
 def tested(value: Value, word: str, *, inverted: bool) -> Value:
@@ -133,18 +139,13 @@ def computed(left: Value, sign: str, right: Value) -> Value:
     first, second = (real(need(value, "number", f"'{sign}'")) for value in (left, right))
     if sign in "/%":
         second = not_zero(second)
-    operations: dict[str, Any] = {"+": first.add, "-": first.sub, "*": first.mul, "/": first.truediv, "%": first.mod}
-    return Value(defined(operations[sign](second)), "number", called)
+    return Value(defined((SUMS | PRODUCTS)[sign](first, second)), "number", called)
 
 
-def minus(value: Value) -> Value:
-    """Return a number with the other sign."""
-    return Value(-need(value, "number", "'-'").expression, "number", f"-{value.called}")
-
-
-def plus(value: Value) -> Value:
-    """Return a number as it is."""
-    return need(value, "number", "'+'")
+def signed(sign: str, value: Value) -> Value:
+    """Return a number as it is, or with the other sign."""
+    number = need(value, "number", f"'{sign}'")
+    return number if sign == "+" else Value(-number.expression, "number", f"-{value.called}")
 
 
 def chosen(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from evalpipe.data.condition.tokens import Token
 
-COMPARISONS = frozenset({"=", "<>", "!=", "<", "<=", ">", ">="})
 RESERVED = frozenset({
     "and", "or", "not", "in", "like", "ilike", "between", "is", "null", "true", "false", "case", "when", "then", "else",
     "end", "as",
@@ -113,7 +112,7 @@ class Parser:
         """Read values that signs or words compare, from left to right."""
         value = self._sum()
         while True:
-            sign = self._operation(*COMPARISONS)
+            sign = self._operation(*operators.COMPARISONS)
             if sign is not None:
                 value = operators.compared(value, sign, self._sum())
             elif self._take("is"):
@@ -154,23 +153,21 @@ class Parser:
     def _sum(self) -> Value:
         """Read terms joined by +, - or ||."""
         value = self._product()
-        while sign := self._operation("+", "-", "||"):
+        while sign := self._operation(*operators.SUMS, "||"):
             value = operators.computed(value, sign, self._product())
         return value
 
     def _product(self) -> Value:
         """Read factors joined by *, / or %."""
         value = self._signed()
-        while sign := self._operation("*", "/", "%"):
+        while sign := self._operation(*operators.PRODUCTS):
             value = operators.computed(value, sign, self._signed())
         return value
 
     def _signed(self) -> Value:
         """Read a value that signs may stand before."""
         sign = self._operation("-", "+")
-        if sign is None:
-            return self._single()
-        return operators.minus(self._signed()) if sign == "-" else operators.plus(self._signed())
+        return self._single() if sign is None else operators.signed(sign, self._signed())
 
     def _single(self) -> Value:
         """Read a value: one in brackets, a number, a text, a column or what a word begins."""

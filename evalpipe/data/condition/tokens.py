@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from evalpipe.data.errors import Unreadable
+
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|--[^\n]*|/\*.*?\*/)
     |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
@@ -20,22 +22,8 @@ Sort = Literal["number", "text", "quoted", "word", "sign", "end"]
 SORTS: tuple[Sort, ...] = ("number", "text", "quoted", "word", "sign")
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionFault:
-    """What is wrong with a condition: a stable code, a sentence and the way out."""
-
-    code: str
-    message: str
-    hint: str
-
-
-class Wrong(Exception):  # noqa: N818 - a state of a condition, caught in this room
-    """A condition cannot be used, because of its ``fault``."""
-
-    def __init__(self, code: str, message: str, hint: str) -> None:
-        """Keep the fault."""
-        super().__init__(message)
-        self.fault = ConditionFault(code, message, hint)
+class Wrong(Unreadable):
+    """A condition cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
