@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import Rows, present, taken
+from evalpipe.statistics.rows import OfLevels, Rows, present
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags, Floats, Wholes
 
 
 @dataclass(frozen=True)
-class ClassRows:
+class ClassRows(OfLevels):
     """Truth and predictions of n rows: ``truth`` and ``predicted`` [n] number levels in their order, from 0.
 
     ``probabilities`` [n, levels] are those of all levels. ``scores`` [n, levels] are what the softmax turned into the
@@ -30,31 +29,6 @@ class ClassRows:
     probabilities: Floats | None = None
     scores: Floats | None = None
     reportable: Flags | None = None
-
-    @property
-    def codes(self) -> Wholes:
-        """The place of each row's class, shape [n]."""
-        return self.truth
-
-    @property
-    def classes(self) -> Wholes:
-        """The place of each row's predicted class; raises TypeError where the model gives no classes."""
-        return present(self.predicted, "predicted classes")
-
-    @property
-    def picked(self) -> Wholes:
-        """The place of each row's predicted class, shape [n]."""
-        return self.classes
-
-    @cached_property
-    def cells(self) -> Groups:
-        """The rows grouped by true and predicted class."""
-        return Groups.by(self.codes, self.picked)
-
-    @cached_property
-    def members(self) -> Groups:
-        """The rows grouped by true class."""
-        return Groups.by(self.codes)
 
     @property
     def gives(self) -> frozenset[str]:
@@ -115,23 +89,6 @@ class ClassRows:
     def always(self, place: int) -> ClassRows:
         """Return the rows as if the truth of all of them were one level."""
         return replace(self, truth=np.full(len(self.truth), place))
-
-    def taken(self, index: Wholes) -> ClassRows:
-        """Return the rows at these positions."""
-        return ClassRows(
-            self.truth[index], self.levels, taken(self.predicted, index), taken(self.probabilities, index),
-            taken(self.scores, index), taken(self.reportable, index),
-        )
-
-    @cached_property
-    def classed(self) -> tuple[Wholes, ClassRows]:
-        """The positions of the rows that have a class, and these rows; kept for every batch of weights."""
-        kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
-        return kept, replace(self.taken(kept), reportable=None)
-
-    def paired(self, index: Wholes) -> ClassRows:
-        """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
-        return replace(self, truth=self.truth[index])
 
     def against(self, level: int) -> Rows:
         """Return the rows with one level as the event and all others as its opposite."""

@@ -14,6 +14,15 @@ FEW = 16
 """Runs that are summed one by one; of more, all at once."""
 
 
+def starts_of_runs(*keys: Values) -> Wholes:
+    """Return where a run of neighbours that are equal in all ``keys`` [n] begins, shape [m]."""
+    new = np.zeros(len(keys[0]), bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(new)
+
+
 def totals_of_runs(values: Values, starts: Wholes) -> Floats:
     """Return the totals [..., m] of ``values`` [..., n] in runs of neighbours, which begin at ``starts`` [m].
 
@@ -46,11 +55,7 @@ class Groups:
     def by(cls, *keys: Values) -> Groups:
         """Group rows by the first key [n], within it by the next, all ascending."""
         order = np.lexsort(keys[::-1])  # which sorts by its last key first
-        new = np.zeros(len(order), bool)
-        new[:1] = True
-        for key in keys:
-            new[1:] |= key[order][1:] != key[order][:-1]
-        return cls(order, np.flatnonzero(new))
+        return cls(order, starts_of_runs(*(key[order] for key in keys)))
 
     def totals(self, values: Values) -> Floats:
         """Return the totals [..., m] of ``values`` [..., n] in each group."""

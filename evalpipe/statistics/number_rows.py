@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import present, taken
+from evalpipe.statistics.rows import present, taken_of
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
@@ -147,9 +147,8 @@ class NumberRows:
         return tuple(Merge.of(codes, 2**level) for level in range(levels))
 
     def taken(self, index: Wholes) -> NumberRows:
-        """Return the rows at these positions."""
-        left_out, exposure = taken(self.left_out, index), taken(self.exposure, index)
-        return NumberRows(self.truth[index], self.predicted[index], left_out, self.baseline, exposure=exposure)
+        """Return the rows at these positions; moments are taken about their own mean again."""
+        return replace(taken_of(self, index), about=None)
 
     def always(self, truth: float) -> NumberRows:
         """Return the rows as if the truth of all were one number; moments stay about the same pilot."""

@@ -2,24 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from evalpipe.statistics.groups import Groups, totals_of_runs
+from evalpipe.statistics.groups import Groups, starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from evalpipe.arraytypes import Flags, Floats, Values, Wholes
 
-Array = TypeVar("Array", bound=np.ndarray[Any, Any])
+Array = TypeVar("Array", bound="Values")
+Held = TypeVar("Held")
+
+
+class OfLevels:
+    """What rows of two levels and rows of K levels have in common; ``truth`` and ``predicted`` [n] are as in these."""
+
+    truth: Values
+    predicted: Values | None
+    reportable: Flags | None
+
+    @property
+    def classes(self) -> Values:
+        """The predicted class of each row, as ``predicted`` has it; raises TypeError where the model gives none."""
+        return present(self.predicted, "predicted classes")
+
+    @cached_property
+    def codes(self) -> Wholes:
+        """The place of each row's class among the levels, the event first: shape [n]."""
+        return _places(self.truth)
+
+    @cached_property
+    def picked(self) -> Wholes:
+        """The place of each row's predicted class, shape [n]."""
+        return _places(self.classes)
+
+    @cached_property
+    def cells(self) -> Groups:
+        """The rows grouped by true and predicted class."""
+        return Groups.by(self.codes, self.picked)
+
+    @cached_property
+    def members(self) -> Groups:
+        """The rows grouped by true class."""
+        return Groups.by(self.codes)
+
+    def paired(self, index: Wholes) -> Self:
+        """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
+        return changed(self, truth=self.truth[index])
+
+    def taken(self, index: Wholes) -> Self:
+        """Return the rows at these positions."""
+        return taken_of(self, index)
+
+    @cached_property
+    def classed(self) -> tuple[Wholes, Self]:
+        """The positions of the rows that have a class, and these rows; kept for every batch of weights."""
+        kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
+        return kept, changed(self.taken(kept), reportable=None)
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(OfLevels):
     """Truth and predictions of n rows, all of shape [n]: whether each is an event, and whether it is predicted as one.
 
     ``probability`` is that of the event; ``score`` ranks the rows, None where the probability does. The probability
@@ -40,42 +89,15 @@ class Rows:
         """Return the rows as if all of them were events (``place`` 0) or none were (1)."""
         return replace(self, truth=np.full(len(self.truth), place == 0))
 
-    def paired(self, index: Wholes) -> Rows:
-        """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
-        return replace(self, truth=self.truth[index])
-
-    def taken(self, index: Wholes) -> Rows:
-        """Return the rows at these positions."""
-        return Rows(
-            self.truth[index], taken(self.predicted, index), taken(self.probability, index), taken(self.score, index),
-            taken(self.reportable, index), taken(self.stated, index),
-        )
-
-    @cached_property
-    def classed(self) -> tuple[Wholes, Rows]:
-        """The positions of the rows that have a class, and these rows; kept for every batch of weights."""
-        kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
-        return kept, replace(self.taken(kept), reportable=None)
-
     @classmethod
     def stacked(cls, parts: Sequence[Rows]) -> Rows:
         """Return the rows of all parts, one part after the other; the parts have the same predictions."""
-        predicted = [part.predicted for part in parts if part.predicted is not None]
-        chances = [part.probability for part in parts if part.probability is not None]
-        scores = [part.score for part in parts if part.score is not None]
-        reportable = [part.reportable for part in parts if part.reportable is not None]
-        return cls(
-            np.concatenate([part.truth for part in parts]),
-            np.concatenate(predicted) if predicted else None,
-            np.concatenate(chances) if chances else None,
-            np.concatenate(scores) if scores else None,
-            reportable=np.concatenate(reportable) if reportable else None,
-        )
+        def joined(name: str) -> Values | None:
+            arrays = [getattr(part, name) for part in parts]
+            return None if arrays[0] is None else np.concatenate(arrays)
 
-    @property
-    def classes(self) -> Flags:
-        """Whether each row is predicted as the event; raises TypeError where the model gives no classes."""
-        return present(self.predicted, "predicted classes")
+        truth = np.concatenate([part.truth for part in parts])
+        return cls(truth, joined("predicted"), joined("probability"), joined("score"), joined("reportable"))
 
     @property
     def chances(self) -> Floats:
@@ -86,26 +108,6 @@ class Rows:
     def scored(self) -> Floats:
         """What ranks the rows; raises TypeError where the model gives classes alone."""
         return present(self.probability if self.score is None else self.score, "scores")
-
-    @cached_property
-    def codes(self) -> Wholes:
-        """The place of each row's class among the levels, event first: shape [n]."""
-        return np.where(self.truth, 0, 1)
-
-    @cached_property
-    def picked(self) -> Wholes:
-        """The place of each row's predicted class, shape [n]."""
-        return np.where(self.classes, 0, 1)
-
-    @cached_property
-    def cells(self) -> Groups:
-        """The rows grouped by true and predicted class."""
-        return Groups.by(self.codes, self.picked)
-
-    @cached_property
-    def members(self) -> Groups:
-        """The rows grouped by true class."""
-        return Groups.by(self.codes)
 
     @property
     def levels(self) -> int:
@@ -150,8 +152,7 @@ class Rows:
     @cached_property
     def starts(self) -> Wholes:
         """The first position, in that order, of each distinct score, shape [m]."""
-        ordered = self.scored[self.order]
-        return np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        return starts_of_runs(self.scored[self.order])
 
     @cached_property
     def distinct(self) -> Floats:
@@ -180,6 +181,22 @@ class Rows:
     def by_score(self, ordered: Values) -> Floats:
         """Return the totals [..., m] at each distinct score of values [..., n] that are in the order of score."""
         return totals_of_runs(ordered, self.starts)
+
+
+def _places(values: Values) -> Wholes:
+    """Return the places of levels: 0 and 1 for flags of an event, others as they are."""
+    return np.where(values, 0, 1) if values.dtype.kind == "b" else values
+
+
+def changed(rows: Held, **values: object) -> Held:
+    """Return rows of any kind with other values in some fields."""
+    return replace(rows, **values)  # type: ignore[type-var]
+
+
+def taken_of(rows: Held, index: Wholes) -> Held:
+    """Return rows of any kind at some positions: those of every array that they hold."""
+    arrays = {field.name: getattr(rows, field.name) for field in fields(rows)}  # type: ignore[arg-type]
+    return changed(rows, **{name: array[index] for name, array in arrays.items() if isinstance(array, np.ndarray)})
 
 
 def taken(values: Array | None, index: Wholes) -> Array | None:

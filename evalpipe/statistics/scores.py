@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.statistics.groups import totals_of_runs
+from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 from evalpipe.statistics.summary import table
 
 if TYPE_CHECKING:
@@ -99,14 +99,13 @@ def _binned(summary: Summary, values: Floats, bins: int) -> Floats:
     """
     edges = np.arange(bins + 1) / bins
     inside = np.minimum(np.searchsorted(edges, summary.rows.chance_at, side="right") - 1, bins - 1)
-    return totals_of_runs(values, np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]]))
+    return totals_of_runs(values, starts_of_runs(inside))
 
 
 def _rounded(summary: Summary, values: Floats, digits: int) -> Floats:
     """Return the totals [..., g] of values [..., m] at each distinct score, where rounded probabilities are equal."""
     rounded = np.round(summary.rows.chance_at, digits)
-    starts = np.flatnonzero(np.r_[True, rounded[1:] != rounded[:-1]])
-    return np.add.reduceat(values, starts, axis=-1)
+    return np.add.reduceat(values, starts_of_runs(rounded), axis=-1)
 
 
 def _from_above(values: Floats) -> Floats:

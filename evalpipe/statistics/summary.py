@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.statistics.groups import totals_of_runs
+from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags, Floats, Wholes
@@ -106,7 +106,7 @@ class Summary:
         ``place`` [k] is the number of each one's score, ascending.
         """
         weights = np.take(self.weights, members, axis=-1)
-        starts = np.flatnonzero(np.r_[True, place[1:] != place[:-1]]) if len(place) else place
+        starts = starts_of_runs(place)
         totals = np.zeros((*self.weights.shape[:-1], len(self.rows.distinct)), self.weights.dtype)
         totals[..., place[starts]] = totals_of_runs(weights, starts)
         return totals
