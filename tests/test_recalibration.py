@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
-import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 
 import evalpipe
+from evalpipe.cli import main
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import Results
 
@@ -48,8 +50,11 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "evalpipe", "recalibrate", *map(str, arguments)]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
+    told, errors = io.StringIO(), io.StringIO()
+    with redirect_stdout(told), redirect_stderr(errors), pytest.raises(SystemExit) as ended:
+        main(["recalibrate", *map(str, arguments)])
+    assert isinstance(ended.value.code, int)
+    return subprocess.CompletedProcess(arguments, ended.value.code, told.getvalue(), errors.getvalue())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,7 +14,7 @@ from engine.runs import BOTH, intervals, numbers, people, run
 from evalpipe.intervals import resampling
 from evalpipe.results import Results
 
-N, DRAWS = 40_000, 300
+N, DRAWS = 20_000, 300
 MEASURES = [
     "accuracy", "sensitivity", "precision", "f1", "kappa", "mcc", "brier", "log_loss", "roc_auc", "average_precision",
     "ks",
@@ -54,7 +54,7 @@ def rows() -> pl.DataFrame:
 @cache
 def results(kind: str, mode: str) -> Results:
     keys = {"metrics": MEASURES, "intervals": BOOTSTRAP} | KINDS[kind]
-    return run(rows()[:20_000] if kind == "numbers" else rows(), **keys, engine={"mode": mode})
+    return run(rows(), **keys, engine={"mode": mode})
 
 
 def off(one: Any, other: Any, error: float) -> float:

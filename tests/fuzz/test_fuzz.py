@@ -13,9 +13,11 @@ from fuzz.cases import Cases
 from fuzz.watch import called, sound
 
 SEED = 11
-SHARES = [("spec", first, first + 50) for first in range(0, 200, 50)] + [
-    ("data", 0, 30), ("data", 30, 60), ("call", 0, 40), ("call", 40, 80),
-]  # fmt: skip
+SHARES = [("spec", 0, 50), ("data", 0, 30), ("call", 0, 40)] + [
+    pytest.param(*share, marks=pytest.mark.nightly)
+    for share in [("spec", first, first + 50) for first in range(50, 400, 50)] + [("data", 30, 90), ("call", 40, 120)]
+]
+"""Which cases each test runs: a sample on every run, and many more at night; `tests/fuzz/run.py` makes any number."""
 
 
 @pytest.fixture(scope="module")
