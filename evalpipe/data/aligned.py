@@ -6,9 +6,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.data.columns import fill_hint, rows_have, wrong_type
+from evalpipe.data.columns import fill_hint, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import blank, differing, shown, texts
+from evalpipe.data.words import counted, rows_have
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,7 @@ def _by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, li
 
     here, there, loc = rows.frame.height, theirs.frame.height, theirs.dataset.table.named.loc
     if here != there:
-        message = f"{theirs.called} has {_rows(there)}, but the dataset has {here:,}"
+        message = f"{theirs.called} has {counted(there, 'row')}, but the dataset has {here:,}"
         hint = f"{_identify(rows, theirs)}, or write one row for each"
         return None, [theirs.problem(_CODE, message, loc, hint)]
     for column in theirs.dataset.compared:
@@ -74,7 +75,7 @@ def _differ(rows: RowBlock, theirs: RowBlock, column: str, differ: pl.Series) ->
     """Report a shared column whose values differ between rows of the same position."""
     own, written, count = rows.frame[column], theirs.frame[column], int(differ.sum())
     message = (f"{theirs.called} is matched row by row, but column '{column}', which both have, differs in {count:,} "
-               f"of {_rows(len(differ))}")
+               f"of {counted(len(differ), 'row')}")
     hint = f"{_identify(rows, theirs)}, or write the file's rows in the order of the dataset"
     problem = theirs.problem(_CODE, message, theirs.dataset.table.named.loc, hint, mask=differ, values=written)
     pairs = zip(problem.rows, own.filter(differ).head(len(problem.rows)), strict=True)
@@ -122,21 +123,16 @@ def _faults(
     theirs: RowBlock, column: str, ids: pl.Series, *, again: pl.Series, strange: pl.Series
 ) -> list[Problem]:
     """Report the rows of a file without an id, with one that stood there before, or with one of no row."""
-    problems: list[Problem] = []
-    loc, empty, dataset = theirs.dataset.table.named.loc, ids.is_null(), theirs.name
-    if empty.any():
-        message = f"{rows_have(empty)} no value in the id column '{column}' of {theirs.called}"
-        hint = f"each row needs the id of the row of dataset '{dataset}' that it predicts"
-        problems.append(theirs.problem(_CODE, message, loc, hint, mask=empty, values=ids))
-    if again.any():
-        message = f"{rows_have(again)} an id that an earlier row of {theirs.called} has"
-        hint = "keep one prediction for each id"
-        problems.append(theirs.problem(_CODE, message, loc, hint, mask=again, values=ids))
-    if strange.any():
-        message = f"{rows_have(strange)} an id in {theirs.called} that the dataset does not have"
-        hint = "remove them, or name the file that belongs to this dataset"
-        problems.append(theirs.problem(_CODE, message, loc, hint, mask=strange, values=ids))
-    return problems
+    refused = (
+        (ids.is_null(), f"no value in the id column '{column}' of {theirs.called}",
+         f"each row needs the id of the row of dataset '{theirs.name}' that it predicts"),
+        (again, f"an id that an earlier row of {theirs.called} has", "keep one prediction for each id"),
+        (strange, f"an id in {theirs.called} that the dataset does not have",
+         "remove them, or name the file that belongs to this dataset"),
+    )
+    loc = theirs.dataset.table.named.loc
+    return [theirs.problem(_CODE, f"{rows_have(mask)} {what}", loc, hint, mask=mask, values=ids)
+            for mask, what, hint in refused if mask.any()]
 
 
 def _unmatched(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Problem]:
@@ -152,7 +148,3 @@ def _unmatched(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Pro
         message = f"1 row has no prediction: its id is not in {theirs.called}"
     hint = "predict them, or leave such rows out for every model with 'complete_case: all'"
     return [rows.problem(_CODE, message, loc, hint, mask=lacking, values=ids)]
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"

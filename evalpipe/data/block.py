@@ -117,7 +117,8 @@ class RowBlock:
             for position, value in zip(self.frame[POSITION].gather(places), values.gather(places), strict=True):
                 row, suffix = self.cell(position)
                 rows.append((row, shown(value) + suffix))
-        return Problem(code, message, self.place, hint, tuple(rows), (*more(count), *notes, *self.named(loc)))
+        named_at = f"named at {self.plan.places.place(*loc) or 'the spec, ' + path_text(loc)}"
+        return Problem(code, message, self.place, hint, tuple(rows), (*more(count), *notes, named_at))
 
     @property
     def place(self) -> Place:
@@ -127,12 +128,3 @@ class RowBlock:
         files = self.sources
         return Place(str(files[0].path) if len(files) == 1 else self.dataset.table.named.path)
 
-    def named(self, loc: Loc) -> tuple[str, ...]:
-        """Say where in the spec a column is named."""
-        return named(self.plan, loc)
-
-
-def named(plan: Plan, loc: Loc) -> tuple[str, ...]:
-    """Say where in the spec the value at ``loc`` stands."""
-    place = plan.places.place(*loc)
-    return (f"named at {place or 'the spec, ' + path_text(loc)}",)

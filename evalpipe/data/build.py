@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.data import complete, rounding, slices
-from evalpipe.data.exposure import expected
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
@@ -104,7 +103,7 @@ def _all_predictions(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.
         theirs = columns.of(name)
         by_kind = predicted(plan, model, theirs, levels, rescale=name in theirs.rounded)
         if model.rate is not None and plan.exposure is not None:
-            by_kind["predicted"] = expected(theirs.numbers[model.rate], columns.numbers[plan.exposure.column])
+            by_kind["predicted"] = theirs.numbers[model.rate] * columns.numbers[plan.exposure.column]  # expected counts
         named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
     return named
 
@@ -130,11 +129,11 @@ def predicted(
     """
     by_kind: dict[str, pl.Series] = {}
     values = columns.numbers
-    score = _score(model, values)
-    if score is not None:
-        by_kind["score"] = score
-    if model.scale is not None and score is not None:
-        by_kind["chance"] = _logistic(score)
+    ranking = model.probability if model.score is None else model.score
+    if ranking is not None:
+        by_kind["score"] = values[ranking]  # never the logistic function of a score, which would round it to ties
+    if ranking is not None and model.scale is not None:
+        by_kind["chance"] = _logistic(values[ranking])
     by_kind |= {f"score of {place}": values[column] for place, column in enumerate(model.level_columns.values())
              if model.scores}
     chances = _chances(model, values, rescale=rescale or model.renormalise)
@@ -163,12 +162,6 @@ def _chances(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool
     return table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
 
 
-def _score(model: ModelPlan, values: Mapping[str, pl.Series]) -> pl.Series | None:
-    """Return what ranks the rows: the probability, or the score itself, which the logistic function would round."""
-    column = model.probability if model.score is None else model.score
-    return None if column is None else values[column]
-
-
 def _logistic(score: pl.Series) -> pl.Series:
     """Return the probabilities that scores with a scale come to, in the form that keeps its digits at either end."""
     import polars as pl
@@ -177,7 +170,7 @@ def _logistic(score: pl.Series) -> pl.Series:
 
 
 def _predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
-    def column(kind: str) -> Any:
+    def column(kind: str) -> Values | None:
         return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
     def tables(kind: str) -> Floats:
@@ -198,7 +191,7 @@ def _predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int
     return replace(predictions.classified(cut, written), threshold=written, cut=cut)
 
 
-def _of_levels(chances: Floats, scores: Floats | None, predicted: Any, zone: ZonePlan | None) -> Predictions:
+def _of_levels(chances: Floats, scores: Floats | None, predicted: Values | None, zone: ZonePlan | None) -> Predictions:
     """Return predictions of several levels; the classes are those of the highest score, or probability."""
     reported, tied = None if zone is None else _frozen(reportable_rows(zone, chances)), 0
     if predicted is None:
@@ -214,7 +207,7 @@ def _tied(chances: Floats) -> int:
     return int(((chances == chances.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
 
 
-def _array(frame: pl.DataFrame, name: str) -> Any:
+def _array(frame: pl.DataFrame, name: str) -> Values:
     """Return a column as an array: flags, places of levels, or numbers."""
     values = np.ascontiguousarray(frame[name].to_numpy())
     return _frozen(values.astype(np.intp) if values.dtype.kind in "iu" else values)

@@ -120,10 +120,9 @@ def _conditions(
 
     used = {column for condition in conditions for column in mentioned(condition.text, schema)}
     columns = tuple(column for column in schema if column in used)
-    try:
-        types, why = _types(table, columns)
-    except Broken as broken:
-        return [], columns, [broken.problem(sources.places.place(*table.named.loc))]
+    types, why, broken = _types(table, columns, sources.places.place(*table.named.loc))
+    if broken:
+        return [], columns, broken
     problems: list[Problem] = []
     for condition in conditions:
         place = sources.places.place(*condition.loc)
@@ -136,23 +135,12 @@ def _conditions(
     return problems, columns, []
 
 
-class Broken(Exception):  # noqa: N818 - a state of a file, caught in this module
-    """A file whose rows cannot be read."""
-
-    def __init__(self, fault: Unreadable, shown: str) -> None:
-        """Keep what is wrong with which file."""
-        super().__init__(fault.reason)
-        self.fault, self.shown = fault, shown
-
-    def problem(self, named_at: Place | None) -> Problem:
-        """Return the problem of the file."""
-        return self.fault.problem(self.shown, named_at)
-
-
-def _types(table: DataTable, columns: tuple[str, ...]) -> tuple[Schema, dict[str, str]]:
+def _types(
+    table: DataTable, columns: tuple[str, ...], named_at: Place | None
+) -> tuple[Schema, dict[str, str], list[Problem]]:
     """Tell the types of columns of separated text from all rows, and why one is text that also holds numbers.
 
-    Raises Broken.
+    Last comes the problem of a file that cannot be read, where there is one.
     """
     import polars as pl
 
@@ -160,7 +148,7 @@ def _types(table: DataTable, columns: tuple[str, ...]) -> tuple[Schema, dict[str
     from evalpipe.data.formats import SEPARATORS, read
 
     if table.format not in SEPARATORS or not columns:
-        return {}, {}
+        return {}, {}, []
     # All rows are read: a text in the last of them makes the whole column text.
     parts: list[pl.DataFrame] = []
     csv = table.named.csv
@@ -168,7 +156,7 @@ def _types(table: DataTable, columns: tuple[str, ...]) -> tuple[Schema, dict[str
         try:
             parts.append(read(path, table.format, csv, columns, ())[0])
         except Unreadable as fault:
-            raise Broken(fault, shown) from None
+            return {}, {}, [fault.problem(shown, named_at)]
     types: Schema = {}
     why: dict[str, str] = {}
     for column in pl.concat(parts):
@@ -176,7 +164,7 @@ def _types(table: DataTable, columns: tuple[str, ...]) -> tuple[Schema, dict[str
         types[column.name] = typed(column.clear(), csv.types.get(column.name, guess.type), csv.decimal).dtype
         if guess.why is not None and column.name not in csv.types:
             why[column.name] = guess.why
-    return types, why
+    return types, why, []
 
 
 def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:

@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.data import exposure, numeric, rounding, slices, weights
-from evalpipe.data.columns import Columns, fill_hint, noun, read_once, refuse, rows_have, wrong_type
+from evalpipe.data.columns import Columns, fill_hint, read_once, refuse, wrong_type
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
+from evalpipe.data.words import counted, noun, rows_have
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.block import RowBlock
-    from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.plan.models import ModelPlan
 
@@ -85,21 +85,11 @@ def _sums(columns: Columns, name: str, names: list[str]) -> None:
         widest = float(gap.filter(off).max())  # type: ignore[arg-type]
         columns.rounded[name] = rounding.Rounded(places or 0, int(off.sum()), widest)
         return
-    columns.problems.append(_sum_problem(columns, name, wrong, total, rounding.explained(len(names), places)))
-
-
-def _sum_problem(columns: Columns, name: str, wrong: pl.Series, total: pl.Series, note: str) -> Problem:
-    """Return the problem of rows whose probabilities do not sum to 1."""
-    message = f"in {_count_rows(wrong)} the probabilities of model '{name}' do not sum to 1"
+    message = f"in {counted(int(wrong.sum()), 'row')} the probabilities of model '{name}' do not sum to 1"
     hint = "give the probabilities of all levels, or set 'renormalise: true' to divide by their sum"
-    loc: Loc = ("models", name, "probabilities")
-    return columns.rows.problem("probability-sum", message, loc, hint, mask=wrong, values=total.round(6), notes=(note,))
-
-
-def _count_rows(mask: pl.Series) -> str:
-    """Return the number of rows where ``mask`` is true, as "1 row" or "2 rows"."""
-    count = int(mask.sum())
-    return f"{count:,} {'row' if count == 1 else 'rows'}"
+    columns.problems.append(columns.rows.problem(
+        "probability-sum", message, ("models", name, "probabilities"), hint, mask=wrong, values=total.round(6),
+        notes=(rounding.explained(len(names), places),)))
 
 
 def loose(rows: RowBlock, numbered: frozenset[str]) -> Columns:

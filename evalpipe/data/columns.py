@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evalpipe.data.celltypes import MISSING_WORDS
-from evalpipe.data.celltypes import quoted as quoted_text
+from evalpipe.data.celltypes import MISSING_WORDS, quoted
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import blank, numbers
+from evalpipe.data.words import are, cells, noun, rows_have, sql_name, with_article
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -112,11 +112,11 @@ def refuse(
         columns.problems.append(columns.rows.problem(code, message, loc, hint, mask=wrong, values=values))
 
 
-def _number_hint(cells: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
+def _number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
     """Return the way out of texts that stand where numbers should; ``missing``: a cell may be empty."""
-    words = cells.str.strip_chars().str.to_lowercase()
+    words = texts.str.strip_chars().str.to_lowercase()
     if words.is_in(list(MISSING_WORDS)).all():
-        return _missing_hint(cells, called, missing=missing, separated=separated)
+        return _missing_hint(texts, called, missing=missing, separated=separated)
     if missing and not words.str.contains(r"\d").any():
         return "only a column of numbers can be cut; a column of levels is named without cuts"
     if words.str.contains(r"^[+-]?\d*,\d+$").all():
@@ -127,10 +127,10 @@ def _number_hint(cells: pl.Series, called: str, *, missing: bool, separated: boo
     return "write numbers as 0.5 or 5e-1"
 
 
-def _missing_hint(cells: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
+def _missing_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
     """Return the way out of texts that are written for a missing value."""
     if separated:
-        listed = ", ".join(quoted_text(cell) for cell in cells.str.strip_chars().unique(maintain_order=True))
+        listed = ", ".join(quoted(cell) for cell in texts.str.strip_chars().unique(maintain_order=True))
         declare = f"declare csv: {{null: [{listed}]}}, so that it counts as missing"
         return declare if missing else f"{declare}; every row needs {with_article(called)}"
     return "only an empty cell counts as missing" + ("" if missing else f", and every row needs {with_article(called)}")
@@ -139,7 +139,7 @@ def _missing_hint(cells: pl.Series, called: str, *, missing: bool, separated: bo
 def fill_hint(rows: RowBlock, column: str, loc: Loc) -> str:
     """Return the way out of empty cells; ``loc`` is where the column is named, within a model for a prediction."""
     if loc[0] != "models":
-        return f"fill them, or leave such rows out with where: '{quoted(column)} IS NOT NULL'"
+        return f"fill them, or leave such rows out with where: '{sql_name(column)} IS NOT NULL'"
     if rows.dataset.role == "predictions" and rows.dataset.table.named.model is None:
         return "fill them, or leave such rows out of the file"
     return "fill them, or leave such rows out for every model with 'complete_case: all'"
@@ -148,36 +148,3 @@ def fill_hint(rows: RowBlock, column: str, loc: Loc) -> str:
 def wrong_type(rows: RowBlock, column: str, loc: Loc, fault: Unreadable) -> Problem:
     """Report a column whose type cannot be used."""
     return rows.problem(fault.code, f"column '{column}' of {rows.called} {fault.reason}", loc, fault.hint)
-
-
-def quoted(column: str) -> str:
-    """Write a column as SQL does."""
-    return column if column.isidentifier() else f'"{column}"'
-
-
-def rows_have(mask: pl.Series) -> str:
-    """Count rows with their verb."""
-    count = int(mask.sum())
-    return f"{count:,} row has" if count == 1 else f"{count:,} rows have"
-
-
-def with_article(word: str) -> str:
-    """Write a noun with its article: "a weight", "an outcome"."""
-    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
-
-
-def cells(mask: pl.Series) -> str:
-    """Count values."""
-    count = int(mask.sum())
-    return f"{count:,} value" if count == 1 else f"{count:,} values"
-
-
-def are(mask: pl.Series) -> str:
-    """Choose the verb for what is counted."""
-    return "is" if int(mask.sum()) == 1 else "are"
-
-
-def noun(mask: pl.Series, word: str) -> str:
-    """Write a noun for one cell or several: "a number", "numbers"."""
-    plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
-    return f"a {word}" if int(mask.sum()) == 1 else plural

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.data.errors import Unreadable
+from evalpipe.data.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,15 +148,15 @@ def _explain(path: Path, separator: str, width: int) -> None:
     try:
         for number, cells in enumerate(csv.reader(text, delimiter=separator, strict=True)):
             if cells and len(cells) != width:
-                rows.append((number, f"{len(cells)} {'cell' if len(cells) == 1 else 'cells'}"))
+                rows.append((number, counted(len(cells), "cell")))
     except csv.Error:
         reason = f"in row {number + 1} a quote is not closed, or stands inside a cell"
         raise Unreadable("corrupt-file", reason, 'quote the whole cell, and write " inside it as ""') from None
     finally:
         text.close()
     if rows:
-        what = "row has" if len(rows) == 1 else "rows have"
-        reason = f"{len(rows):,} {what} more or fewer cells than the {width} columns of the header"
+        have = f"{counted(len(rows), 'row')} {'has' if len(rows) == 1 else 'have'}"
+        reason = f"{have} more or fewer cells than the {width} columns of the header"
         raise Unreadable("ragged-file", reason, "quote each cell that holds a separator or a line break", None, rows)
 
 

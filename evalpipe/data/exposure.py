@@ -1,11 +1,12 @@
-"""The exposure of counts: its checks, and the expected counts that predicted rates come to."""
+"""The checks of the exposure of counts, and of the expected counts that predicted rates come to in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data.columns import are, cells, noun, quoted, read_once, refuse
+from evalpipe.data.columns import read_once, refuse
 from evalpipe.data.numeric import EXTREME, LARGEST, SMALLEST, extreme
+from evalpipe.data.words import are, cells, noun, sql_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,16 +25,11 @@ def check(columns: Columns, column: str) -> None:
     wrong = ((defined <= 0) | defined.is_infinite()).fill_null(value=False)
     called = "the exposure column"
     refuse(columns, column, loc, wrong, "exposure-range", f"not {noun(wrong, 'positive finite number')}",
-           f"a row without exposure tells nothing; leave such rows out with where: '{quoted(column)} > 0'", called)
+           f"a row without exposure tells nothing; leave such rows out with where: '{sql_name(column)} > 0'", called)
     refuse(columns, column, loc, extreme(defined) & ~wrong, "extreme-value", EXTREME,
            "give the exposure in another unit, and rates per that unit", called)
     if not columns.problems:
         columns.problems.extend(_not_expected(columns, values))
-
-
-def expected(rate: pl.Series, exposure: pl.Series) -> pl.Series:
-    """Return the expected counts of rows, shape [n], from their predicted rates and their exposures."""
-    return rate * exposure
 
 
 def _not_expected(columns: Columns, exposure: pl.Series) -> list[Problem]:
@@ -43,7 +39,7 @@ def _not_expected(columns: Columns, exposure: pl.Series) -> list[Problem]:
         if model.rate is None:
             continue
         theirs = columns.of(name)
-        counts = expected(theirs.numbers[model.rate], exposure)
+        counts = theirs.numbers[model.rate] * exposure
         wrong = extreme(counts)
         if wrong.any():
             message = f"{cells(wrong)} of column '{model.rate}' times the exposure {are(wrong)} {EXTREME}"

@@ -6,20 +6,22 @@ import io
 import json
 import re
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.data import delimited
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.quiet import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from evalpipe.data.table import Format
     from evalpipe.plan.sources import CsvPlan
+
+Given = TypeVar("Given")
 
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 """What separates the cells of a format, where the spec does not say."""
@@ -35,11 +37,12 @@ def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
     if form in SEPARATORS:
         return dict.fromkeys(delimited.header(path, separator(form, csv)), pl.String())
     if form == "ndjson":
-        lazy = _guard(path, form, csv, lambda source: pl.scan_ndjson(source, infer_schema_length=None).collect_schema())
-        return dict(lazy)
+        # The whole file tells the types: a key may be a whole number in all lines but the last.
+        return _guard(path, form, csv, lambda source: dict(
+            pl.scan_ndjson(source, infer_schema_length=None).collect_schema()))
     if form == "parquet":
-        return dict(_guard(path, form, csv, pl.read_parquet_schema))
-    return dict(_guard(path, form, csv, lambda source: pl.scan_ipc(source).collect_schema()))
+        return _guard(path, form, csv, lambda source: dict(pl.read_parquet_schema(source)))
+    return _guard(path, form, csv, lambda source: dict(pl.scan_ipc(source).collect_schema()))
 
 
 def separator(form: Format, csv: CsvPlan) -> str:
@@ -51,20 +54,19 @@ def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
     """Return the number of rows of a file as cheaply as its format allows; None when it cannot be told."""
     import polars as pl
 
-    scans: dict[Format, Any] = {"parquet": pl.scan_parquet, "ipc": pl.scan_ipc, "ndjson": pl.scan_ndjson}
-
-    def counted(source: Any) -> int:
+    def counted(source: Path | io.BytesIO) -> int:
         if form in SEPARATORS:
             lazy = pl.scan_csv(source, separator=separator(form, csv), infer_schema=False)
         else:
+            scans: dict[Format, Callable[..., pl.LazyFrame]] = {
+                "parquet": pl.scan_parquet, "ipc": pl.scan_ipc, "ndjson": pl.scan_ndjson}
             lazy = scans[form](source)
         return int(lazy.select(pl.len()).collect().item())
 
     try:
-        count: int = _guard(path, form, csv, counted)
+        return _guard(path, form, csv, counted)
     except Unreadable:
         return None
-    return count
 
 
 def read(
@@ -105,13 +107,13 @@ def _without(frame: pl.DataFrame, null: Sequence[str]) -> pl.DataFrame:
     return frame.with_columns(column.set(column.str.strip_chars().is_in(list(null)), None) for column in frame)
 
 
-def _guard(path: Path, form: Format, csv: CsvPlan, action: Any) -> Any:
+def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Given]) -> Given:
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
     import polars as pl
 
     try:
         # polars expands a glob in a path; a name that looks like one is opened here
-        source: Any = io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path
+        source = io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path
         with quiet() if form in ("parquet", "ipc") else nullcontext():
             return action(source)
     except OSError as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.data.block import FILE, POSITION
 from evalpipe.data.errors import SHOWN, more
 from evalpipe.data.values import shown
+from evalpipe.data.words import are, counted
 from evalpipe.errors import Problem
 from evalpipe.results import Warned
 
@@ -59,7 +60,7 @@ def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
     count = both.height
     columns.warnings.append(Warned(
         code="alike-rows",
-        message=f"{count:,} {'row' if count == 1 else 'rows'} of dataset '{columns.rows.name}' "
+        message=f"{counted(count, 'row')} of dataset '{columns.rows.name}' "
         f"{'looks' if count == 1 else 'look'} like rows of dataset '{other.rows.name}', on which {_use(other)}, in all "
         "columns that are read; declare 'id' to tell whether they are the same",
     ))
@@ -134,8 +135,7 @@ def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[st
     calibrating = there.dataset.role == "calibrate"
     named = f"dataset '{there.name}', on which {_use(other)}" if calibrating else (
         f"the reference dataset '{there.name}'")
-    message = (f"{count:,} {'row' if count == 1 else 'rows'} of dataset '{columns.rows.name}'"
-               f" {'is' if count == 1 else 'are'} also in {named}")
+    message = f"{counted(count, 'row')} of dataset '{columns.rows.name}' {are(count)} also in {named}"
     hint, notes = _way_out(columns, other), more(count)
     if plan.id is None and keys:
         hint = (

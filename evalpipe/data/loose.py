@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalpipe.arraytypes import Floats, Values
     from evalpipe.plan.plan import Plan
 
 
-
-def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Any, Any]:
+def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, Floats, Floats | None]:
     """Read the only dataset of a plan with one model: all its columns, and the predictions that were checked.
 
     Predictions are probabilities of the event [n], of all levels [n, K], or numbers [n], in the order of the rows; of
@@ -41,12 +41,10 @@ def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, A
     )
     if plan.task in NUMBERS:
         chances, scores = [by_kind["predicted"].to_numpy()], []
-    values, score = (_table(arrays) for arrays in (chances or scores, scores if chances else []))
-    return rows.frame.drop(POSITION), values, score
+    score = _table(scores) if chances and scores else None
+    return rows.frame.drop(POSITION), _table(chances or scores), score
 
 
-def _table(columns: list[Any]) -> Any:
-    """Return one column [n], or several as a table [n, K]; None without any."""
-    if not columns:
-        return None
+def _table(columns: list[Values]) -> Floats:
+    """Return one column [n], or several as a table [n, K]."""
     return np.asarray(columns[0] if len(columns) == 1 else np.column_stack(columns), float)

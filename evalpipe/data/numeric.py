@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data.columns import noun, read_once, refuse
+from evalpipe.data.columns import read_once, refuse
+from evalpipe.data.words import noun
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import SHOWN, more
 from evalpipe.data.values import shown
+from evalpipe.data.words import are, cells, counted
 from evalpipe.errors import Problem
 from evalpipe.levels import find_level, level_value, meant_level, other_level
 
@@ -94,7 +95,7 @@ def _undeclared(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
     if wrong.any():
         column = columns.rows.plan.outcome.column
         what = _listed(truth.filter(wrong))
-        message = f"{_count(wrong)} of the outcome column '{column}' {_are(wrong)} not among outcome.levels: {what}"
+        message = f"{cells(wrong)} of the outcome column '{column}' {are(wrong)} not among outcome.levels: {what}"
         hint = _meant(truth.filter(wrong), declared)
         yield columns.rows.problem("undeclared-level", message, _OUTCOME, hint, mask=wrong, values=truth)
 
@@ -156,8 +157,7 @@ def _levels(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> tuple[
     for level in levels[:SHOWN]:
         mask = (truth == level).fill_null(value=False)
         row, suffix = columns.rows.cell(int(columns.rows.frame[POSITION][int(mask.arg_max() or 0)]))
-        count = int(mask.sum())
-        notes.append(f"{shown(level)}: {count:,} {'row' if count == 1 else 'rows'}, the first is row {row}{suffix}")
+        notes.append(f"{shown(level)}: {counted(int(mask.sum()), 'row')}, the first is row {row}{suffix}")
     return (*notes, *more(len(levels)))
 
 
@@ -186,8 +186,7 @@ def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
         if values is not None and wrong is not None and wrong.any():
             what = _listed(values.filter(wrong))
-            are = _are(wrong)
-            message = f"{_count(wrong)} of the prediction column '{column}' {are} no level of the outcome: {what}"
+            message = f"{cells(wrong)} of the prediction column '{column}' {are(wrong)} no level of the outcome: {what}"
             hint = _meant(values.filter(wrong), levels)
             yield holder.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values)
 
@@ -214,12 +213,3 @@ def _listed(values: pl.Series) -> str:
     """Return the first of the values that occur, for a message."""
     levels = values.unique().sort().to_list()
     return ", ".join(shown(level) for level in levels[:SHOWN]) + (", …" if len(levels) > SHOWN else "")
-
-
-def _count(mask: pl.Series) -> str:
-    count = int(mask.sum())
-    return f"{count:,} value" if count == 1 else f"{count:,} values"
-
-
-def _are(mask: pl.Series) -> str:
-    return "is" if int(mask.sum()) == 1 else "are"

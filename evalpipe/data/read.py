@@ -23,11 +23,11 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
 
     Raises DataError with every problem of every dataset.
     """
-    names, numeric = _texts(plan), _numeric(plan)
+    texts, numeric = () if plan.id is None else (plan.id,), _numeric(plan)  # an id is read as it is written
     problems: dict[str, list[Problem]] = {}
     read_columns: dict[str, Columns] = {}
     for dataset in plan.datasets:
-        loaded = rows.load(plan, dataset, (frames or {}).get(dataset.name), names)
+        loaded = rows.load(plan, dataset, (frames or {}).get(dataset.name), texts)
         if isinstance(loaded, list):
             problems[dataset.name] = loaded
             continue
@@ -47,11 +47,6 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         raise DataError(*all_problems)
     training_mean = baseline.of(plan, references)
     return tuple(build.sample(read_columns[dataset.name], levels, training_mean) for dataset in plan.datasets)
-
-
-def _texts(plan: Plan) -> tuple[str, ...]:
-    """Return the columns whose values are ids, to be read as they are written."""
-    return () if plan.id is None else (plan.id,)
 
 
 def _numeric(plan: Plan) -> frozenset[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.data.words import counted
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ def explained(levels: int, places: int | None) -> str:
 
 def warning(dataset: str, model: str, rounded: Rounded) -> Warned:
     """Say that probabilities were rounded and are divided by their sum."""
-    rows = "1 row" if rounded.rows == 1 else f"{rounded.rows:,} rows"
     message = (f"the probabilities of model '{model}' in dataset '{dataset}' are rounded to {rounded.decimals} "
-               f"decimals: in {rows} they sum to 1 up to {rounded.gap:.2g} only; those of every row are divided by "
-               "their sum")
+               f"decimals: in {counted(rounded.rows, 'row')} they sum to 1 up to {rounded.gap:.2g} only; those of "
+               "every row are divided by their sum")
     return Warned(code="rounded-probabilities", message=message)

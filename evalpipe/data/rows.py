@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.block import FILE, POSITION, SEPARATED, RowBlock, SourceFile
 from evalpipe.data.errors import Unreadable
+from evalpipe.data.words import are, cells, counted
 from evalpipe.errors import Place, Problem
 
 if TYPE_CHECKING:
@@ -121,9 +122,7 @@ def _not_of_type(rows: RowBlock) -> list[Problem]:
             continue
         wrong = strange(rows.frame[column], kind, named.csv.decimal)
         if wrong.any():
-            count = f"{int(wrong.sum()):,} {'value' if int(wrong.sum()) == 1 else 'values'}"
-            verb = "is" if int(wrong.sum()) == 1 else "are"
-            message = f"{count} of column '{column}' of {named.called} {verb} not {CALLED[kind]}"
+            message = f"{cells(wrong)} of column '{column}' of {named.called} {are(wrong)} not {CALLED[kind]}"
             hint = "correct the type or the cells; a text that means a missing value is declared as csv: {null: [NA]}"
             loc = (*named.csv_loc, "types", column)
             problems.append(rows.problem("not-of-type", message, loc, hint, mask=wrong, values=rows.frame[column]))
@@ -158,23 +157,17 @@ def _numbered(frame: pl.DataFrame, number: int) -> pl.DataFrame:
 
 
 def _joined(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.DataFrame:
-    """Put the files together; texts and numbers of typed files meet as texts where only the text counts."""
-    import polars as pl
-
-    if len(parts) == 1:
-        return parts[0]
-    return pl.concat(list(_alike(parts, dataset)), how="vertical_relaxed")
-
-
-def _alike(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> list[pl.DataFrame]:
-    """Turn a column that only some files hold as text, a category or true/false into text in all of them."""
+    """Put the files together; a column that only some hold as text, a category or true/false is text in all."""
     import polars as pl
 
     from evalpipe.data.values import texts
 
+    if len(parts) == 1:
+        return parts[0]
     kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in dataset.columns}
     mixed = [name for name, types in kinds.items() if len(types) > 1 and not all(kind.is_numeric() for kind in types)]
-    return [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
+    alike = [part.with_columns(texts(part[name]).alias(name) for name in mixed) for part in parts]
+    return pl.concat(alike, how="vertical_relaxed")
 
 
 def _types(parts: Sequence[pl.DataFrame]) -> tuple[str, ...]:
@@ -211,7 +204,7 @@ def _unknown(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
 def _none_left(rows: RowBlock, unknown: int) -> Problem:
     """Return the problem of a condition that no row meets; for ``unknown`` rows it cannot be told."""
     message = f"no row of dataset '{rows.name}' meets its 'where'"
-    notes = [f"{rows.frame.height:,} {'row was' if rows.frame.height == 1 else 'rows were'} read"]
+    notes = [f"{counted(rows.frame.height, 'row')} {'was' if rows.frame.height == 1 else 'were'} read"]
     if unknown:
         notes.append(f"in {unknown:,} of them a value that it needs is missing")
     place = rows.plan.places.place("datasets", rows.name, "where")

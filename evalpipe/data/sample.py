@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.tasks import Task
+
+    Cut = TypeVar("Cut", float, Floats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +76,18 @@ class Predictions:
             return -math.inf if threshold <= 0 else math.inf
         return math.log(threshold) - math.log1p(-threshold)
 
-    def threshold_at(self, cut: Any) -> Any:
+    def threshold_at(self, cut: Cut) -> Cut:
         """Return the threshold that a cut of the score is written as, or those of an array of cuts."""
         return np.exp(-np.logaddexp(0.0, -cut)) if self.log_odds else cut
 
-    def classified(self, cuts: Any, thresholds: Any = None) -> Predictions:
+    def classified(self, cuts: float | Floats | None, thresholds: float | Floats | None = None) -> Predictions:
         """Return the predictions with classes by a cut of the score, or by one for each row [n].
 
         Rows in the equivocal zone about the threshold have no class. ``thresholds`` are the cuts as they are written,
         of the probability where there is one; None where only the cuts are known.
         """
-        assert self.score is not None  # noqa: S101 - known to the caller
-        written = self.threshold_at(cuts) if thresholds is None else thresholds
+        assert self.score is not None and cuts is not None  # noqa: S101, PT018 - known to the caller
+        written = self.threshold_at(np.asarray(cuts)) if thresholds is None else thresholds
         shown = self.score if self.probability is None else self.probability
         reportable = None if self.zone is None else reportable_rows(self.zone, shown, written)
         predicted = self.score >= cuts if self.log_odds or thresholds is None else shown >= written

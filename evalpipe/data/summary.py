@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.data.block import FILE, POSITION
+from evalpipe.data.words import are, counted
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.tasks import NUMBERS
 
@@ -16,11 +17,6 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Values
     from evalpipe.data.block import RowBlock
     from evalpipe.data.columns import Columns
-
-
-def _effective(weights: Floats) -> float:
-    """Return the number of rows of equal weight that tell as much as these: Kish (1965)."""
-    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def files(columns: Columns) -> tuple[InputFile, ...]:
@@ -60,7 +56,7 @@ def counting(columns: Columns) -> pl.Series:
 
 def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
     """Count the rows of a sample; ``frame`` holds its truth and weights, ``whole`` says that weights are counts."""
-    rows, plan = columns.rows, columns.rows.plan
+    rows, plan, order = columns.rows, columns.rows.plan, columns.rows.plan.outcome.written
     has_outcome = columns.truth is not None
     height = frame.height if has_outcome else rows.frame.height
     weights = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(frame.height)
@@ -77,27 +73,24 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         events=None if plan.task != "binary" else round(events) if whole else counts[0].rows if has_outcome else 0,
         total_weight=float(used) if rows.dataset.role == "reference" else total,
         prevalence=events / total if plan.task == "binary" and has_outcome and total else None,
-        levels=_declared(columns, counts),
+        levels=counts if not order else sorted(counts, key=lambda count: order.index(count.level)),
         clusters=frame["cluster"].n_unique() if "cluster" in frame.columns else None,
-        n_effective=None if whole or "weight" not in frame.columns else _effective(weights),
+        # Kish (1965): so many rows of equal weight tell as much as these; counts are rows themselves.
+        n_effective=None if whole or "weight" not in frame.columns else float(weights.sum()**2 / (weights**2).sum()),
         outcome=spread(frame["truth"].to_numpy(), weights) if plan.task in NUMBERS and has_outcome else {},
         **_exposed(frame, weights),
-        matched=_matched(rows), excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
+        matched=[Matched(model=model, by="position" if plan.id is None else "id", agree=list(block.dataset.compared))
+                 for model, block in rows.models.items()],
+        excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
     )
 
 
-def _exposed(frame: pl.DataFrame, weights: Floats) -> dict[str, Any]:
+def _exposed(frame: pl.DataFrame, weights: Floats) -> dict[str, float]:
     """Return the total exposure, and the count for each unit of it; nothing where none is declared."""
     if "exposure" not in frame.columns or not len(weights):
         return {}
     total = float((weights * frame["exposure"].to_numpy()).sum())
     return {"total_exposure": total, "rate": float((weights * frame["truth"].to_numpy()).sum()) / total}
-
-
-def _matched(rows: RowBlock) -> list[Matched]:
-    """Say how each file of predictions was matched to the rows."""
-    by: Literal["id", "position"] = "position" if rows.plan.id is None else "id"
-    return [Matched(model=model, by=by, agree=list(block.dataset.compared)) for model, block in rows.models.items()]
 
 
 def _counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task: str) -> list[LevelCount]:
@@ -109,12 +102,6 @@ def _counts(frame: pl.DataFrame, levels: tuple[str, ...], weights: Floats, task:
         LevelCount(level=level, rows=int(mask.sum()), weight=float(weights[mask].sum()))
         for level, mask in zip(levels, masks, strict=True)
     ]
-
-
-def _declared(columns: Columns, counts: list[LevelCount]) -> list[LevelCount]:
-    """Put the levels in the declared order; the event first where none is declared."""
-    order = columns.rows.plan.outcome.written
-    return counts if not order else sorted(counts, key=lambda count: order.index(count.level))
 
 
 def spread(values: Floats, weights: Floats) -> dict[str, float]:
@@ -160,11 +147,11 @@ def unknown_conditions(rows: RowBlock) -> tuple[Warned, ...]:
     for key, count in rows.unknown.items():
         if not count:
             continue
-        have, they, are = ("row has", "it", "is") if count == 1 else ("rows have", "they", "are")
+        have, they = ("has", "it") if count == 1 else ("have", "they")
         called, left = ("'where'", "left out") if key == "where" else (
             f"the condition of slice '{key.removeprefix('slice ')}'", "not in the slice")
-        message = (f"{count:,} {have} no value in a column that {called} of dataset '{rows.name}' needs; {they} {are} "
-                   f"{left}, for a missing value meets no condition")
+        message = (f"{counted(count, 'row')} {have} no value in a column that {called} of dataset '{rows.name}' "
+                   f"needs; {they} {are(count)} {left}, for a missing value meets no condition")
         warnings.append(Warned(code="missing-in-condition", message=message))
     return tuple(warnings)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.data.columns import noun, read_once, refuse
+from evalpipe.data.columns import read_once, refuse
+from evalpipe.data.words import counted, noun
 from evalpipe.results import DatasetSummary, Warned
 
 if TYPE_CHECKING:
@@ -78,9 +79,10 @@ def _scaled(columns: Columns, values: pl.Series) -> pl.Series:
     # Squares of weights are summed too, and 1e-60 squared is still held beside 1.
     gone = (values.to_numpy() > 0) & (scaled < NEGLIGIBLE * math.ldexp(largest, -power))
     if gone.any():
-        count = f"{gone.sum():,} row{' has a weight' if gone.sum() == 1 else 's have weights'}"
-        message = (f"{count} below {NEGLIGIBLE:g} of the largest in dataset '{columns.rows.name}', and "
-                   f"count{'s' if gone.sum() == 1 else ''} as weight 0")
+        count = int(gone.sum())
+        have = "has a weight" if count == 1 else "have weights"
+        message = (f"{counted(count, 'row')} {have} below {NEGLIGIBLE:g} of the largest in dataset "
+                   f"'{columns.rows.name}', and count{'s' if count == 1 else ''} as weight 0")
         columns.warnings.append(Warned(code="weights-negligible", message=message))
     return pl.Series(values.name, np.where(gone, 0.0, scaled)) if power or gone.any() else values
 

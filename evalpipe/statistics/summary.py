@@ -12,16 +12,19 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.metrics.declare import Metric
     from evalpipe.metrics.values import Gaps
+
+
+Declared = TypeVar("Declared", bound="Callable[..., Values]")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Statistic:
     ``of_rows``: the function gives a value for each row, to be totalled. ``of_pairs``: it totals over pairs of rows.
     """
 
-    function: Callable[..., Any]
+    function: Callable[..., Values]
     of_rows: bool
     options: tuple[str, ...]
     of_pairs: bool = False
@@ -41,24 +44,24 @@ statistics: dict[str, Statistic] = {}
 """Every declared statistic by name."""
 
 
-def _declare(function: Callable[..., Any], *, of_rows: bool, of_pairs: bool = False) -> Callable[..., Any]:
+def _declare(function: Declared, *, of_rows: bool, of_pairs: bool = False) -> Declared:
     parameters = inspect.signature(function).parameters.values()
     options = tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
     statistics[function.__name__] = Statistic(function, of_rows, options, of_pairs)
     return function
 
 
-def column(function: Callable[..., Any]) -> Callable[..., Any]:
+def column(function: Declared) -> Declared:
     """Declare the weighted total of a value per row, ``function(rows, **options)`` of shape [n]."""
     return _declare(function, of_rows=True)
 
 
-def table(function: Callable[..., Any]) -> Callable[..., Any]:
+def table(function: Declared) -> Declared:
     """Declare totals at each distinct score or class, ``function(summary, **options)`` of shape [..., m]."""
     return _declare(function, of_rows=False)
 
 
-def pairs(function: Callable[..., Any]) -> Callable[..., Any]:
+def pairs(function: Declared) -> Declared:
     """Declare totals over pairs of rows, ``function(summary, **options)``: quadratic in the weights, not additive."""
     return _declare(function, of_rows=False, of_pairs=True)
 
@@ -70,12 +73,12 @@ class Summary:
     ``rows`` are `Rows`, `ClassRows` or `NumberRows`; only statistics that these have the columns for may be called.
     """
 
-    rows: Any
+    rows: Any  # one of the three kinds, and each statistic is declared for those that have what it reads
     weights: Floats
-    _computed: dict[tuple[str, tuple[Any, ...]], Floats] = field(default_factory=dict)
-    _at: dict[Any, tuple[Any, Summary]] = field(default_factory=dict, repr=False, compare=False)
+    _computed: dict[tuple[str, tuple[object, ...]], Floats] = field(default_factory=dict)
+    _at: dict[object, tuple[object, Summary]] = field(default_factory=dict, repr=False, compare=False)
 
-    def at(self, shares: Any) -> Summary:
+    def at(self, shares: tuple[float, ...] | Floats) -> Summary:
         """Return the same rows with each class weighed to have its share of the total weight, which stays.
 
         ``shares`` of the classes are [K], as a tuple, or an array [..., K] with a row for each row of weights; made
@@ -90,7 +93,7 @@ class Summary:
             self._at[key] = shares, Summary(self.rows, weights)  # kept with its key, whose id must stay taken
         return self._at[key][1]
 
-    def lacks(self, shares: Any) -> Flags:
+    def lacks(self, shares: tuple[float, ...] | Floats) -> Flags:
         """Tell whether a class with a share above 0 is absent, [...]: then nothing is known at these shares."""
         return np.asarray(((np.asarray(shares) > 0) & (self("occurring") == 0)).any(axis=-1))
 
@@ -147,7 +150,7 @@ class Summary:
                 "fn": others[..., level, :].sum(axis=-1),
                 "tn": np.delete(others, level, axis=-2).sum(axis=(-2, -1)),
             }
-        computed = {(name, ()): np.asarray(cell) for name, cell in cells.items()}
+        computed: dict[tuple[str, tuple[object, ...]], Floats] = {(name, ()): cell for name, cell in cells.items()}
         return Summary(self.rows.against(level), self.weights, computed)
 
     @cached_property
@@ -156,7 +159,7 @@ class Summary:
         parts = [self.rows.against(level) for level in range(self.rows.levels)]
         return Summary(type(parts[0]).stacked(parts), np.tile(self.weights, self.rows.levels))
 
-    def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
+    def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
         """Return the statistic ``name``; of ``options`` it takes those that it declares."""
         statistic = statistics[name]
         taken = {key: (options or {})[key] for key in statistic.options}
@@ -165,7 +168,7 @@ class Summary:
             self._computed[key] = self._total(statistic, taken)
         return self._computed[key]
 
-    def _total(self, statistic: Statistic, options: Mapping[str, Any]) -> Floats:
+    def _total(self, statistic: Statistic, options: Mapping[str, object]) -> Floats:
         """Return the value of a statistic under the weights."""
         if statistic.of_rows:
             # Sums along the row axis, not a matrix product: the same bytes for any number of BLAS threads.
@@ -175,19 +178,19 @@ class Summary:
         # Counts are whole numbers as long as they are summed; a metric multiplies them, where those would overflow.
         return np.asarray(statistic.function(self, **options), dtype=float)
 
-    def value(self, metric: Metric, options: Mapping[str, Any]) -> Floats:
+    def value(self, metric: Metric, options: Mapping[str, object]) -> Floats:
         """Return a metric's value on these statistics, shape [...]."""
         return metric(*self._inputs(metric, options), **options)
 
-    def proportion(self, metric: Metric, options: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    def proportion(self, metric: Metric, options: Mapping[str, object]) -> tuple[Floats, Floats]:
         """Return successes and trials of a proportion."""
         return metric.proportion(*self._inputs(metric, options), **options)
 
-    def gaps(self, metric: Metric, options: Mapping[str, Any]) -> Gaps:
+    def gaps(self, metric: Metric, options: Mapping[str, object]) -> Gaps:
         """Return the bins of a metric of `Gaps`."""
         return metric.gaps(*self._inputs(metric, options), **options)
 
-    def _inputs(self, metric: Metric, options: Mapping[str, Any]) -> list[Floats]:
+    def _inputs(self, metric: Metric, options: Mapping[str, object]) -> list[Floats]:
         """Return the statistics that a metric's function takes, in order."""
         summary = self.seen_by(metric)
         return [summary(name, options) for name in metric.statistics]

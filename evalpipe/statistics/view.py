@@ -16,7 +16,10 @@ from evalpipe.statistics.rows import Rows, present, taken
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scipy.sparse import csc_array
+
     from evalpipe.arraytypes import Floats, Values, Wholes
+    from evalpipe.statistics.number_rows import NumberRows
 
 EXACT = 4096
 """The most scores that are kept apart in replicates; of more, about `CELLS` groups of neighbours are ties."""
@@ -53,7 +56,7 @@ class View:
     is drawn once, None for 1.
     """
 
-    rows: Any
+    rows: Any  # one of the three kinds of rows, as whoever made the view knows
     unit: Wholes
     starts: Wholes
     factor: Floats | None
@@ -63,9 +66,9 @@ class View:
         rows = np.take(counts, self.unit, axis=-1)
         return totals_of_runs(rows if self.factor is None else rows * self.factor, self.starts)
 
-    def counted(self, totals: Any) -> Floats:
+    def counted(self, totals: Values) -> Values:
         """Return totals as whole numbers where they are."""
-        return np.asarray(totals.astype(np.intp) if self.factor is None else totals)
+        return totals.astype(np.intp) if self.factor is None else totals
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,9 @@ class Stack:
     """Views that share no rows, such as the slices of one slicing, whose weights are computed together."""
 
     views: tuple[View, ...]
-    _matrices: dict[np.dtype[Any], Any] = field(default_factory=dict, repr=False, compare=False)
+    _matrices: dict[type[np.floating], csc_array] = field(default_factory=dict, repr=False, compare=False)
 
-    def weights(self, draws: Draws, most: int) -> Iterator[tuple[int, slice, Any]]:
+    def weights(self, draws: Draws, most: int) -> Iterator[tuple[int, slice, Values]]:
         """Yield the number of a view, some of the replicates, and the weights of its cells [b, cells] in them.
 
         A batch holds about ``most`` numbers. Where a cell holds many rows, all replicates are totalled at once, reading
@@ -96,11 +99,12 @@ class Stack:
         """Return the weight [cells, b] of all cells in each replicate, one view after the other."""
         weighted = any(view.factor is not None for view in self.views)
         columns = draws.columns.astype(float) if weighted else draws.columns
-        if columns.dtype not in self._matrices:
-            self._matrices[columns.dtype] = self._matrix(columns.dtype, len(columns))
-        return np.asarray(self._matrices[columns.dtype] @ columns)
+        kind = columns.dtype.type
+        if kind not in self._matrices:
+            self._matrices[kind] = self._matrix(kind, len(columns))
+        return np.asarray(self._matrices[kind] @ columns)
 
-    def _matrix(self, kind: np.dtype[Any], units: int) -> Any:
+    def _matrix(self, kind: type[np.floating], units: int) -> csc_array:
         """Return the sparse matrix [cells, units], stored by units, whose product with counts is the cells' weight."""
         from scipy.sparse import csr_array
 
@@ -112,8 +116,8 @@ class Stack:
 
 
 def view(
-    rows: Any, unit: Wholes, factor: Floats | None = None, sizes: Floats | None = None, edges: Floats | None = None,
-    *, exact: bool = False,
+    rows: Rows | ClassRows | NumberRows, unit: Wholes, factor: Floats | None = None, sizes: Floats | None = None,
+    edges: Floats | None = None, *, exact: bool = False,
 ) -> View:
     """Gather rows that are alike.
 
@@ -125,7 +129,7 @@ def view(
     """
     if isinstance(rows, ClassRows) and rows.probabilities is None and rows.reportable is None:
         groups = Groups.by(rows.codes, rows.picked)
-        cells: Any = ClassRows(rows.codes[groups.first], rows.levels, rows.picked[groups.first])
+        cells: Rows | ClassRows = ClassRows(rows.codes[groups.first], rows.levels, rows.picked[groups.first])
     elif isinstance(rows, Rows):
         groups, cells = _of_event(rows, sizes, edges, exact=exact)
     else:
