@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from pydantic import PlainSerializer, SerializationInfo, StrictStr
 from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe.metrics import registry
@@ -65,6 +66,22 @@ class MetricChoice:
         given = {**self.options, **{key: value for key, value in common.items() if value is not None}}
         return {"metric": self.metric, **given} if given else self.metric
 
+    def canonical(self) -> str | dict[str, Any]:
+        """Return the choice under the metric's canonical name, with the defaults of its options.
+
+        Options that the metric takes from the spec stay absent where none are written.
+        """
+        entry, given = registry[self.metric], dict(self.options)
+        own = {name for name in entry.option_types if name in given or name not in entry.from_spec}
+        # Options from the spec are required of the model that fills in defaults, so they get values of no account.
+        stand_ins = {name: ((0.0,),) if name in entry.alone else 0.5 for name in entry.from_spec}
+        options = entry.options.model_validate(stand_ins | given).model_dump(mode="json", include=own)
+        return MetricChoice(entry.name, options, self.average, self.prevalence).written()
+
+    def _dumped(self, info: SerializationInfo) -> str | dict[str, Any]:
+        """Write the canonical form in JSON, which is what results hold and hash; else what was written."""
+        return self.canonical() if info.mode == "json" else self.written()
+
     @property
     def averages(self) -> tuple[str, ...]:
         """The averages asked for, one by one; none where the entry names none."""
@@ -77,10 +94,9 @@ class MetricChoice:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Read with `read`, write with `written`."""
-        return core_schema.no_info_plain_validator_function(
-            cls.read, serialization=core_schema.plain_serializer_function_ser_schema(cls.written)
-        )
+        """Read with `read`, write with `canonical` or `written`."""
+        dumped = core_schema.plain_serializer_function_ser_schema(cls._dumped, info_arg=True)
+        return core_schema.no_info_plain_validator_function(cls.read, serialization=dumped)
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -88,6 +104,15 @@ class MetricChoice:
     ) -> dict[str, Any]:
         """Mark the place of a measure: its forms are long, and `evalpipe.spec.schema` puts them in, made once."""
         return {"$comment": MEASURE}
+
+
+def canonical_name(name: str) -> str:
+    """Return the canonical name of a metric; a name that is none, as it is."""
+    return registry[name].name if name in registry else name
+
+
+MetricName = Annotated[StrictStr, PlainSerializer(canonical_name, when_used="json")]
+"""A metric by its name or one of its aliases, without options."""
 
 
 def items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:

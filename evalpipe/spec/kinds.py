@@ -14,11 +14,13 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    SerializerFunctionWrapHandler,
     StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
     Tag,
+    model_serializer,
 )
 from pydantic_core import PydanticCustomError, core_schema
 
@@ -125,6 +127,14 @@ class SpecPart(BaseModel):
     """A frozen mapping that refuses keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Sparse(SpecPart):
+    """A mapping that is written with the keys that it has, and without those that are None."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: item for key, item in handler(self).items() if item is not None}
 
 
 ProbabilityColumns = Annotated[StrictStr, Field(pattern=PATTERN)] | Annotated[

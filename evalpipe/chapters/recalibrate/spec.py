@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import Discriminator, Field, StrictInt, Tag
+from pydantic import Discriminator, Field, SerializationInfo, StrictInt, Tag
 from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe import calibration
@@ -51,17 +51,19 @@ class MethodChoice:
         """Whether it turns probabilities to another prevalence, which its option ``to`` names."""
         return "to" in calibration.registry[self.method].options.model_fields
 
-    def written(self) -> str | dict[str, Any]:
-        """Return the choice as it stands in a spec."""
+    def _written(self, info: SerializationInfo) -> str | dict[str, Any]:
+        """Return the choice as it stands in a spec; in JSON, which results hold, with the defaults of all options."""
+        options = dict(self.options)
+        if info.mode == "json":
+            options = calibration.registry[self.method].options.model_validate(options).model_dump(mode="json")
         name = {} if self.name == self.method else {"name": self.name}
-        return {"method": self.method, **name, **self.options} if self.options or name else self.method
+        return {"method": self.method, **name, **options} if options or name else self.method
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Read with `read`, write with `written`."""
-        return core_schema.no_info_plain_validator_function(
-            cls.read, serialization=core_schema.plain_serializer_function_ser_schema(cls.written)
-        )
+        """Read with `read`, write with `_written`."""
+        written = core_schema.plain_serializer_function_ser_schema(cls._written, info_arg=True)
+        return core_schema.no_info_plain_validator_function(cls.read, serialization=written)
 
     @classmethod
     def __get_pydantic_json_schema__(

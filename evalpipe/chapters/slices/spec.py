@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StrictInt, StrictStr, Tag
 
-from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.choices import MetricChoice, MetricName
 from evalpipe.spec.kinds import AnyOf, ColumnName, Level, Name, Number, SpecPart
 
 DISPARITIES = {
@@ -124,7 +124,7 @@ class SliceRules(SpecPart):
     ] = "overall"
     """What a slice is compared with: `overall`, all rows; `rest`, the rows that are not in it; or a mapping of column
     to level, for slices by that column alone; other slices are then compared with all rows."""
-    disparities: tuple[StrictStr, ...] | None = None
+    disparities: tuple[MetricName, ...] | None = None
     """How far apart slices may be told to be: `demographic_parity`, `equal_opportunity`, `equalized_odds` (binary
     outcomes), or names of measures of this evaluation."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Discriminator, Field, StrictInt, StrictStr, Tag
+from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag
 
-from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import AnyOf, Key, Number, Probability, SpecPart
+from evalpipe.spec.choices import MetricChoice, MetricName
+from evalpipe.spec.kinds import AnyOf, Key, Number, Probability, Sparse, SpecPart
 
 
-class MeasureBounds(SpecPart):
+class MeasureBounds(Sparse):
     """What a measure must keep to."""
 
     min: Number | None = None
@@ -36,7 +36,7 @@ ChosenOn = Annotated[
 """A dataset with the role `calibrate`, or `{folds: k}`."""
 
 
-class ThresholdRule(SpecPart):
+class ThresholdRule(Sparse):
     """A rule that chooses the threshold: `maximize` or `minimize` with `on`, or `bayes`."""
 
     maximize: MetricChoice | None = None
@@ -44,7 +44,7 @@ class ThresholdRule(SpecPart):
     Of equally good thresholds the middle one is taken."""
     minimize: MetricChoice | None = None
     """The measure that is to be as low as can be instead, such as `cost`."""
-    subject_to: Annotated[dict[StrictStr, MeasureBounds], Field(min_length=1)] | None = None
+    subject_to: Annotated[dict[MetricName, MeasureBounds], Field(min_length=1)] | None = None
     """By measure of predicted classes, the least (`min`) or the most (`max`) that it may be on the rows that choose."""
     on: ChosenOn | None = None
     """The dataset whose rows choose, which has the role `calibrate`, or `{folds: 10}` for cross-fitting on the
