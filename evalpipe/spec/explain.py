@@ -136,9 +136,8 @@ def missing_key(tree: Tree, shapes: Shapes, loc: Loc, name: str) -> Problem:
     about = " ".join(str(shapes.keys.get(name, {}).get("description", "")).split()).split(". ")[0].rstrip(".")
     notes = (f"{name}: {about[:1].lower()}{about[1:]}",) if about else ()
     fixed = shapes.keys.get(name, {}).get("const", "…")
-    return tree.problem(
-        "missing-key", f"missing key '{name}'", *loc, key=True, hint=f"add '{name}: {fixed}' here", notes=notes
-    )
+    hint = f"add '{name}: {fixed}' here"
+    return tree.problem("missing-key", f"missing key '{name}'", *loc, key=True, hint=hint, notes=notes)
 
 
 def unknown_key(tree: Tree, known: list[str], loc: Loc, notes: tuple[str, ...] = ()) -> Problem:
@@ -147,9 +146,8 @@ def unknown_key(tree: Tree, known: list[str], loc: Loc, notes: tuple[str, ...] =
     used = tree.get(*loc[:-1])
     free = [key for key in known if key not in used] if isinstance(used, dict) else known
     guess = closest(name, free) or closest(name, known)
-    hint = (
-        f"did you mean '{guess}'?" if guess else f"the keys here are {listed(known, 'and')}" if known else "remove it"
-    )
+    others = f"the keys here are {listed(known, 'and')}" if known else "remove it"
+    hint = f"did you mean '{guess}'?" if guess else others
     return tree.problem("unknown-key", f"unknown key {quoted(name)}", *loc, key=True, hint=hint, notes=notes)
 
 
@@ -176,9 +174,8 @@ def _value(code: str, tree: Tree, shapes: Shapes, loc: Loc) -> Problem:
         hint = "fill it in" if noun == "text" else "name at least one"
         return tree.problem(code, f"this {noun} must not be empty", *loc, hint=hint)
     if loc == ("evalpipe",):
-        return tree.problem(
-            code, f"expected {shapes.words}, the version of the spec format, got {tree.spell(*loc)}", *loc
-        )
+        message = f"expected {shapes.words}, the version of the spec format, got {tree.spell(*loc)}"
+        return tree.problem(code, message, *loc)
     if code == "unknown-choice" and not any(type(choice) is type(value) for choice in shapes.choices):
         code = "wrong-type"
     guess = None if tree.secret(*loc) else _hint(tree, shapes, loc)

@@ -1,50 +1,45 @@
-"""Which keys of a spec belong to which tasks."""
+"""Which keys of a spec belong to which tasks, as the marks `Only` on the fields of its models say."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args, get_origin
 
-from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from pydantic import BaseModel
+
+from evalpipe.spec.kinds import Only
+from evalpipe.spec.models import Spec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evalpipe.origin import Loc
+    from evalpipe.tasks import Task
 
-BINARY = ("binary",)
+NAMED = "<name>"
+"""Stands in a location for any of the names that a mapping has for its entries, such as those of models."""
 
-OF_SPEC: dict[Loc, tuple[str, ...]] = {
-    ("outcome", "event"): BINARY,
-    ("outcome", "levels"): CLASSES,
-    ("outcome", "unit"): NUMBERS,
-    ("threshold",): BINARY,
-    ("prevalence",): CLASSES,
-    ("prevalence", "value"): BINARY,
-    ("prevalence", "beta"): BINARY,
-    ("prevalence", "levels"): MANY,
-    ("prevalence", "dirichlet"): MANY,
-    ("costs",): CLASSES,
-    ("profit",): BINARY,
-    ("equivocal",): CLASSES,
-    ("intervals", "stratify"): CLASSES,
-    ("exposure",): ("count",),
-}
-"""The tasks of the keys that not every task has."""
 
-OF_MODEL: dict[str, tuple[str, ...]] = {
-    "probability": BINARY,
-    "score": BINARY,
-    "scale": BINARY,
-    "threshold": BINARY,
-    "equivocal": CLASSES,
-    "probabilities": MANY,
-    "scores": MANY,
-    "renormalise": MANY,
-    "loo_prediction": NUMBERS,
-    "rate": ("count",),
-}
-"""The same of the keys of a model."""
+def _marked(model: type[BaseModel], here: Loc = ()) -> Iterator[tuple[Loc, tuple[Task, ...]]]:
+    """Yield the location and the tasks of each marked key of a model, and of the models within it."""
+    for name, field in model.model_fields.items():
+        loc = (*here, name)
+        yield from ((loc, mark.tasks) for mark in field.metadata if isinstance(mark, Only))
+        inner = (*loc, NAMED) if get_origin(field.annotation) is dict else loc
+        for part in _models(field.annotation):
+            yield from _marked(part, inner)
+
+
+def _models(declared: object) -> list[type[BaseModel]]:
+    """Return the models in a declared type, such as a union or a mapping of them."""
+    if isinstance(declared, type) and issubclass(declared, BaseModel):
+        return [declared]
+    return [model for argument in get_args(declared) for model in _models(argument)]
+
+
+TASKS: dict[Loc, tuple[Task, ...]] = dict(_marked(Spec))
+"""The tasks of the keys that not every task has; a key stands after the one that holds it."""
 
 
 def applies(loc: Loc, task: str) -> bool:
-    """Tell whether a key of the spec belongs to a task."""
-    tasks = OF_MODEL.get(str(loc[2])) if len(loc) == 3 and loc[0] == "models" else OF_SPEC.get(loc)
-    return tasks is None or task in tasks
+    """Tell whether a key of the spec, in which `NAMED` stands for any name, belongs to a task."""
+    return task in TASKS.get(loc, (task,))

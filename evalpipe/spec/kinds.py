@@ -27,6 +27,8 @@ from pydantic_core import PydanticCustomError, core_schema
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
+    from evalpipe.tasks import Task
+
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 UNSEEN = (r"\x00-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff"
           r"\ufff9-\uffff")
@@ -121,6 +123,14 @@ class AnyOf:
     ) -> dict[str, Any]:
         """Write "anyOf" for "oneOf"."""
         return {"anyOf" if key == "oneOf" else key: value for key, value in handler(schema).items()}
+
+
+class Only:
+    """Marks a key that outcomes of these tasks alone have."""
+
+    def __init__(self, *tasks: Task) -> None:
+        """Name the tasks."""
+        self.tasks = tasks
 
 
 class SpecPart(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place, Problem
@@ -17,14 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.spec.text import SpecText
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A file on the way to the one being read: its real path and the name shown."""
-
-    real: str
-    shown: str
 
 
 @dataclass(slots=True)
@@ -42,17 +35,13 @@ class Layers:
     complete: bool = True
 
     def file(
-        self,
-        path: Path,
-        shown: str,
-        named_at: Place | None = None,
-        way: tuple[Step, ...] = (),
+        self, path: Path, shown: str, named_at: Place | None = None, way: Mapping[str, str] = MappingProxyType({}),
         links: tuple[str, ...] = (),
     ) -> Node | None:
         """Read a file and everything it extends; None where it cannot be read.
 
-        ``named_at`` is the place that names the file; ``way`` the files that led to it, and ``links`` the lines in
-        these, such as "base.yaml:3".
+        ``named_at`` is the place that names the file; ``way`` the files that led to it, by their real paths the names
+        shown, and ``links`` the lines in these, such as "base.yaml:3".
         """
         text = read_text(path, shown, named_at)
         if isinstance(text, Problem):
@@ -61,8 +50,7 @@ class Layers:
         if links:
             self.notes[shown] = "included from: " + " -> ".join((*links, shown))
         node = self._mapping(text)
-        step = Step(_real(path), shown)
-        return None if node is None else self.extended(node, path.parent, (*way, step), links)
+        return None if node is None else self.extended(node, path.parent, {**way, _real(path): shown}, links)
 
     def _mapping(self, text: SpecText) -> Node | None:
         """Return the mapping that a file holds; None, with a problem, where it holds none."""
@@ -70,27 +58,15 @@ class Layers:
         self.problems.extend(document.problems)
         node = document.root
         if node is None and not document.problems:
-            return self._refuse(
-                Problem(
-                    "empty-file",
-                    "the file holds no YAML",
-                    Place(text.file),
-                    "write the keys of a spec; README.md shows one, docs/spec.md has them all",
-                )
-            )
+            hint = "write the keys of a spec; README.md shows one, docs/spec.md has them all"
+            return self._refuse(Problem("empty-file", "the file holds no YAML", Place(text.file), hint))
         if node is None or node.content is UNREADABLE:
             self.complete = False
             return None
         if not isinstance(node.content, dict):
-            got = "a list" if isinstance(node.content, tuple) else kind(node.content)
-            return self._refuse(
-                Problem(
-                    "wrong-type",
-                    f"expected a mapping of keys to values, got {got}",
-                    node.place,
-                    "write 'key: value', with a space after the ':'",
-                )
-            )
+            message = f"expected a mapping of keys to values, got {kind(node.content)}"
+            hint = "write 'key: value', with a space after the ':'"
+            return self._refuse(Problem("wrong-type", message, node.place, hint))
         return node
 
     def _refuse(self, problem: Problem) -> Node | None:
@@ -99,7 +75,9 @@ class Layers:
         self.complete = False
         return None
 
-    def extended(self, node: Node, folder: Path, way: tuple[Step, ...] = (), links: tuple[str, ...] = ()) -> Node:
+    def extended(
+        self, node: Node, folder: Path, way: Mapping[str, str] = MappingProxyType({}), links: tuple[str, ...] = ()
+    ) -> Node:
         """Lay a mapping over the file that its key ``extends`` names, which is relative to ``folder``."""
         if "extends" not in node.content:
             return node
@@ -108,37 +86,28 @@ class Layers:
         base = self._base(link, folder, way, links)
         return rest if base is None else merge(base, rest)
 
-    def _base(self, link: Node, folder: Path, way: tuple[Step, ...], links: tuple[str, ...]) -> Node | None:
+    def _base(self, link: Node, folder: Path, way: Mapping[str, str], links: tuple[str, ...]) -> Node | None:
         """Return the file that the value of ``extends`` names, with all it extends itself; None where it cannot be."""
         name = link.content
         if name is UNREADABLE:
             self.complete = False
             return None
         if not isinstance(name, str) or not name:
-            got = "an empty text" if name == "" else "a list" if isinstance(name, tuple) else kind(name)
-            return self._refuse(
-                Problem(
-                    "wrong-type",
-                    f"'extends' takes the path of a file, got {got}",
-                    link.place,
-                    "name one file, relative to this one",
-                )
-            )
-        shown = _shown(way[-1].shown if way else "", name)
-        if link.environment:
-            shown = _shown(way[-1].shown if way else "", "${env}")
+            message = f"'extends' takes the path of a file, got {'an empty text' if name == '' else kind(name)}"
+            return self._refuse(Problem("wrong-type", message, link.place, "name one file, relative to this one"))
+        # What a variable of the environment holds may be a secret, so it is not shown, not even as a path.
+        shown = _shown([*way.values()][-1] if way else "", "${env}" if link.environment else name)
         real = _real(folder / name)
-        if real in [step.real for step in way]:
+        if real in way:
             return self._refuse(_cycle(real, way, shown, link.place))
         line = f"{link.place.file}:{link.place.line}" if link.place is not None else "the mapping"
         return self.file(folder / name, shown, link.place, way, (*links, line))
 
 
-def _cycle(real: str, way: tuple[Step, ...], shown: str, place: Place | None) -> Problem:
+def _cycle(real: str, way: Mapping[str, str], shown: str, place: Place | None) -> Problem:
     """Return the problem of a file that extends itself, at once or through the files of ``way``."""
-    begin = [step.real for step in way].index(real)
-    circle = " -> ".join([*(step.shown for step in way[begin:]), way[begin].shown])
-    only = len(way) - begin == 1
+    names = list(way.values())[list(way).index(real):]
+    circle, only = " -> ".join([*names, names[0]]), len(names) == 1
     message = f"{quoted(shown)} extends itself" if only else f"the files extend each other in a circle: {circle}"
     return Problem("extends-cycle", message, place, "remove this key" if only else "remove one of the 'extends' keys")
 

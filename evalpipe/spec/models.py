@@ -23,9 +23,9 @@ from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
 from evalpipe.origin import Origin
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import ColumnName, Key, Name, Short, SpecPart, Version
+from evalpipe.spec.kinds import ColumnName, Key, Name, Only, Short, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
-from evalpipe.tasks import Task
+from evalpipe.tasks import CLASSES, Task
 
 
 class Spec(SpecPart):
@@ -43,13 +43,13 @@ class Spec(SpecPart):
     """The kind of outcome: two levels, several, several in order, a number, or a count."""
     outcome: Outcome
     """The outcome's column, its event or levels, its unit."""
-    prevalence: Annotated[Prevalence, Short("value")] | None = None
+    prevalence: Annotated[Annotated[Prevalence, Short("value")] | None, Only(*CLASSES)] = None
     """The prior probability of the event where the model will be used: a number, or a mapping with its source; of more
     levels, a mapping of level to number under `levels`; `beta` or `dirichlet` where it is itself uncertain. `ppv` and
     `npv` need it, and so does every measure that is asked for at `prevalence: declared`."""
     weight: Annotated[Weight, Short("column")] | None = None
     """The column of case weights, or a mapping with their kind."""
-    exposure: Annotated[Exposure, Short("column")] | None = None
+    exposure: Annotated[Annotated[Exposure, Short("column")] | None, Only("count")] = None
     """The column that says in how much of what each count was counted, such as policy-years or patient-days, or a
     mapping with its unit. It scales the expected count: a row of twice the exposure is still one row, of which twice
     the count is expected; a row of weight two is two rows. See [Exposure](methods.md#exposure)."""
@@ -66,11 +66,11 @@ class Spec(SpecPart):
     """The datasets, by name. See [Names](#names)."""
     models: Annotated[dict[Key, Model], Field(min_length=1)]
     """The models, by name. See [Names](#names)."""
-    threshold: OfSpec = 0.5
+    threshold: Annotated[OfSpec, Only("binary")] = 0.5
     """Rows of a binary outcome with probability >= threshold are predicted as events. A number, or a rule that chooses
     it for every model that gives scores: `{maximize: j_index, on: calibration}`, `{minimize: cost, on: {folds: 10}}`,
     `{maximize: sensitivity, subject_to: {specificity: {min: 0.9}}, on: calibration}` or `{bayes: costs}`."""
-    equivocal: EquivocalZone | None = None
+    equivocal: Annotated[EquivocalZone | None, Only(*CLASSES)] = None
     """The equivocal zone, whose rows have no predicted class: how far it reaches to either side of the threshold, or a
     mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes are
     then of the other rows, the reportable ones, and a prevalence at which they are taken is that among these; models
@@ -83,9 +83,9 @@ class Spec(SpecPart):
     no_information: StrictBool = False
     """Also give the value that each measure would have if truth and prediction were independent, and the skill against
     it: the share of the way from there to the best value."""
-    costs: tuple[Cost, ...] | None = None
+    costs: Annotated[tuple[Cost, ...] | None, Only(*CLASSES)] = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
-    profit: ProfitRule | None = None
+    profit: Annotated[ProfitRule | None, Only("binary")] = None
     """What contacting rows costs and an event that is contacted brings: the profit of contacting the rows of a binary
     outcome from the highest score down, for each model that gives scores."""
     slices: tuple[SlicingRule, ...] | None = None

@@ -88,9 +88,8 @@ def _segments(text: SpecText) -> tuple[list[_Segment], int]:
     if segments[0].text == "extends":
         raise _RefusedError("'extends' cannot be set here", segments[0].place, "write it in the file")
     if len(segments) > MAX_DEPTH:
-        raise _RefusedError(
-            f"the path has more than {MAX_DEPTH} keys", segments[-1].place, "is it a value? Put '=' before it"
-        )
+        message = f"the path has more than {MAX_DEPTH} keys"
+        raise _RefusedError(message, segments[-1].place, "is it a value? Put '=' before it")
     return segments, end
 
 
@@ -102,16 +101,12 @@ def _value(text: SpecText, environment: Mapping[str, str], problems: list[Proble
     place = text.place(0)
     if document.root is None:
         if written and not document.problems:
-            raise _RefusedError(
-                "what follows '#' is a comment in YAML, so there is no value", place, "put the value in quotes"
-            )
+            message = "what follows '#' is a comment in YAML, so there is no value"
+            raise _RefusedError(message, place, "put the value in quotes")
         return Node(UNREADABLE if document.problems else None, place)
     if isinstance(document.root.content, dict | tuple) and not written.startswith(("{", "[")):
-        raise _RefusedError(
-            "YAML reads this value as a mapping or a list",
-            place,
-            "put a text in quotes, or write {key: value} or [a, b]",
-        )
+        hint = "put a text in quotes, or write {key: value} or [a, b]"
+        raise _RefusedError("YAML reads this value as a mapping or a list", place, hint)
     if re.search(r"\s#", written) and written[:1] not in "\"'{[":
         raise _RefusedError("what follows ' #' is a comment in YAML", place, "put the value in quotes")
     return document.root

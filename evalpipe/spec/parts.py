@@ -17,10 +17,12 @@ from evalpipe.spec.kinds import (
     FilePaths,
     Level,
     Number,
+    Only,
     ProbabilityColumns,
     SpecPart,
 )
 from evalpipe.spec.separated import Csv
+from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:
     AskedMethod = str
@@ -33,15 +35,15 @@ class Outcome(SpecPart):
 
     column: ColumnName
     """The column that holds the true outcome."""
-    event: Level | None = None
+    event: Annotated[Level | None, Only("binary")] = None
     """The level that counts as the event. Required of a binary outcome, never guessed. Values of the data that are the
     same number are the same level however they are stored (1, 1.0, "1.0"; true and false, in any capitals, are 1 and
     0); texts are the same when every character is. A column that holds one value in two ways, '1' and '1.0', is an
     error. This holds for `levels` and predicted levels too."""
-    levels: tuple[Level, ...] | None = None
+    levels: Annotated[tuple[Level, ...] | None, Only(*CLASSES)] = None
     """All levels of the outcome, in order; required of a multiclass and of an ordinal outcome. A value in the data that
     is not listed is an error."""
-    unit: StrictStr | None = None
+    unit: Annotated[StrictStr | None, Only(*NUMBERS)] = None
     """The unit of a regression or count outcome, shown with its values."""
 
 
@@ -99,21 +101,21 @@ class Dataset(SpecPart):
 class Model(SpecPart):
     """The columns that hold one model's predictions."""
 
-    probability: ColumnName | None = None
+    probability: Annotated[ColumnName | None, Only("binary")] = None
     """The column with the predicted probability of the event of a binary outcome."""
-    probabilities: ProbabilityColumns | None = None
+    probabilities: Annotated[ProbabilityColumns | None, Only(*MANY)] = None
     """The columns with the predicted probabilities of all levels of a multiclass or ordinal outcome: a pattern in which
     {level} stands for the level, or a mapping of level to column."""
-    scores: ProbabilityColumns | None = None
+    scores: Annotated[ProbabilityColumns | None, Only(*MANY)] = None
     """The columns with raw scores of all levels instead, as a pattern or a mapping: log odds up to a constant, which
     the softmax function turns into probabilities."""
-    renormalise: StrictBool = False
+    renormalise: Annotated[StrictBool, Only(*MANY)] = False
     """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error, unless
     rounding explains them: K probabilities of d decimals may sum to K × 0.5 × 10⁻ᵈ more or less, at most 0.05. They are
     then divided by their sum, and a warning says so."""
-    score: ColumnName | None = None
+    score: Annotated[ColumnName | None, Only("binary")] = None
     """The column with a raw score instead: any number, higher for the event."""
-    scale: Literal["logit", "margin"] | None = None
+    scale: Annotated[Literal["logit", "margin"] | None, Only("binary")] = None
     """How the score becomes a probability, by the logistic function either way: `logit` says that it is log odds,
     `margin` that it is a distance from a boundary, which is rarely calibrated. Ranks, curves and chosen thresholds are
     of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
@@ -122,10 +124,10 @@ class Model(SpecPart):
     """The column with the predicted level; the predicted number of a regression outcome; of a count, the expected count
     of the row, in its whole exposure. Without it, rows with probability >= threshold are predicted as events; of
     several levels, the most probable is predicted."""
-    rate: ColumnName | None = None
+    rate: Annotated[ColumnName | None, Only("count")] = None
     """The column with the predicted rate of a count instead, per unit of `exposure`: the expected count of a row is its
     rate times its exposure."""
-    loo_prediction: ColumnName | None = None
+    loo_prediction: Annotated[ColumnName | None, Only(*NUMBERS)] = None
     """The column with the prediction of a regression model that had not seen the row (leave-one-out)."""
     predictions: FilePaths | None = None
     """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
@@ -133,10 +135,10 @@ class Model(SpecPart):
     by position: there must be as many, and columns that both have must agree in every row, but for the model's own."""
     csv: Csv | None = None
     """How the csv and tsv files under `predictions` are written."""
-    threshold: OfModel | None = None
+    threshold: Annotated[OfModel | None, Only("binary")] = None
     """The model's own threshold; overrides the spec's. A probability, which of a score with a `scale` is compared as
     log odds (0.5 is a score of 0), or a score where the score is a rank alone; or a rule that chooses it."""
-    equivocal: EquivocalZone | None = None
+    equivocal: Annotated[EquivocalZone | None, Only(*CLASSES)] = None
     """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
     label: StrictStr | None = None
     """The name shown on the card."""
@@ -172,7 +174,7 @@ class Intervals(SpecPart):
     accelerated) and `studentised` take the bootstrap for every measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""
-    stratify: StrictBool = False
+    stratify: Annotated[StrictBool, Only(*CLASSES)] = False
     """Resample the rows of each level apart, so that every replicate has as many of each as the data."""
     resampling: Literal["multinomial", "poisson"] = "multinomial"
     """`multinomial`: every replicate draws as many observations as there are. `poisson`: each row is drawn a Poisson

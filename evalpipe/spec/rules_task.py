@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.levels import meant_level
 from evalpipe.spec.describe import Shapes
 from evalpipe.spec.explain import missing_key
-from evalpipe.spec.keys import BINARY, OF_MODEL, OF_SPEC, applies
+from evalpipe.spec.keys import NAMED, TASKS
 from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
+    from evalpipe.tasks import Task
 
+BINARY: tuple[Task, ...] = ("binary",)
 KNOWN = (*CLASSES, *NUMBERS)
 _INSTEAD = {
     ("score", MANY): "name the columns of all levels under 'scores'",
@@ -47,13 +49,14 @@ def check_task(draft: Draft) -> Iterator[Problem]:
 
 def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
     """Find keys that the task does not have."""
-    places: list[Loc] = [*OF_SPEC, *(("models", name, key) for name in draft.models for key in OF_MODEL)]
     refused: set[Loc] = set()
-    for loc in places:
-        value = draft.tree.get(*loc)
-        if not (applies(loc, task) or value is None or value is False or loc[:1] in refused):
-            refused.add(loc)
-            yield _not_for(draft, task, loc)
+    for place in (place for place, tasks in TASKS.items() if task not in tasks):
+        for name in draft.models if NAMED in place else ("",):
+            loc = tuple(name if part == NAMED else part for part in place)
+            value = draft.tree.get(*loc)
+            if not (value is None or value is False or loc[:1] in refused):
+                refused.add(loc)
+                yield _not_for(draft, task, loc)
 
 
 def _not_for(draft: Draft, task: str, loc: Loc) -> Problem:

@@ -11,7 +11,7 @@ from evalpipe.chapters.desirability.spec import file_schema
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import PREVALENCE
 from evalpipe.spec.choices import MEASURE
-from evalpipe.spec.keys import applies
+from evalpipe.spec.keys import NAMED, applies
 from evalpipe.spec.models import Spec
 from evalpipe.spec.parts import gives
 from evalpipe.tasks import MANY
@@ -75,7 +75,7 @@ def _changed(node: object, change: Callable[[Schema], Schema]) -> Any:
 
 def _with_measures(schema: Schema, measure: Schema) -> Schema:
     """Define what a measure is, which pydantic marks alone: its forms are long, and each place refers to them."""
-    marked = _changed(schema, partial(_referring, {"$comment": MEASURE}, "metric"))
+    marked: Schema = _changed(schema, partial(_referring, {"$comment": MEASURE}, "metric"))
     marked["$defs"]["metric"] = measure
     return marked
 
@@ -147,7 +147,7 @@ def resolved(spec: Spec) -> dict[str, Any]:
     """
     document = spec.model_dump(mode="json")
     for model in document["models"].values():
-        for key in [key for key in model if not applies(("models", "", key), spec.task)]:
+        for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
     idle = {

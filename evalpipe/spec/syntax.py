@@ -80,12 +80,8 @@ def explained(error: yaml.YAMLError, text: SpecText) -> Problem:
     """Turn PyYAML's error about ``text`` into a problem."""
     if isinstance(error, ReaderError):
         code = f"U+{error.character:04X}" if isinstance(error.character, int) else f"U+{ord(error.character):04X}"
-        return Problem(
-            "yaml-syntax",
-            f"the character {code} is not allowed in YAML",
-            text.place(error.position, error.position + 1),
-            "remove it",
-        )
+        place = text.place(error.position, error.position + 1)
+        return Problem("yaml-syntax", f"the character {code} is not allowed in YAML", place, "remove it")
     complaint = getattr(error, "problem", None) or "it cannot be read"
     here, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     for case in _CASES:

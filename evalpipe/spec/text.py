@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from evalpipe.errors import Place, Problem
-from evalpipe.spelling import closest
+from evalpipe.spelling import closest, printable
 
 MAX_BYTES = 1_000_000
 """The size a file of the spec may have."""
@@ -47,16 +47,10 @@ class SpecText:
         line_break = _BREAK.search(self.text, begin)
         shown = self.text[begin : line_break.start() if line_break else len(self.text)]
         last = len(shown.rstrip()) if end is None else min(end + self.skip - begin, len(shown.rstrip()))
-        # What cannot be printed, such as an escape sequence, must not reach a terminal.
-        clean = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in shown)
+        # What cannot be printed, such as an escape sequence, must not reach a terminal; a tab may.
+        clean = "\t".join(map(printable, shown.split("\t"))) if len(shown) <= MAX_EXCERPT else None
         column = start - begin
-        return Place(
-            self.file,
-            self.first_line + line,
-            column + 1,
-            max(1, last - column),
-            clean if len(clean) <= MAX_EXCERPT else None,
-        )
+        return Place(self.file, self.first_line + line, column + 1, max(1, last - column), clean)
 
 
 def read_text(path: Path, shown: str, named_at: Place | None = None) -> SpecText | Problem:
@@ -75,12 +69,8 @@ def read_text(path: Path, shown: str, named_at: Place | None = None) -> SpecText
         reason = getattr(error, "strerror", None) or str(error)
         return Problem("unreadable-file", f"cannot read {shown}: {reason}", named_at)
     if len(content) > MAX_BYTES:
-        return Problem(
-            "too-large",
-            f"the spec is larger than {MAX_BYTES:,} bytes",
-            Place(shown),
-            "is this the data? Give the YAML file, and name the data under 'datasets'",
-        )
+        hint = "is this the data? Give the YAML file, and name the data under 'datasets'"
+        return Problem("too-large", f"the spec is larger than {MAX_BYTES:,} bytes", Place(shown), hint)
     return _decoded(content, shown)
 
 
@@ -90,12 +80,8 @@ def _decoded(content: bytes, shown: str) -> SpecText | Problem:
         return SpecText(shown, content.decode("utf-8-sig").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        return Problem(
-            "not-utf8",
-            f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}",
-            Place(shown, line),
-            "save it as UTF-8",
-        )
+        message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
+        return Problem("not-utf8", message, Place(shown, line), "save it as UTF-8")
 
 
 def _sibling(path: Path) -> str:

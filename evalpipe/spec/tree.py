@@ -97,14 +97,10 @@ def without(node: Node, loc: tuple[str, ...]) -> Node:
 def kind(value: object) -> str:
     """Name the kind of a plain value."""
     names: dict[type, str] = {
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        str: "a text",
-        type(None): "nothing",
+        bool: "true or false", int: "a number", float: "a number", str: "a text", type(None): "nothing",
+        dict: "a mapping", list: "a list", tuple: "a list",
     }
-    default = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "another object"
-    return names.get(type(value), default)
+    return names.get(type(value), "another object")
 
 
 def spelled(value: object) -> str:
@@ -112,14 +108,13 @@ def spelled(value: object) -> str:
     if isinstance(value, str):
         return f"the text {quoted(value)}" if value else "an empty text"
     if isinstance(value, float) and not math.isfinite(value):
-        return (
-            ".nan (not a number)" if math.isnan(value) else ".inf (infinity)" if value > 0 else "-.inf (minus infinity)"
-        )
+        endless = ".inf (infinity)" if value > 0 else "-.inf (minus infinity)"
+        return ".nan (not a number)" if math.isnan(value) else endless
     if isinstance(value, bool | int | float):
         return quoted(value)
     if isinstance(value, Foreign):
         return str(value)
-    return {"nothing": "nothing (null)"}.get(kind(value), kind(value))
+    return "nothing (null)" if value is None else kind(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +128,15 @@ class Tree:
     def get(self, *loc: str | int) -> Any:
         """Return the value at ``loc``, None where there is none."""
         value = self.data
-        for part in loc:
-            try:
+        try:
+            for part in loc:
                 value = value[part]
-            except (KeyError, IndexError, TypeError):
-                return None
+        except (KeyError, IndexError, TypeError):
+            return None
         return value
 
     def problem(
-        self,
-        code: str,
-        message: str,
-        *loc: str | int,
-        key: bool = False,
-        hint: str | None = None,
+        self, code: str, message: str, *loc: str | int, key: bool = False, hint: str | None = None,
         notes: tuple[str, ...] = (),
     ) -> Problem:
         """Make a problem at ``loc`` (at its key, if so asked); without a place, the message names the path."""
@@ -221,12 +211,6 @@ def flatten(node: Node, path: Path | None, folders: Mapping[str, Path], newest: 
     """Turn nodes into plain values and an origin."""
     flat = _Flat()
     data = flat.visit(node, ())
-    origin = Origin(
-        path,
-        MappingProxyType(flat.values),
-        MappingProxyType(flat.keys),
-        MappingProxyType(dict(folders)),
-        frozenset(flat.environment),
-        newest,
-    )
+    origin = Origin(path, MappingProxyType(flat.values), MappingProxyType(flat.keys), MappingProxyType(dict(folders)),
+                    frozenset(flat.environment), newest)
     return Tree(data, origin, frozenset(flat.unreadable))

@@ -13,7 +13,7 @@ from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
 from evalpipe.errors import Place, Problem
-from evalpipe.spec.environment import expand
+from evalpipe.spec.environment import BadReferenceError, expand, refers
 from evalpipe.spec.scalars import TAGS, resolve, tagged
 from evalpipe.spec.syntax import explained
 from evalpipe.spec.tree import UNREADABLE, Node
@@ -95,11 +95,9 @@ def parse(text: SpecText, environment: Mapping[str, str]) -> YamlDocument:
         message = f"values are nested more than {MAX_DEPTH} deep"
         return YamlDocument(None, (Problem("too-deep", message, text.place(error.index, error.index + 1)),))
     except (ValueError, OverflowError):  # PyYAML lets them pass for an escape beyond the last character of Unicode
-        mark = loader.get_mark()
-        problem = Problem(
-            "yaml-syntax", "this escape is not a character", text.place(mark.index), "write the character itself"
-        )
-        return YamlDocument(None, (problem,))
+        place = text.place(loader.get_mark().index)
+        message, hint = "this escape is not a character", "write the character itself"
+        return YamlDocument(None, (Problem("yaml-syntax", message, place, hint),))
     if root is None:
         return YamlDocument(None)
     builder = _Builder(text, environment)
@@ -174,20 +172,15 @@ class _Builder:
         if not isinstance(node, yaml.ScalarNode):
             self._report("bad-key", "a key must be a text, not a list or a mapping", place, "put it in quotes")
         elif _is_merge(node):
-            self._report(
-                "merge-key",
-                "the merge key '<<' is not part of YAML 1.2",
-                place,
-                "put what is shared in another file and name it under 'extends'",
-            )
+            self._report("merge-key", "the merge key '<<' is not part of YAML 1.2", place,
+                         "put what is shared in another file and name it under 'extends'")
         elif node.tag not in (_PLAIN, f"{_CORE}str"):
             self._unknown_tag(node, place)
         elif node.value in content:
             first = content[node.value].key
             line = f" in line {first.line}" if first is not None else ""
-            self._report(
-                "duplicate-key", f"the key {quoted(node.value)} stands here and{line}", place, "keep one of them"
-            )
+            message = f"the key {quoted(node.value)} stands here and{line}"
+            self._report("duplicate-key", message, place, "keep one of them")
         elif not _writable(node.value):
             self._report("bad-text", "the key holds a lone surrogate, which is no character", place)
         else:
@@ -196,25 +189,24 @@ class _Builder:
 
     def _scalar(self, node: yaml.ScalarNode, place: Place) -> Node:
         """Build a scalar, its references to the environment replaced."""
-        expanded = expand(node.value, self.environment)
-        if expanded.fault is not None:
-            fault = expanded.fault
-            self._report(fault.code, fault.message, place, fault.hint)
-            return Node(UNREADABLE, place, environment=True)
-        if not _writable(expanded.text):
-            self._report("bad-text", "the text holds a lone surrogate, which is no character", place)
-            return Node(UNREADABLE, place, environment=expanded.used)
+        content: object = UNREADABLE
         try:
-            return Node(self._value(expanded.text, node.tag), place, environment=expanded.used)
+            text = expand(node.value, self.environment)
+            if _writable(text):
+                content = self._value(text, node.tag)
+            else:
+                self._report("bad-text", "the text holds a lone surrogate, which is no character", place)
+        except BadReferenceError as error:
+            code, message, hint = error.args
+            self._report(code, message, place, hint)
         except OverflowError:
             self._report("number-too-large", "this number is too large to be held", place, "put a text in quotes")
         except ValueError:
-            self._report(
-                "wrong-type", f"the tag asks for {_KINDS[node.tag.removeprefix(_CORE)]}", place, "remove the tag"
-            )
+            message = f"the tag asks for {_KINDS[node.tag.removeprefix(_CORE)]}"
+            self._report("wrong-type", message, place, "remove the tag")
         except KeyError:
             return self._unknown_tag(node, place)
-        return Node(UNREADABLE, place, environment=expanded.used)
+        return Node(content, place, environment=refers(node.value))
 
     @staticmethod
     def _value(text: str, tag: str) -> str | bool | float | None:
@@ -226,10 +218,8 @@ class _Builder:
     def _unknown_tag(self, node: yaml.Node, place: Place) -> Node:
         short = node.tag.replace(_CORE, "!!")
         fits = node.tag in TAGS or node.tag in {_CORE + name for name in ("str", "seq", "map")}
-        message = (
-            f"the tag {quoted(short)} does not fit this value" if fits else f"the tag {quoted(short)} is not allowed"
-        )
-        self._report("unknown-tag", message, place, "remove the tag")
+        fault = "does not fit this value" if fits else "is not allowed"
+        self._report("unknown-tag", f"the tag {quoted(short)} {fault}", place, "remove the tag")
         return Node(UNREADABLE, place)
 
     def _report(self, code: str, message: str, place: Place, hint: str | None = None) -> None:

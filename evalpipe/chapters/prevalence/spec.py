@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import Field, StrictFloat, StrictStr
 
-from evalpipe.spec.kinds import Probability, SpecPart
+from evalpipe.spec.kinds import Only, Probability, SpecPart
+from evalpipe.tasks import MANY
 
 Positive = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
 """A finite number above 0."""
@@ -19,14 +20,16 @@ class Prevalence(SpecPart):
     Exactly one of `value` and `beta` for a binary outcome, of `levels` and `dirichlet` for more levels.
     """
 
-    value: Probability | None = None
+    value: Annotated[Probability | None, Only("binary")] = None
     """The prior probability of the event of a binary outcome, 0 to 1."""
-    beta: Annotated[tuple[Positive, ...], Field(json_schema_extra={"minItems": 2, "maxItems": 2})] | None = None
+    beta: Annotated[
+        Annotated[tuple[Positive, ...], Field(json_schema_extra={"minItems": 2, "maxItems": 2})] | None, Only("binary")
+    ] = None
     """Instead, the two parameters a and b of a Beta distribution: what is believed of it, as if after a events and b
     non-events. Values are those at its mean, a / (a + b); limits hold its spread too."""
-    levels: Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None = None
+    levels: Annotated[Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None, Only(*MANY)] = None
     """The prior probability of each level of a multiclass or ordinal outcome; they sum to 1."""
-    dirichlet: Annotated[dict[StrictStr, Positive], Field(min_length=1)] | None = None
+    dirichlet: Annotated[Annotated[dict[StrictStr, Positive], Field(min_length=1)] | None, Only(*MANY)] = None
     """Instead, the parameter of each level in a Dirichlet distribution, as if after so many rows of each. Values are
     those at its mean, each over their sum; limits hold its spread too."""
     source: StrictStr | None = None
