@@ -76,6 +76,7 @@ def _message(text: str, columns: Mapping[str, str]) -> str:
     if begun is not None:
         argument = _argument(begun[1], columns)
         text = f"{argument}: {text[begun.end():]}" if argument else text[begun.end():]
+    # The longest first, for the name of a column may begin with that of another.
     names = "|".join(re.escape(column) for column in sorted(columns, key=len, reverse=True))
     text = re.sub(rf"(the (outcome|prediction|weight|exposure|cluster) )?column '({names}|.*?)'( of dataset 'data')?",
                   lambda match: _shown(columns.get(match[3], match[3])), text)

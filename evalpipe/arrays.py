@@ -13,19 +13,20 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
-Keys = Mapping[str, Any]
-"""Keys of a spec, or arrays by name."""
+Keys = Mapping[str, object]
+"""Keys of a spec, or arrays by name. Both are anything that a caller may give: the spec and the data refuse what they
+cannot use, in one place."""
 
 _TABLE = 2
 """The dimensions of a table."""
 
 
 def evaluate(
-    truth: Any, probability: Any = None, *, task: str = "binary", event: str | bool | float | None = None,
-    levels: Sequence[str | bool | float] | None = None, probabilities: Any = None, score: Any = None,
-    scale: str | None = None, prediction: Any = None, rate: Any = None, exposure: Any = None,
-    loo_prediction: Any = None, metrics: Sequence[str | Keys] | None = None, weight: Any = None,
-    weight_kind: str | None = None, cluster: Any = None, slices: Keys | None = None,
+    truth: object, probability: object = None, *, task: str = "binary", event: str | bool | float | None = None,
+    levels: Sequence[str | bool | float] | None = None, probabilities: object = None, score: object = None,
+    scale: str | None = None, prediction: object = None, rate: object = None, exposure: object = None,
+    loo_prediction: object = None, metrics: Sequence[str | Keys] | None = None, weight: object = None,
+    weight_kind: str | None = None, cluster: object = None, slices: Keys | None = None,
     threshold: float | Keys | None = None, equivocal: float | Keys | None = None,
     prevalence: float | Keys | None = None, costs: Sequence[Keys] | None = None, profit: Keys | None = None,
     intervals: Keys | None = None, no_information: bool = False, compare: Keys | None = None,
@@ -52,24 +53,26 @@ def evaluate(
 
 
 def _evaluated(
-    rows: Keys, predictions: Keys, keys: Keys, event: Any, levels: Any, slices: Any, scale: Any, weight_kind: Any
+    rows: Keys, predictions: Keys, keys: Keys, event: object, levels: Any, slices: Keys | None, scale: str | None,
+    weight_kind: str | None,
 ) -> Results:
     """Evaluate the columns of ``rows`` and the ``predictions`` by kind, under ``keys`` of the spec."""
     columns = _without_none(rows)
     columns |= _slices(slices, columns)
-    levels = None if levels is None else _listed(levels)
+    levels = _listed(levels)
     models, predicted = _models(predictions, levels, scale)
     if not models:
-        raise UsageError(_no_predictions(str(keys["task"])))
+        raise _no_predictions(str(keys["task"]))
     if isinstance(levels, str):
-        raise UsageError(Problem("not-a-list", "'levels' is a text, not a list of levels", hint="give levels=[…, …]"))
+        raise UsageError.of("not-a-list", "'levels' is a text, not a list of levels", hint="give levels=[…, …]")
     _refuse_idle(models, {**keys, "scale": scale, "weight_kind": weight_kind}, columns)
-    optional: dict[str, Any] = {
+    optional: dict[str, object] = {
         **keys, "threshold": _of_ranks(keys["threshold"], models), "slices": [*(slices or ())] or None,
         "weight": _without_none({"column": "weight", "kind": weight_kind}) if "weight" in columns else None,
         **{name: name for name in ("cluster", "exposure") if name in columns},
     }
     spec = {
+        # A dataset needs a path; its rows are given to the run under its name, so none is looked for.
         "evalpipe": 1, "name": "evaluation", "datasets": {"data": {"path": "memory"}}, "models": models,
         "outcome": _without_none({"column": "truth", "event": event, "levels": levels}), "report": {"formats": []},
         **_without_none(optional),
@@ -94,7 +97,7 @@ def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
         raise UsageError(*idle)
 
 
-def _run(spec: Mapping[str, Any], frame: pl.DataFrame, arguments: Mapping[str, str]) -> Results:
+def _run(spec: Mapping[str, object], frame: pl.DataFrame, arguments: Mapping[str, str]) -> Results:
     """Run the spec on the columns; errors are in the words of the arguments."""
     from evalpipe.arguments import in_arguments
     from evalpipe.run import run
@@ -105,54 +108,55 @@ def _run(spec: Mapping[str, Any], frame: pl.DataFrame, arguments: Mapping[str, s
         raise in_arguments(error, arguments) from None
 
 
-def _arguments(models: Mapping[str, Mapping[str, Any]], levels: Sequence[Any] | None) -> dict[str, str]:
+def _arguments(models: Mapping[str, Keys], levels: Sequence[object] | None) -> dict[str, str]:
     """Return the arguments by the names of the columns that hold them."""
-    alone, arguments = list(models) == ["model"], {
-        "truth": "truth", "weight": "weight", "exposure": "exposure", "cluster": "cluster"}
+    alone, arguments = list(models) == ["model"], {name: name for name in ("truth", "weight", "exposure", "cluster")}
     for name, model in models.items():
         for kind in model:
             argument = kind if alone or kind == "scale" else f"{kind}[{name!r}]"
             arguments |= dict.fromkeys((f"{name}.{kind}", _column(name, kind)), argument)
             if kind == "probabilities":
                 arguments |= {f"{_column(name, 'probability')}.{level_text(level)}": f"{argument}[:, {place}]"
-                          for place, level in enumerate(() if levels is None else levels)}
+                          for place, level in enumerate(levels or ())}
     return arguments
 
 
-def _no_predictions(task: str) -> Problem:
-    """Return the problem of a call without predictions, with the arguments that a task takes."""
+def _no_predictions(task: str) -> UsageError:
+    """Return the error of a call without predictions, with the arguments that a task takes."""
     arguments = {"binary": "probability=…, score=… or prediction=…", "regression": "prediction=…",
              "count": "prediction=…, or rate=… with exposure=…"}
     hint = f"give {arguments.get(task, 'probabilities=… or prediction=…')}"
-    return Problem("no-predictions", "there are no predictions to evaluate", hint=hint)
+    return UsageError.of("no-predictions", "there are no predictions to evaluate", hint)
 
 
-def _without_none(mapping: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(mapping: Mapping[str, object]) -> dict[str, object]:
     """Return a mapping without the keys whose value is None."""
     return {key: value for key, value in mapping.items() if value is not None}
 
 
-def _slices(slices: Any, taken: Mapping[str, Any]) -> dict[str, Any]:
+def _slices(slices: object, taken: Mapping[str, object]) -> dict[str, object]:
     """Return the columns to slice by; raises UsageError where they have no names, or one that is ``taken``."""
     if slices is None:
         return {}
     if not isinstance(slices, Mapping):
         message = f"'slices' is a value of type {type(slices).__name__}, not a mapping of names to arrays"
-        raise UsageError(Problem("not-a-mapping", message, hint="name each array: slices={'group': values}"))
+        raise UsageError.of("not-a-mapping", message, hint="name each array: slices={'group': values}")
     for name in slices:
         if not isinstance(name, str) or not name:
             message = f"slices cannot be called {name!r}: the name is no text"
-            raise UsageError(Problem("bad-name", message, hint="name each array by a text: slices={'group': values}"))
+            raise UsageError.of("bad-name", message, hint="name each array by a text: slices={'group': values}")
         if name in taken:
-            problem = Problem("taken-name", f"slices cannot be called '{name}'", hint="give the array another name")
-            raise UsageError(problem)
+            hint = "give the array another name"
+            raise UsageError.of("taken-name", f"slices cannot be called '{name}'", hint)
     return dict(slices)
 
 
-def _models(predictions: Keys, levels: Any, scale: str | None) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+def _models(
+    predictions: Keys, levels: object, scale: str | None
+) -> tuple[dict[str, dict[str, object]], dict[str, object]]:
     """Return the models as a spec has them, and the columns of their predictions, from the arrays by kind."""
-    models: dict[str, dict[str, Any]] = {}
-    columns: dict[str, Any] = {}
+    models: dict[str, dict[str, object]] = {}
+    columns: dict[str, object] = {}
     for kind, arrays in predictions.items():
         for name, values in _by_model(arrays).items():
             column = _column(name, kind)
@@ -167,7 +171,7 @@ def _models(predictions: Keys, levels: Any, scale: str | None) -> tuple[dict[str
     return models, columns
 
 
-def _of_ranks(threshold: Any, models: dict[str, dict[str, Any]]) -> Any:
+def _of_ranks(threshold: object, models: dict[str, dict[str, object]]) -> object:
     """Give a number as threshold to models of scores in their own units; return it where it is a probability."""
     if threshold is None or isinstance(threshold, Mapping):
         return threshold
@@ -179,7 +183,7 @@ def _of_ranks(threshold: Any, models: dict[str, dict[str, Any]]) -> Any:
     return None
 
 
-def _by_level(name: str, table: Any, levels: Any) -> dict[str, Any]:
+def _by_level(name: str, table: Any, levels: object) -> dict[str, object]:
     """Split the probabilities of a model [n, K] into a column for each level."""
     import numpy as np
 
@@ -188,13 +192,12 @@ def _by_level(name: str, table: Any, levels: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         values, shape = np.empty(0), "are rows of different lengths"
     if not isinstance(levels, list) or values.ndim != 2 or values.shape[1] != len(levels):
-        is_list = isinstance(levels, list)
-        wanted = f"[n, {len(levels)}]" if is_list else "[n, K] with a column for each of the levels"
+        wanted = f"[n, {len(levels)}]" if isinstance(levels, list) else "[n, K] with a column for each of the levels"
         message = f"probabilities of '{name}' {shape}, not {wanted}"
         hint = "give a column of probabilities for each of 'levels', in their order" if levels is not None else (
             "name the levels, in the order of the columns, as levels=[…]; of a binary outcome, give the probability of "
             "the event alone as probability=…")
-        raise UsageError(Problem("not-a-table", message, hint=hint))
+        raise UsageError.of("not-a-table", message, hint=hint)
     return {f"{_column(name, 'probability')}.{level_text(level)}": values[:, at] for at, level in enumerate(levels)}
 
 
@@ -205,7 +208,7 @@ def _column(model: str, kind: str) -> str:
 
 def _listed(values: Any) -> Any:
     """Return an array, column or other series of levels as a list; what is none, as it is, for the spec to refuse."""
-    if isinstance(values, str | bytes | Mapping):
+    if values is None or isinstance(values, str | bytes | Mapping):
         return values
     try:
         return [*values]
@@ -213,7 +216,7 @@ def _listed(values: Any) -> Any:
         return values
 
 
-def _by_model(predictions: Any) -> dict[str, Any]:
+def _by_model(predictions: object) -> dict[str, object]:
     """Return predictions by the name of the model; those of one without a name are of "model"."""
     if predictions is None:
         return {}
@@ -229,7 +232,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _frame(columns: Mapping[str, Any], arguments: Mapping[str, str]) -> pl.DataFrame:
+def _frame(columns: Mapping[str, object], arguments: Mapping[str, str]) -> pl.DataFrame:
     """Put the arrays into a table; ``arguments`` are what they were given as, by the names of the columns."""
     import polars as pl
 
@@ -238,7 +241,7 @@ def _frame(columns: Mapping[str, Any], arguments: Mapping[str, str]) -> pl.DataF
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{arguments.get(name, name)} {length:,}" for name, length in lengths.items())
         message = f"the arrays have different lengths: {listed}"
-        raise UsageError(Problem("lengths", message, hint="give one value a row"))
+        raise UsageError.of("lengths", message, hint="give one value a row")
     return pl.DataFrame(series)
 
 
@@ -248,6 +251,7 @@ def _series(name: str, values: Any, argument: str) -> pl.Series:
     if not isinstance(values, pl.Series) and hasattr(values, "to_numpy"):
         # A pandas column has the Arrow interface only where pyarrow is installed; its numpy form always works.
         values = values.to_numpy()
+    # Such an array holds the NaN, NA or NaT of pandas among its values; polars knows None alone as missing.
     if str(getattr(values, "dtype", "")) == "object" and values.ndim == 1:
         values = [None if _absent(value) else value for value in values]
     try:
@@ -259,7 +263,7 @@ def _series(name: str, values: Any, argument: str) -> pl.Series:
     return series
 
 
-def _absent(value: Any) -> bool:
+def _absent(value: object) -> bool:
     """Tell whether an object stands for a missing value: None, NaN, or the NA and NaT of pandas."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (
         isinstance(value, float) and value != value)  # noqa: PLR0124 - NaN alone differs from itself
@@ -276,9 +280,9 @@ def _not_a_column(argument: str, values: Any, reason: str) -> UsageError:
         shape = ()
     if len(shape) < _TABLE:
         message = f"{called} is not an array of values: {reason if shape else f'it is of type {type(values).__name__}'}"
-        return UsageError(Problem("not-a-column", message, hint="give one value a row, in an array of shape [n]"))
+        return UsageError.of("not-a-column", message, hint="give one value a row, in an array of shape [n]")
     message = f"{called} is of shape {list(shape)}, not [n]"
-    return UsageError(Problem("not-a-column", message, hint=_column_hint(kind, shape)))
+    return UsageError.of("not-a-column", message, hint=_column_hint(kind, shape))
 
 
 def _column_hint(kind: str, shape: tuple[int, ...]) -> str:

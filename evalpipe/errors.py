@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Problem:
         lines = [f"{pad}--> {place}"] if place is not None else []
         if excerpt and place is not None and place.text is not None:
             column = place.column or 1
+            # Tabs stay tabs, so that the caret stands under its character however wide they are shown.
             caret = "".join(c if c == "\t" else " " for c in place.text[: column - 1]) + "^" * max(1, place.length)
             hint = f" {self.hint}" if self.hint else ""
             lines += [f"{pad} |", f"{place.line} | {place.text}", f"{pad} | {caret}{hint}"]
@@ -59,20 +60,12 @@ class Problem:
             lines.append(f"{pad} = help: {self.hint}")
         return lines
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the problem as plain JSON values."""
-        place = self.place
-        return {
-            "severity": self.severity,
-            "code": self.code,
-            "message": self.message,
-            "file": place.file if place else None,
-            "line": place.line if place else None,
-            "column": place.column if place else None,
-            "rows": [{"row": row, "value": value} for row, value in self.rows],
-            "hint": self.hint,
-            "notes": list(self.notes),
-        }
+        where = {key: getattr(self.place, key, None) for key in ("file", "line", "column")}
+        rows = [{"row": row, "value": value} for row, value in self.rows]
+        return {"severity": self.severity, "code": self.code, "message": self.message, **where, "rows": rows,
+                "hint": self.hint, "notes": list(self.notes)}
 
 
 class EvalpipeError(Exception):
@@ -86,9 +79,9 @@ class EvalpipeError(Exception):
         super().__init__("\n\n".join(str(problem) for problem in problems))
 
     @classmethod
-    def of(cls, code: str, message: str, **details: Any) -> EvalpipeError:
-        """Make an error of a single problem; ``details`` are the other fields of `Problem`."""
-        return cls(Problem(code, message, **details))
+    def of(cls, code: str, message: str, hint: str | None = None, notes: tuple[str, ...] = ()) -> Self:
+        """Make an error of a single problem that has no place in a file."""
+        return cls(Problem(code, message, hint=hint, notes=notes))
 
 
 class UsageError(EvalpipeError):

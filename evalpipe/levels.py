@@ -40,6 +40,7 @@ def level_value(text: str) -> str:
         return truth
     if not _NUMBER.fullmatch(plain):
         return text
+    # No float: identifiers of more than 15 digits would become one number.
     number = Decimal(plain).normalize()
     return "0" if number == 0 else str(number)
 

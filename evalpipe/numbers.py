@@ -36,6 +36,7 @@ def percent(part: float, whole: float) -> str:
 
 def exact(value: float) -> str:
     """Write the shortest decimal text that reads back as the same number; huge and tiny ones with an exponent."""
+    # Decimal writes 0.00001 in full, where Python would write 1e-05.
     text = format(Decimal(repr(float(value))), "f") if 1e-6 <= abs(value) < 1e15 or value == 0 else repr(float(value))
     return (text.removesuffix(".0")).replace("-", MINUS)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.calibration import Fitted
-from evalpipe.errors import DataError, Problem, UsageError
+from evalpipe.errors import DataError, UsageError
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -49,16 +49,9 @@ def recalibrate(
         f"{model}.{level}": recalibrated[:, place] for place, level in enumerate(run.levels)}
     taken = [name for name in columns if name in frame.columns]
     if taken:
-        raise DataError(Problem(
-            "taken-name", f"the data have a column '{taken[0]}' already", hint="rename it, or leave it out"))
-    return _with(frame, columns)
-
-
-def _with(frame: pl.DataFrame, columns: dict[str, Any]) -> pl.DataFrame:
-    """Return the rows with columns added."""
-    import polars as pl
-
-    return frame.with_columns(pl.Series(name, values) for name, values in columns.items())
+        hint = "rename it, or leave it out"
+        raise DataError.of("taken-name", f"the data have a column '{taken[0]}' already", hint)
+    return frame.with_columns(**columns)
 
 
 def _frame(data: Any) -> pl.DataFrame:
@@ -69,7 +62,7 @@ def _frame(data: Any) -> pl.DataFrame:
         return data if isinstance(data, pl.DataFrame) else pl.DataFrame(data)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         message = f"the data are no table: {str(error).splitlines()[0]}"
-        raise UsageError(Problem("not-a-table", message, hint="give a path or a data frame")) from None
+        raise UsageError.of("not-a-table", message, hint="give a path or a data frame") from None
 
 
 def _read(results: Results | str | os.PathLike[str]) -> Results:
@@ -87,15 +80,15 @@ def _record(results: Results, model: str, fitted_on: str | None) -> Recalibratio
     by_name = {f"{record.model}+{record.variant}": record for record in results.recalibration}
     if not by_name:
         message = f"the run '{results.name}' fitted no recalibrator"
-        raise UsageError(Problem("no-recalibration", message, hint="add 'recalibrate' to its spec"))
+        raise UsageError.of("no-recalibration", message, hint="add 'recalibrate' to its spec")
     if model not in by_name:
         hint = f"those of the run are {', '.join(by_name)}"
-        raise UsageError(Problem("unknown-variant", f"the run has no recalibrator '{model}'", hint=hint))
+        raise UsageError.of("unknown-variant", f"the run has no recalibrator '{model}'", hint=hint)
     same = [record for record in results.recalibration if f"{record.model}+{record.variant}" == model]
     datasets = [record.fitted_on for record in same]
     if len(same) > 1 if fitted_on is None else fitted_on not in datasets:
         message = f"'{model}' was fitted on {' and on '.join(datasets)}"
-        raise UsageError(Problem("which-fit", message, hint="name one of these as the dataset it was fitted on"))
+        raise UsageError.of("which-fit", message, hint="name one of these as the dataset it was fitted on")
     return same[0] if fitted_on is None else same[datasets.index(fitted_on)]
 
 
@@ -115,6 +108,7 @@ def _plan(
     for part in (model, source):
         if isinstance(part.get("threshold"), dict):  # a rule that chose among other rows
             del part["threshold"]
+    # In memory there is no path, but a dataset of the spec has one.
     datasets = {"data": {"path": "memory" if path is None else os.fspath(path)}}
     spec = load(source | {"datasets": datasets, "models": {record.model: model}, "metrics": None})
     return plan_predictions(spec, look(sources(spec), None if frame is None else {"data": frame}))
@@ -128,7 +122,7 @@ def _fitted(record: Recalibration) -> Fitted:
         return fitted_from(record.method, record.options, record.parameters)
     except ValueError as error:
         message = f"the recalibrator '{record.model}+{record.variant}' cannot be read: {error}"
-        raise DataError(Problem("not-results", message, hint="give the results as the run wrote them")) from None
+        raise DataError.of("not-results", message, hint="give the results as the run wrote them") from None
 
 
 def write(frame: pl.DataFrame, path: Path) -> None:
@@ -143,7 +137,7 @@ def write(frame: pl.DataFrame, path: Path) -> None:
     form = format_of(path.name)
     if form is None or path.name.lower().endswith(".gz"):
         hint = "end it in .csv, .tsv, .parquet, .feather or .ndjson"
-        raise UsageError(Problem("unknown-format", f"'{path}' names no format that evalpipe writes", hint=hint))
+        raise UsageError.of("unknown-format", f"'{path}' names no format that evalpipe writes", hint=hint)
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".recalibrated-") as folder:
             fresh = Path(folder) / path.name
@@ -154,4 +148,4 @@ def write(frame: pl.DataFrame, path: Path) -> None:
             fresh.replace(path)
     except OSError as error:
         message = f"cannot write '{path}': {error.strerror or error}"
-        raise UsageError(Problem("output-file", message, hint="name a file in a folder that can be written")) from None
+        raise UsageError.of("output-file", message, hint="name a file in a folder that can be written") from None

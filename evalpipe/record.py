@@ -9,20 +9,21 @@ import os
 import platform
 import shutil
 import tempfile
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from evalpipe.errors import UsageError
 from evalpipe.formats import FORMATS
-from evalpipe.lock import Lock
+from evalpipe.lock import locked
 from evalpipe.results import Estimate
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
+    from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from evalpipe.results import Results
 
@@ -46,7 +47,7 @@ class Recorder:
         self.shown = str(out)
         self.began = datetime.now(UTC)
         self._old = self.out.parent / f".{self.out.name}.previous"
-        self._lock = lock_of(self.out)
+        self._held = ExitStack()
 
     def __enter__(self) -> Self:
         """Lock the folder and mend what a killed run left behind."""
@@ -55,48 +56,34 @@ class Recorder:
                 "output-folder", f"the output folder '{self.shown}' is the working folder or above it",
                 hint="choose a folder of its own with --out",
             )
-        try:
+        hint = "choose a folder that can be written with --out"
+        with refused(f"to the output folder '{self.shown}'", hint), ExitStack() as held:
             self.out.parent.mkdir(parents=True, exist_ok=True)
             if self.out.exists() and not self.out.is_dir():
                 raise NotADirectoryError(20, "a file is in the way")
-            self._lock.__enter__()
+            held.enter_context(locked_folder(self.out))
             self._mend()
             # Whether a folder can be made here is tried now, not after everything is computed.
             tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.try-").cleanup()
-        except OSError as error:
-            self._lock.__exit__(None, None, None)
-            raise UsageError.of(
-                "output-folder", f"cannot write to the output folder '{self.shown}': {error.strerror or error}",
-                hint="choose a folder that can be written with --out",
-            ) from None
+            self._held = held.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Give the folder back."""
-        self._lock.__exit__(kind, error, trace)
+        self._held.close()
 
     def write(self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float]) -> None:
         """Write every file, then let the new folder take the place of the old."""
-        files = {
-            **card,
-            "results.json": results.to_json().encode(),
-            "estimates.csv": estimates_csv(results).encode(),
-            "run.json": _run_json(self.began, durations).encode(),
-        }
+        texts = {"results.json": results.to_json(), "estimates.csv": estimates_csv(results),
+                 "run.json": _run_json(self.began, durations)}
         fresh = Path(tempfile.mkdtemp(dir=self.out.parent, prefix=f".{self.out.name}.new-"))
-        try:
-            for name, content in files.items():
+        hint = "free space or choose another folder with --out; the earlier output is as it was"
+        with refused(f"to the output folder '{self.shown}'", hint), ExitStack() as undone:
+            undone.callback(shutil.rmtree, fresh, ignore_errors=True)
+            for name, content in (*card.items(), *((name, text.encode()) for name, text in texts.items())):
                 (fresh / name).write_bytes(content)
             fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
             self._exchange(fresh)
-        except OSError as error:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise UsageError.of(
-                "output-folder", f"cannot write to the output folder '{self.shown}': {error.strerror or error}",
-                hint="free space or choose another folder with --out; the earlier output is as it was",
-            ) from None
 
     def _exchange(self, fresh: Path) -> None:
         """Let the new folder take the name of the old, with the files in it that are not evalpipe's."""
@@ -105,6 +92,7 @@ class Recorder:
                 if kept.name not in WRITTEN and not (fresh / kept.name).exists():
                     copy = shutil.copytree if kept.is_dir() else shutil.copy2
                     copy(kept, fresh / kept.name)
+            # A folder cannot be renamed onto one that holds files, so the old one steps aside first.
             self.out.rename(self._old)
         # A process killed here leaves no folder of this name; the next one finds the old one and takes it back.
         fresh.rename(self.out)
@@ -118,38 +106,42 @@ class Recorder:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def lock_of(folder: Path) -> Lock:
-    """Return the lock of an output folder; its file is beside the folder as long as it is held."""
-    return Lock(folder.parent / f".{folder.name}.lock")
+def locked_folder(folder: Path) -> AbstractContextManager[None]:
+    """Hold an output folder locked; the file of the lock is beside it, as the folder itself is exchanged."""
+    return locked(folder.parent / f".{folder.name}.lock")
+
+
+@contextmanager
+def refused(where: str, hint: str) -> Iterator[None]:
+    """Let an error of the file system be a UsageError that says ``where`` nothing can be written, and the way out."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError.of("output-folder", f"cannot write {where}: {error.strerror or error}", hint) from None
 
 
 def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
     """Put files into an output folder, each replaced whole; all others stay. Raises UsageError where it cannot."""
     target = Path(folder).resolve()
-    try:
-        with lock_of(target), tempfile.TemporaryDirectory(dir=target, prefix=".new-") as fresh:
-            for name, content in files.items():
-                (Path(fresh) / name).write_bytes(content)
-            for name in files:
-                (Path(fresh) / name).replace(target / name)
-    except OSError as error:
-        raise UsageError.of(
-            "output-folder", f"cannot write to '{folder}': {error.strerror or error}",
-            hint="take a copy of the folder that can be written",
-        ) from None
+    with (refused(f"to '{folder}'", "take a copy of the folder that can be written"), locked_folder(target),
+          tempfile.TemporaryDirectory(dir=target, prefix=".new-") as fresh):
+        for name, content in files.items():
+            (Path(fresh) / name).write_bytes(content)
+        for name in files:
+            (Path(fresh) / name).replace(target / name)
 
 
 def estimates_csv(results: Results) -> str:
     """Return the estimates as CSV; numbers in full precision, ``params`` and ``slice`` as JSON, empty for null."""
     out = io.StringIO()
     names = [field.alias or name for name, field in Estimate.model_fields.items()]
+    # The csv module would end lines by a carriage return too.
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
     for row in results.rows:
-        values: dict[str, Any] = row.model_dump(by_alias=True)
-        for name in ("params", "slice"):
-            values[name] = None if values[name] is None else json.dumps(values[name], ensure_ascii=False)
-        writer.writerow(values)
+        values = row.model_dump(by_alias=True)
+        writer.writerow({name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+                         for name, value in values.items()})
     return out.getvalue()
 
 
@@ -158,13 +150,9 @@ def _run_json(began: datetime, durations: Mapping[str, float]) -> str:
     ended = datetime.now(UTC)
     document = {
         "evalpipe_version": VERSION,
-        "began": began.isoformat(timespec="seconds"),
-        "ended": ended.isoformat(timespec="seconds"),
-        "seconds": round((ended - began).total_seconds(), 3),
-        "seconds_by_step": dict(durations),
-        "host": platform.node(),
-        "platform": platform.platform(),
-        "python": platform.python_version(),
+        "began": began.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"),
+        "seconds": round((ended - began).total_seconds(), 3), "seconds_by_step": dict(durations),
+        "host": platform.node(), "platform": platform.platform(), "python": platform.python_version(),
         "libraries": {name: metadata.version(name) for name in LIBRARIES},
     }
     return json.dumps(document, indent=1) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     import os
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
 
     EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
-    Source: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Spec
+    Source: TypeAlias = str | os.PathLike[str] | Mapping[str, object] | Spec
 
 STEPS = ("read the spec", "plan", "read the data", "evaluate", "results", "card", "record")
 
 
-class Progress(Protocol):
-    """Told how a run goes on."""
+class Progress:
+    """Told how a run goes on, of which it says nothing itself; those who say something override what they need."""
 
     def step(self, number: int, title: str) -> None:
         """Begin step ``number`` (1 to 7)."""
@@ -39,19 +39,6 @@ class Progress(Protocol):
 
     def advance(self, replicates: int) -> None:
         """Count replicates as done."""
-
-
-class Silence:
-    """Progress that says nothing."""
-
-    def step(self, number: int, title: str) -> None:
-        """Ignore it."""
-
-    def expect(self, replicates: int) -> None:
-        """Ignore it."""
-
-    def advance(self, replicates: int) -> None:
-        """Ignore it."""
 
 
 class _Clock:
@@ -89,12 +76,7 @@ def plan(source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.
 
     ``frames`` are datasets held in memory, by name. Raises SpecError or DataError with every fault.
     """
-    from evalpipe.data.catalog import look
-    from evalpipe.plan.resolve import plan as make_plan
-    from evalpipe.plan.sources import sources
-
-    spec = load(source, overrides)
-    return make_plan(spec, look(sources(spec), frames))
+    return _planned(load(source, overrides), frames)[0]
 
 
 def run(
@@ -107,7 +89,7 @@ def run(
     Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
     ``out`` is replaced only when everything is done.
     """
-    clock = _Clock(progress or Silence())
+    clock = _Clock(progress or Progress())
     clock(1)
     spec = load(source, overrides)
     with _recorder(out) as folder:
@@ -121,13 +103,14 @@ def run(
         results = _gathered(planned, samples, evaluation, written, earlier)
         if folder is not None:
             clock(6)
+            # Rendered before anything is written: a card that fails leaves the earlier folder whole.
             files = render(results)
             clock(7)
             folder.write(results, files | _reference(results, earlier, fail_on), clock.durations)
     return results
 
 
-def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, Any]]:
+def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, object]]:
     """Return the plan, and the spec as results hold it: the last that is known of it."""
     from evalpipe.data.catalog import look
     from evalpipe.plan.resolve import plan as make_plan
@@ -161,7 +144,8 @@ def _evaluated(planned: Plan, samples: Sequence[Sample], progress: Progress) -> 
 
 
 def _gathered(
-    planned: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, Any], earlier: EarlierRuns
+    planned: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, object],
+    earlier: EarlierRuns,
 ) -> Results:
     """Return the results, with the verdicts of the gates on them."""
     from evalpipe.chapters.gates.compute import judged

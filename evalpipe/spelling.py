@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _ALIKE = 0.6
-"""The least similarity of names (Ratcliff and Obershelp's ratio of matching characters)."""
+"""The least similarity of names (Ratcliff and Obershelp's ratio of matching characters); that of `difflib` itself."""
 
 _SHORT = 4
 """Where both are shorter than this, no level is a misspelling of another: one letter makes another word."""

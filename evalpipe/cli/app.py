@@ -124,9 +124,10 @@ def accept(folder: str) -> None:
     each value of the reference before and from now on. The exit code is 0 where it was done, 2 where DIR cannot be
     written, 3 where it holds no results of a run.
     """
-    from evalpipe.cli.running import accept_folder
+    from evalpipe.cli.gates import print_accepted
+    from evalpipe.run import accept as accept_newest
 
-    accept_folder(folder)
+    print_accepted(folder, *accept_newest(folder))
 
 
 @app.command(short_help="Recalibrate new predictions.")

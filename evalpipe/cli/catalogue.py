@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from evalpipe.intervals.declare import registry
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric
+    from evalpipe.spec.describe import Schema
 
 
 def print_schema(kind: str) -> None:
@@ -33,8 +34,9 @@ def print_metrics(name: str | None, task: str | None, form: str) -> None:
     from evalpipe.metrics import registry
 
     if name is None:
-        metrics = [describe(metric) for metric in registry if task is None or task in metric.tasks]
-        click.echo(json.dumps(metrics, indent=1, ensure_ascii=False) if form == "json" else _list(metrics))
+        metrics = [metric for metric in registry if task is None or task in metric.tasks]
+        documents = [describe(metric) for metric in metrics]
+        click.echo(json.dumps(documents, indent=1, ensure_ascii=False) if form == "json" else _list(metrics))
         return
     if name not in registry:
         close = registry.closest(name)
@@ -42,36 +44,28 @@ def print_metrics(name: str | None, task: str | None, form: str) -> None:
             "unknown-metric", f"unknown metric '{name}'",
             hint=f"did you mean '{close}'?" if close else "`evalpipe metrics` lists them all",
         )
-    metric = describe(registry[name])
-    click.echo(json.dumps(metric, indent=1, ensure_ascii=False) if form == "json" else _page(metric))
+    metric = registry[name]
+    click.echo(json.dumps(describe(metric), indent=1, ensure_ascii=False) if form == "json" else _page(metric))
 
 
-def describe(metric: Metric) -> dict[str, Any]:
+def describe(metric: Metric) -> dict[str, object]:
     """Return what people should know of a metric, as plain JSON values."""
-    properties = metric.options.model_json_schema().get("properties", {})
-    properties = {option: about for option, about in properties.items() if option not in metric.alone}
-    for option, key in metric.from_spec.items():
-        if option not in properties:
-            continue
-        properties[option]["default"] = f"the spec's {key}"
     return {
-        "name": metric.name,
-        "title": metric.title,
-        "family": FAMILIES[metric.needs],
-        "aliases": list(metric.aliases),
-        "definition": metric.definition,
-        "formula": metric.formula,
-        "needs": metric.needs,
-        "tasks": list(metric.tasks),
-        "averaged": metric.sees == "event",
+        "name": metric.name, "title": metric.title, "family": FAMILIES[metric.needs], "aliases": list(metric.aliases),
+        "definition": metric.definition, "formula": metric.formula, "needs": metric.needs,
+        "tasks": list(metric.tasks), "averaged": metric.sees == "event",
         "range": [bound if math.isfinite(bound) else None for bound in metric.range],
-        "direction": metric.direction,
-        "undefined": metric.undefined,
-        "options": properties,
-        "interval": INTERVALS[metric.interval],
-        "standard": list(metric.standard),
-        "reference": metric.ref,
+        "direction": metric.direction, "undefined": metric.undefined, "options": _options(metric),
+        "interval": INTERVALS[metric.interval], "standard": list(metric.standard), "reference": metric.ref,
     }
+
+
+def _options(metric: Metric) -> dict[str, Schema]:
+    """Return the JSON Schema of each option of a metric; its default says so where the spec gives it."""
+    properties: dict[str, Schema] = metric.options.model_json_schema().get("properties", {})
+    defaults = {option: {"default": f"the spec's {key}"} for option, key in metric.from_spec.items()}
+    return {option: {**about, **defaults.get(option, {})} for option, about in properties.items()
+            if option not in metric.alone}
 
 
 def _either(words: list[str]) -> str:
@@ -110,43 +104,35 @@ FAMILIES = {
 """The families of measures, by what they need."""
 
 
-def _list(metrics: list[dict[str, Any]]) -> str:
+def _list(metrics: list[Metric]) -> str:
     """Return the names of metrics by family, each with the first sentence of its definition."""
-    width = max(len(metric["name"]) for metric in metrics)
+    width = max(len(metric.name) for metric in metrics)
     lines: list[str] = []
     for need, family in FAMILIES.items():
-        if not any(metric["needs"] == need for metric in metrics):
-            continue
-        lines += ["", family] if lines else [family]
-        lines += [
-            f"  {metric['name']:<{width}}  {metric['definition'].split('. ')[0].rstrip('.')}"
-            for metric in metrics
-            if metric["needs"] == need
-        ]
-    return "\n".join(lines)
+        rows = [f"  {metric.name:<{width}}  {metric.definition.split('. ')[0].rstrip('.')}"
+                for metric in metrics if metric.needs == need]
+        lines += ["", family, *rows] if rows else []
+    return "\n".join(lines[1:])
 
 
-def _page(metric: dict[str, Any]) -> str:
+def _page(metric: Metric) -> str:
     """Return all that is known of a metric, a line a fact."""
-    low, high = ("unbounded" if bound is None else f"{bound:g}" for bound in metric["range"])
+    low, high = (f"{bound:g}" if math.isfinite(bound) else "unbounded" for bound in metric.range)
     better = {"maximize": "higher is better", "minimize": "lower is better", "none": "neither end is better"}
     rows = [
-        ("aliases", ", ".join(metric["aliases"]) or "none"),
-        ("formula", metric["formula"]),
-        ("tasks", ", ".join(metric["tasks"])),
-        ("needs", metric["needs"]),
-        ("range", f"{low} to {high}; {better[metric['direction']]}"),
-        ("undefined", ("when there are " if metric["undefined"].startswith("no ") else "when ") + metric["undefined"]),
-        ("interval", metric["interval"]),
-        ("reference", metric["reference"]),
+        ("aliases", ", ".join(metric.aliases) or "none"), ("formula", metric.formula),
+        ("tasks", ", ".join(metric.tasks)), ("needs", metric.needs),
+        ("range", f"{low} to {high}; {better[metric.direction]}"),
+        ("undefined", ("when there are " if metric.undefined.startswith("no ") else "when ") + metric.undefined),
+        ("interval", INTERVALS[metric.interval]), ("reference", metric.ref),
+        *((f"option {name}", _option(option)) for name, option in _options(metric).items()),
     ]
-    rows += [(f"option {name}", _option(option)) for name, option in metric["options"].items()]
     width = max(len(label) for label, _ in rows)
-    lines = [f"{metric['name']} ({metric['title']})", metric["definition"], ""]
+    lines = [f"{metric.name} ({metric.title})", metric.definition, ""]
     return "\n".join(lines + [f"{label:<{width}}  {text}" for label, text in rows])
 
 
-def _option(option: dict[str, Any]) -> str:
+def _option(option: Schema) -> str:
     """Return the values that an option takes and its default, from its JSON Schema."""
     kind = " or ".join(map(str, option["enum"])) if "enum" in option else option.get("type", "")
     words = {"exclusiveMinimum": "above", "exclusiveMaximum": "below", "minimum": "from", "maximum": "to"}

@@ -11,10 +11,10 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
+from evalpipe.run import Progress
+
 if TYPE_CHECKING:
     from types import FrameType
-
-    from evalpipe.run import Progress
 
 _seen: list[int] = []
 
@@ -43,7 +43,7 @@ def leave(code: int) -> NoReturn:
     sys.exit(code)
 
 
-class Interruptible:
+class Interruptible(Progress):
     """Progress that raises a remembered interrupt before it passes on what it is told."""
 
     def __init__(self, progress: Progress) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalpipe.errors import Problem, UsageError
+from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,4 +60,4 @@ def full(error: OSError, written: str | None = None) -> UsageError:
     notes = () if written is None else (written,)
     hint = "free space, or send the output elsewhere"
     message = f"cannot write to the standard output: {error.strerror or error}"
-    return UsageError(Problem(UNHEARD, message, hint=hint, notes=notes))
+    return UsageError.of(UNHEARD, message, hint=hint, notes=notes)

@@ -12,6 +12,7 @@ import click
 from evalpipe.cli.interrupt import Interruptible, watch
 from evalpipe.cli.output import printing
 from evalpipe.cli.progress import Bar, Lines
+from evalpipe.run import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,14 +25,15 @@ def run_spec(
     path: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, *, show_progress: bool
 ) -> bool:
     """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether gates hold."""
-    from evalpipe.run import Silence, load, run
+    from evalpipe.run import load, run
 
     watch()
-    shown = nullcontext(Silence()) if not show_progress else Bar() if sys.stderr.isatty() else Lines()
+    shown = nullcontext(Progress()) if not show_progress else Bar() if sys.stderr.isatty() else Lines()
     with shown as progress:
         spec = load(path, overrides)
         folder = Path(out) if out is not None else Path("reports") / spec.name
         results = run(spec, out=folder, progress=Interruptible(progress), fail_on=fail_on)
+    # The results are safe by now, and the error of an output that is full says so.
     with printing(f"everything was written to '{folder}'"):
         _print(results, spec, folder, form)
     return results.holds(fail_on)
@@ -63,14 +65,6 @@ def render_folder(folder: str, forms: Sequence[str]) -> None:
         click.echo(str(Path(folder) / name))
 
 
-def accept_folder(folder: str) -> None:
-    """Make the newest run in a folder the reference, and print what that changes."""
-    from evalpipe.cli.gates import print_accepted
-    from evalpipe.run import accept
-
-    print_accepted(folder, *accept(folder))
-
-
 def recalibrate_file(results: str, model: str, data: str, out: str, fitted_on: str | None) -> None:
     """Recalibrate the predictions of a file and write them beside its columns."""
     from evalpipe.recalibration import recalibrate, write
@@ -78,5 +72,3 @@ def recalibrate_file(results: str, model: str, data: str, out: str, fitted_on: s
     frame = recalibrate(results, model, data, fitted_on)
     write(frame, Path(out))
     click.echo(f"{out}: {frame.height:,} {'row' if frame.height == 1 else 'rows'}")
-
-

@@ -23,21 +23,19 @@ _NESTED = ("List", "Array", "Struct", "Binary", "Object")
 
 def columns_named(spec: Spec) -> dict[str, Loc]:
     """Return the columns that evaluated rows must have, each with the place in the spec that names it first."""
-    named: dict[str, Loc] = {spec.outcome.column: ("outcome", "column")}
-    if spec.id is not None:
-        named.setdefault(spec.id, ("id",))
-    if spec.weight is not None:
-        named.setdefault(spec.weight.column, ("weight", "column"))
-    if spec.exposure is not None:
-        named.setdefault(spec.exposure.column, ("exposure", "column"))
-    if spec.cluster is not None:
-        named.setdefault(spec.cluster, ("cluster",))
+    named: list[tuple[str | None, Loc]] = [
+        (spec.outcome.column, ("outcome", "column")), (spec.id, ("id",)),
+        (getattr(spec.weight, "column", None), ("weight", "column")),
+        (getattr(spec.exposure, "column", None), ("exposure", "column")), (spec.cluster, ("cluster",)),
+    ]
     for name, model in spec.models.items():
-        if model.predictions is None:
-            named |= {column: loc for column, loc in _model_named(spec, name).items() if column not in named}
-    for loc, sliced in slice_columns(spec):
-        named.setdefault(sliced.column, loc)
-    return named
+        named += _model_named(spec, name).items() if model.predictions is None else ()
+    named += [(sliced.column, loc) for loc, sliced in slice_columns(spec)]
+    first: dict[str, Loc] = {}
+    for column, loc in named:
+        if column is not None:
+            first.setdefault(column, loc)
+    return first
 
 
 def predictions_named(spec: Spec, model: str) -> dict[str, Loc]:

@@ -16,6 +16,7 @@ from evalpipe.tasks import MANY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.metrics import Metric
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Spec
@@ -73,7 +74,7 @@ class MetricPlan:
         lacking = "" if self.prior.shares is None else ", or no row of a level that has a prior"
         return self.metric.undefined + lacking
 
-    def under(self, shares: Any) -> MetricPlan:
+    def under(self, shares: Floats) -> MetricPlan:
         """Return it with drawn shares [..., K] of the levels in place of the declared prevalence of its options."""
         names = [name for name, key in self.metric.from_spec.items() if key == "prevalence"]
         first_share = dict.fromkeys(names, shares[..., 0])
@@ -161,6 +162,7 @@ def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
     classes = levels(spec) if spec.task in MANY else []
     declared = [_declared(spec, entry, level) for level in classes] or [_declared(spec, entry, None)]
     filled = [entry.options(**given | dict(choice.options)).model_dump() for given in declared]
+    # What the spec gives may differ by level, as priors do; it is no option of the measure as a whole.
     differ = {name for name in filled[0] if any(options[name] != filled[0][name] for options in filled)}
     params = {name: value for name, value in filled[0].items() if name not in differ}
     averages = (choice.averages or ("macro",)) if classes and entry.sees == "event" else (None,)

@@ -112,4 +112,5 @@ class Plan:
         drawn = self.banded or self.profit_drawn or any(map(self.draws, self.metrics))
         replicates = self.replicates if drawn or interval_methods[self.bins].drawn else 0
         variants = len(self.models) * (1 + len(self.recalibrate.methods))
+        # One more than the replicates: the values themselves are sums over the same rows.
         return sum(rows or 0 for rows in evaluated) * (replicates + 1) * variants

@@ -9,7 +9,6 @@ from evalpipe.spec.kinds import RULES
 from evalpipe.spelling import listed, quoted
 
 if TYPE_CHECKING:
-
     from evalpipe.origin import Loc
 
 Schema = dict[str, Any]
@@ -52,7 +51,7 @@ class Shapes:
         return {key: item for schema in self.schemas for key, item in schema.get("properties", {}).items()}
 
     @property
-    def choices(self) -> list[Any]:
+    def choices(self) -> list[object]:
         """The values that may be chosen from here."""
         constants = [schema["const"] for schema in self.schemas if "const" in schema]
         return constants + [choice for schema in self.schemas for choice in schema.get("enum", ())]
@@ -96,14 +95,11 @@ def _phrase(schema: Schema) -> str:
 
 
 def _range(noun: str, schema: Schema) -> str:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    if low is not None and high is not None:
-        return f"{noun} from {_plain(low)} to {_plain(high)}"
-    limits = [f"of {_plain(low)} or more"] if low is not None else []
-    limits += [f"above {_plain(above)}"] if above is not None else []
-    limits += [f"of {_plain(high)} or less"] if high is not None else []
-    limits += [f"below {_plain(below)}"] if below is not None else []
+    if "minimum" in schema and "maximum" in schema:
+        return f"{noun} from {_plain(schema['minimum'])} to {_plain(schema['maximum'])}"
+    words = {"minimum": "of {} or more", "exclusiveMinimum": "above {}", "maximum": "of {} or less",
+             "exclusiveMaximum": "below {}"}
+    limits = [phrase.format(_plain(schema[word])) for word, phrase in words.items() if word in schema]
     return f"{noun} {' and '.join(limits)}".strip()
 
 

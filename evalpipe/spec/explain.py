@@ -58,6 +58,7 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
         else:
             problem = explainer.one(detail["type"], loc, raw[-1] if raw else "")
         if problem is not None:
+            # A value may break each form of a union, at one place: the first error tells it.
             problems.setdefault((loc, str(raw[-1]) if detail["type"] == "missing" else ""), problem)
     return list(problems.values())
 
@@ -176,6 +177,7 @@ def _value(code: str, tree: Tree, shapes: Shapes, loc: Loc) -> Problem:
     if loc == ("evalpipe",):
         message = f"expected {shapes.words}, the version of the spec format, got {tree.spell(*loc)}"
         return tree.problem(code, message, *loc)
+    # A number among words is of another type; among them it has no misspelling to guess.
     if code == "unknown-choice" and not any(type(choice) is type(value) for choice in shapes.choices):
         code = "wrong-type"
     guess = None if tree.secret(*loc) else _hint(tree, shapes, loc)

@@ -104,6 +104,7 @@ def _value(text: SpecText, environment: Mapping[str, str], problems: list[Proble
             message = "what follows '#' is a comment in YAML, so there is no value"
             raise _RefusedError(message, place, "put the value in quotes")
         return Node(UNREADABLE if document.problems else None, place)
+    # `--set title=a: b` means a text; who wants a mapping writes its braces.
     if isinstance(document.root.content, dict | tuple) and not written.startswith(("{", "[")):
         hint = "put a text in quotes, or write {key: value} or [a, b]"
         raise _RefusedError("YAML reads this value as a mapping or a list", place, hint)

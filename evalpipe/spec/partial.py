@@ -73,10 +73,12 @@ class _Reader:
         values: dict[str, Any] = {}
         for name, field in kind.model_fields.items():
             key = field.alias or name
+            # A flag has no blank, which is neither true nor false: one that is wrong keeps its default.
             if key in gathered and not (field.annotation is bool and (*loc, key) in self.wrong):
                 values[key] = self.read(_declared(field), gathered[key], (*loc, key))
             elif field.is_required():
                 values[key] = self.blank(_form(_declared(field), "")[0], (*loc, key))
+        # Constructed, not validated: validation would refuse the blanks.
         return kind.model_construct(**values)
 
     def blank(self, kind: Any, loc: Loc) -> Any:

@@ -69,6 +69,7 @@ def _draws(draft: Draft) -> Iterator[Problem]:
     number = written if is_number(written) else intervals.replicates  # be it fewer than may be asked for
     if math.isnan(level) or intervals.method == "none":
         return
+    # Rounded, for 1 - 0.9 is a little less than 0.1, and the ceiling would ask for one replicate more.
     needed = math.ceil(round(2 * BEYOND / (1 - level), 6)) + 1
     if 1 <= number < needed:
         here = ("intervals", "replicates" if "replicates" in intervals.model_fields_set else "level")

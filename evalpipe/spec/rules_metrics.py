@@ -59,6 +59,7 @@ def check_measure(
 
 def unknown_metric(draft: Draft, named: Loc, *, key: bool = False) -> Iterator[Problem]:
     """Report the name at ``named`` (the key there, if so asked) where no metric is called so."""
+    # Read now: a metric may have been registered since this module was imported.
     names = [name for metric in registry for name in (metric.name, *metric.aliases)]
     shown = f"'{named[-1]}'" if key else draft.tree.show(*named)
     yield from refer(draft, named, names, "unknown-metric", f"unknown metric {shown}",

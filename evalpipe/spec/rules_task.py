@@ -54,6 +54,7 @@ def _foreign(draft: Draft, task: str) -> Iterator[Problem]:
         for name in draft.models if NAMED in place else ("",):
             loc = tuple(name if part == NAMED else part for part in place)
             value = draft.tree.get(*loc)
+            # null and false ask for nothing; a key that is refused is told alone, without the keys in it.
             if not (value is None or value is False or loc[:1] in refused):
                 refused.add(loc)
                 yield _not_for(draft, task, loc)
@@ -63,8 +64,6 @@ def _not_for(draft: Draft, task: str, loc: Loc) -> Problem:
     key = str(loc[-1])
     group = next(tasks for tasks in (BINARY, MANY, NUMBERS) if task in tasks)
     hint = _INSTEAD.get((key, group), "remove it")
-    if task == "binary" and loc == ("prevalence", "levels"):
-        hint = _INSTEAD["levels", BINARY]
     message = f"{with_article(task)} outcome has no '{key}'"
     return draft.tree.problem("not-for-task", message, *loc, key=True, hint=hint)
 

@@ -44,6 +44,7 @@ def json_schema() -> Schema:
     """
     written = Spec.model_json_schema()
     schema, demands = _for_files(written), _demands(written, written["$defs"])
+    # A file that extends another need not hold every key: what is required stands under `then`, for others alone.
     for part in (schema, *schema["$defs"].values()):
         for word in _DEMANDS:
             part.pop(word, None)
@@ -101,6 +102,7 @@ def _for_files(node: Any) -> Any:
         return [_for_files(item) for item in node]
     if not isinstance(node, dict):
         return node
+    # An environment variable may give any single value, but its reference is a text.
     if _is_scalar(node):
         about = {key: node[key] for key in ("title", "description", "default") if key in node}
         plain = {key: value for key, value in node.items() if key not in about}

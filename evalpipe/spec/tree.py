@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +15,7 @@ from evalpipe.origin import Loc, Origin, path_text
 from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -181,36 +182,31 @@ class Tree:
         return any(loc[:depth] in self.unreadable for depth in range(len(loc) + 1))
 
 
-@dataclass(slots=True)
-class _Flat:
-    """Gathers, from nodes, where keys and values stand, which are of the environment, and which are unreadable."""
+def _walk(node: Node, loc: Loc = ()) -> Iterator[tuple[Loc, Node]]:
+    """Yield a node and all within it, each with its location."""
+    yield loc, node
+    for key, item in _entries(node):
+        yield from _walk(item, (*loc, key))
 
-    values: dict[Loc, Place] = field(default_factory=dict)
-    keys: dict[Loc, Place] = field(default_factory=dict)
-    environment: set[Loc] = field(default_factory=set)
-    unreadable: set[Loc] = field(default_factory=set)
 
-    def visit(self, node: Node, loc: Loc) -> Any:
-        """Return the node's plain value and note its places."""
-        if node.place is not None:
-            self.values[loc] = node.place
-        if node.key is not None:
-            self.keys[loc] = node.key
-        if node.environment:
-            self.environment.add(loc)
-        if node.content is UNREADABLE:
-            self.unreadable.add(loc)
-        if isinstance(node.content, dict):
-            return {key: self.visit(item, (*loc, key)) for key, item in node.content.items()}
-        if isinstance(node.content, tuple):
-            return [self.visit(item, (*loc, index)) for index, item in enumerate(node.content)]
-        return node.content
+def _entries(node: Node) -> Iterable[tuple[str | int, Node]]:
+    """Return the nodes that a node holds, by their keys or places."""
+    content = node.content
+    return content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, tuple) else ()
+
+
+def _value(node: Node) -> Any:
+    """Return the plain value of a node."""
+    if isinstance(node.content, dict):
+        return {key: _value(item) for key, item in node.content.items()}
+    return [_value(item) for item in node.content] if isinstance(node.content, tuple) else node.content
 
 
 def flatten(node: Node, path: Path | None, folders: Mapping[str, Path], newest: str | None = None) -> Tree:
     """Turn nodes into plain values and an origin."""
-    flat = _Flat()
-    data = flat.visit(node, ())
-    origin = Origin(path, MappingProxyType(flat.values), MappingProxyType(flat.keys), MappingProxyType(dict(folders)),
-                    frozenset(flat.environment), newest)
-    return Tree(data, origin, frozenset(flat.unreadable))
+    nodes = dict(_walk(node))
+    values = {loc: item.place for loc, item in nodes.items() if item.place is not None}
+    keys = {loc: item.key for loc, item in nodes.items() if item.key is not None}
+    origin = Origin(path, MappingProxyType(values), MappingProxyType(keys), MappingProxyType(dict(folders)),
+                    frozenset(loc for loc, item in nodes.items() if item.environment), newest)
+    return Tree(_value(node), origin, frozenset(loc for loc, item in nodes.items() if item.content is UNREADABLE))

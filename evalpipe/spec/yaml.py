@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
     from evalpipe.spec.text import SpecText
 
+# Far above any spec, and far below the depth at which Python's own recursion would end in a traceback.
 MAX_DEPTH = 50
 """How deeply values may be nested."""
 
+# Ten lines of aliases of aliases can stand for billions of values, which would fill the memory.
 MAX_ALIASED = 10_000
 """How many values aliases may add."""
 
@@ -228,6 +230,7 @@ class _Builder:
     def _place(self, node: yaml.Node) -> Place:
         """Return where a node stands; of a mapping in block style, its first key."""
         first = node
+        # Bounded, for a node may be its own first item through an alias.
         for _ in range(MAX_DEPTH):
             if not isinstance(first, yaml.CollectionNode) or first.flow_style or not first.value:
                 break
