@@ -81,9 +81,7 @@ def number(value: float, least: int = 0) -> str:
     return fixed(value, max(decimals(value, None), least))
 
 
-def interval(
-    value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0
-) -> tuple[str, str]:
+def interval(value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0) -> tuple[str, str]:
     """Write a number and its interval, such as ``("0.785", "0.776 to 0.793")``.
 
     ``whole`` leaves out the decimals where all of them are zero; otherwise there are at least ``least``.
@@ -99,9 +97,7 @@ def signed(value: float, decimals: int) -> str:
     return f"+{text}" if value > 0 and text.strip("0.,") else text
 
 
-def signed_interval(
-    value: float, lower: float | None, upper: float | None, least: int = 0
-) -> tuple[str, str | None]:
+def signed_interval(value: float, lower: float | None, upper: float | None, least: int = 0) -> tuple[str, str | None]:
     """Write a difference and its interval, such as ``("+0.0123", "−0.0020 to +0.0266")``; ``least`` is as above."""
     if lower is None or upper is None:
         return signed(value, max(decimals(value, None), least)), None

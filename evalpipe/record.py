@@ -47,7 +47,7 @@ class Recorder:
         self.shown = str(out)
         self.began = datetime.now(UTC)
         self._old = self.out.parent / f".{self.out.name}.previous"
-        self._held = ExitStack()
+        self._locks = ExitStack()
 
     def __enter__(self) -> Self:
         """Lock the folder and mend what a killed run left behind."""
@@ -57,20 +57,20 @@ class Recorder:
                 hint="choose a folder of its own with --out",
             )
         hint = "choose a folder that can be written with --out"
-        with refused(f"to the output folder '{self.shown}'", hint), ExitStack() as held:
+        with refused(f"to the output folder '{self.shown}'", hint), ExitStack() as locks:
             self.out.parent.mkdir(parents=True, exist_ok=True)
             if self.out.exists() and not self.out.is_dir():
                 raise NotADirectoryError(20, "a file is in the way")
-            held.enter_context(locked_folder(self.out))
+            locks.enter_context(locked_folder(self.out))
             self._mend()
             # Whether a folder can be made here is tried now, not after everything is computed.
             tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.try-").cleanup()
-            self._held = held.pop_all()
+            self._locks = locks.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Give the folder back."""
-        self._held.close()
+        self._locks.close()
 
     def write(self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float]) -> None:
         """Write every file, then let the new folder take the place of the old."""

@@ -103,8 +103,7 @@ def run(
         results = _gathered(planned, samples, evaluation, written, earlier)
         if folder is not None:
             clock(6)
-            # Rendered before anything is written: a card that fails leaves the earlier folder whole.
-            files = render(results)
+            files = render(results)  # in memory: a card that fails leaves the earlier folder as it was
             clock(7)
             folder.write(results, files | _reference(results, earlier, fail_on), clock.durations)
     return results

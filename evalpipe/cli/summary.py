@@ -165,18 +165,14 @@ def _change_table(results: Results, rows: Sequence[Comparison], losses: Sequence
 def _difference(row: Comparison | None, least: int) -> str:
     if row is None or row.difference is None:
         return "–"
-    return f"{_with_limits(*signed_interval(row.difference, row.lower, row.upper, least))} {row.verdict}"
-
-
-def _with_limits(value: str, limits: str | None) -> str:
-    return Number(value, limits).text
+    return f"{Number(*signed_interval(row.difference, row.lower, row.upper, least)).text} {row.verdict}"
 
 
 def _written(value: float, lower: float | None, upper: float | None) -> str:
     """Write a number with its interval, where it has one."""
     if lower is None or upper is None:
         return number(value)
-    return _with_limits(*interval(value, lower, upper))
+    return Number(*interval(value, lower, upper)).text
 
 
 def _decided(results: Results, dataset: str) -> Iterator[str]:

@@ -136,9 +136,7 @@ def asked(spec: Spec) -> tuple[MetricPlan, ...]:
 
 def goal_entries(spec: Spec) -> tuple[MetricPlan | None, ...]:
     """Return the measure of each goal of desirability, None for one of a characteristic."""
-    return tuple(
-        None if goal.metric is None else next(entries(spec, goal.metric)) for goal in spec.desirability or ()
-    )
+    return tuple(None if goal.metric is None else next(entries(spec, goal.metric)) for goal in spec.desirability or ())
 
 
 def _of_zone(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[MetricChoice, ...]:

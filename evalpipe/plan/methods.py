@@ -28,7 +28,7 @@ def interval(
         "averaged": average not in (None, "none"), "weights": spec.importance,
         "weighted_even_bins": spec.importance and even,
     }
-    return choose(_kinds(entry, params), spec.intervals.method, _those(present))
+    return choose(_kinds(entry, params), spec.intervals.method, [name for name, there in present.items() if there])
 
 
 def _kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
@@ -40,12 +40,8 @@ def _kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
 
 def proportions(spec: Spec) -> tuple[str, str]:
     """Choose the method of a proportion of rows."""
-    present: dict[Obstacle, bool] = {"clusters": spec.cluster is not None, "weights": spec.importance}
-    return choose(("proportion",), spec.intervals.method, _those(present))
-
-
-def _those(present: Mapping[Obstacle, bool]) -> list[Obstacle]:
-    return [obstacle for obstacle, is_so in present.items() if is_so]
+    obstacles: list[Obstacle] = ["clusters"] if spec.cluster is not None else []
+    return choose(("proportion",), spec.intervals.method, [*obstacles, "weights"] if spec.importance else obstacles)
 
 
 def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, str]:
@@ -83,9 +79,7 @@ def _insisting(
     return (method.name, reason) if failure is None else (drawn[0][0], f"{drawn[0][1]}; {failure}")
 
 
-def _closed(
-    closed: list[tuple[IntervalMethod, str]], asked: str, obstacles: Collection[Obstacle]
-) -> tuple[str, str]:
+def _closed(closed: list[tuple[IntervalMethod, str]], asked: str, obstacles: Collection[Obstacle]) -> tuple[str, str]:
     """Choose limits in closed form where they hold, and else percentiles."""
     if not closed:
         return FALLBACK, _failure(UNLIKE_ROWS, obstacles) or "not a proportion of rows, so no binomial limits exist"

@@ -46,12 +46,10 @@ def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str
     if root is None:
         raise SpecError(*_ordered(problems, layers))
     root, refused = apply(root, overrides, layers.environment)
-    # Last, for an empty list of a file or of `--set` takes away what a base declares.
-    root = _without_empty(root)
     problems += refused
     folders = {**layers.folders, **(source.origin.folders if isinstance(source, Spec) else {})}
-    # What is written for this run alone is the newest: a key that changes nothing is an error there alone.
-    tree = flatten(root, path, folders, FILE if overrides else newest)
+    # An empty list takes away what a base declares, so these go when all is merged.
+    tree = flatten(_without_empty(root), path, folders, FILE if overrides else newest)
     draft = Draft(tree)
     reported = [*(explain(draft.error, tree, model_schema()) if draft.error else ()), *check(draft)]
     if not layers.complete:  # absent keys may well be in a file that could not be read

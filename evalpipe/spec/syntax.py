@@ -27,53 +27,39 @@ class _Fault(NamedTuple):
 
 
 _CLOSE = "end the text with the same quote"
+# The first that matches counts: what is said of a tab, or of a text after a value, stands above what is said of any.
 _CASES = (
     _Fault(r"found character '\\t'", "a tab cannot indent or begin a value", "use spaces"),
     _Fault(r"found character '(.)'", r"a value cannot begin with '\1'", _QUOTE),
-    _Fault(
-        r"mapping values are not allowed", "this ':' begins a value where none can stand",
-        "put a text that holds ': ' in quotes; else check the indentation",
-    ),
+    _Fault(r"mapping values are not allowed", "this ':' begins a value where none can stand",
+           "put a text that holds ': ' in quotes; else check the indentation"),
     _Fault(r"sequence entries", "this '-' begins a list where none can stand", "begin the list on a new line"),
-    _Fault(
-        r"expected ',' or '\]'", "this list is not closed, or a ',' is missing in it", "end it with ']'", at_start=True
-    ),
-    _Fault(
-        r"expected ',' or '\}'", "this mapping is not closed, or a ',' is missing in it", "end it with '}'",
-        at_start=True,
-    ),
+    _Fault(r"expected ',' or '\]'", "this list is not closed, or a ',' is missing in it", "end it with ']'",
+           at_start=True),
+    _Fault(r"expected ',' or '\}'", "this mapping is not closed, or a ',' is missing in it", "end it with '}'",
+           at_start=True),
     _Fault(r"unexpected (end of stream|document separator)", "this quote is not closed", _CLOSE, at_start=True),
     _Fault(r"could not find expected ':'", "a ':' is missing after this key", "write 'key: value'", at_start=True),
-    _Fault(
-        r"undefined alias '?(.*?)'?$", r"'*\1' refers to an anchor that does not exist",
-        "put a text that begins with '*' in quotes",
-    ),
+    _Fault(r"undefined alias '?(.*?)'?$", r"'*\1' refers to an anchor that does not exist",
+           "put a text that begins with '*' in quotes"),
     _Fault(r"second occurrence", "this anchor is defined already", "give each anchor its own name"),
-    _Fault(
-        r"another document", "a second document begins here; a spec is one document", "remove this line",
-        code="many-documents",
-    ),
-    _Fault(
-        r"unknown escape character '(.*)'", r"'\\\1' is not an escape in double quotes",
-        r"use single quotes, or write '\\'",
-    ),
-    _Fault(
-        r"expected alphabetic or numeric", "a value that begins with '*', '&' or '%' has a meaning of its own", _QUOTE
-    ),
-    _Fault(
-        r"expected <block end>, but found '<scalar>'", "this text follows a value that has ended",
-        "put the whole value in double quotes",
-    ),
-    _Fault(
-        r"expected <block end>", "this line does not fit the indentation of the lines above it", "align it with them"
-    ),
+    _Fault(r"another document", "a second document begins here; a spec is one document", "remove this line",
+           code="many-documents"),
+    _Fault(r"unknown escape character '(.*)'", r"'\\\1' is not an escape in double quotes",
+           r"use single quotes, or write '\\'"),
+    _Fault(r"expected alphabetic or numeric", "a value that begins with '*', '&' or '%' has a meaning of its own",
+           _QUOTE),
+    _Fault(r"expected <block end>, but found '<scalar>'", "this text follows a value that has ended",
+           "put the whole value in double quotes"),
+    _Fault(r"expected <block end>", "this line does not fit the indentation of the lines above it",
+           "align it with them"),
     _Fault(r"expected '<document start>'", "this is outside the mapping above it", "write every line as 'key: value'"),
     _Fault(r"expected the node content", "a value is missing before this character", "put a text in quotes"),
     _Fault(r"chomping or indentation", "'|' and '>' begin a block of text on the lines below", _QUOTE),
     _Fault(r"expected (URI|' '|'>')|tag handle", "'!' begins a tag here", _QUOTE),
     _Fault(r"expected a digit", "'%' begins a directive here", "put a text that begins with '%' in quotes"),
     _Fault(r"incompatible YAML document", "this version of YAML is not known", "remove the line"),
-)  # fmt: skip
+)
 
 
 def explained(error: yaml.YAMLError, text: SpecText) -> Problem:
