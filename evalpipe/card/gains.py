@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe import constants, numbers
 from evalpipe.card import wording
 from evalpipe.card.page import Column, Heading, Row, Table, Text
+from evalpipe.card.tables import curves_of, labels
 from evalpipe.results.curves.calibration import GainTable
 
 if TYPE_CHECKING:
@@ -34,9 +35,7 @@ COLUMNS: tuple[tuple[str, Callable[[float], str]], ...] = (
 
 def gain_blocks(results: Results, dataset: str) -> Iterator[Block]:
     """Write the gain tables of a dataset, one for each model that has one; nothing where there are none."""
-    labels = {model.name: model.label for model in results.models}
-    curves = [curve for curve in results.curves if isinstance(curve, GainTable) and (
-        curve.dataset, curve.slice, curve.variant) == (dataset, None, "original")]
+    curves = [curve for curve in curves_of(results, dataset, GainTable) if curve.variant == "original"]
     if not curves:
         return
     yield Heading(f"Gain {'table' if len(curves) == 1 else 'tables'}")
@@ -46,7 +45,7 @@ def gain_blocks(results: Results, dataset: str) -> Iterator[Block]:
         "a perfect order finds all events first. Lift is against random order. Separation is the share of events found "
         "so far less the share of non-events; its largest is close to the K-S statistic.", "lead")
     for curve in curves:
-        yield _table(curve, labels[curve.model])
+        yield _table(curve, labels(results)[curve.model])
 
 
 def _table(curve: GainTable, label: str) -> Table:

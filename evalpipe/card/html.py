@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.card.locate import templates, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from evalpipe.card.figures.canvas import Drawing
     from evalpipe.card.page import Figures, Formula
@@ -51,50 +52,51 @@ def _environment() -> Environment:
     )
 
 
-def _writer(environment: Environment) -> Callable[[Any], Any]:
+def _writer(environment: Environment) -> Callable[[object], Markup]:
     """Return what writes a piece, a block or a tuple of them, each by the macro of its kind; strings are escaped."""
     from markupsafe import Markup, escape
 
-    def write(part: Any) -> Any:
+    def write(part: object) -> Markup:
         if isinstance(part, str):
             return escape(part)
         if isinstance(part, tuple):
             return Markup().join(map(write, part))
-        return getattr(environment.get_template("blocks.html").module, part.kind)(part)
+        written: Markup = getattr(environment.get_template("blocks.html").module, type(part).__name__)(part)
+        return written
 
     return write
 
 
-def _css() -> dict[str, Any]:
+def _css() -> dict[str, Markup]:
     from markupsafe import Markup
 
-    sheets = {"screen": _faces(FACES) + text("card.css"), "phone": text("phone.css"), "print": text("print.css")}
+    sheets = {"screen": _faces() + text("card.css"), "phone": text("phone.css"), "print": text("print.css")}
     return {name: Markup(sheet) for name, sheet in sheets.items()}  # noqa: S704 - our own files
 
 
-def _faces(faces: Iterable[tuple[str, int, str]]) -> str:
+def _faces() -> str:
     rules = []
-    for family, weight, name in faces:
+    for family, weight, name in FACES:
         data = base64.b64encode((templates() / "fonts" / name).read_bytes()).decode("ascii")
         source = f"url(data:font/woff2;base64,{data}) format('woff2')"
         rules.append(f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n")
     return "".join(rules)
 
 
-def _drawer() -> Callable[[Figures], list[tuple[int, Drawing, Any]]]:
+def _drawer() -> Callable[[Figures], list[tuple[int, Drawing, Markup]]]:
     """Return what draws figures as the page is written, numbered through the card, each with its SVG."""
     from markupsafe import Markup
 
     numbers = count(1)
 
-    def draw(figures: Figures) -> list[tuple[int, Drawing, Any]]:
+    def draw(figures: Figures) -> list[tuple[int, Drawing, Markup]]:
         # Names are escaped by the makers of the SVG, which is the only markup let through.
         return [(next(numbers), drawing, Markup(drawing.svg)) for drawing in figures.draw()]  # noqa: S704
 
     return draw
 
 
-def _set_formula(formula: Formula) -> Any:
+def _set_formula(formula: Formula) -> Markup | None:
     """Set a formula; None where only its LaTeX can be shown."""
     from markupsafe import Markup
 

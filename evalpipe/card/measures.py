@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import Aside, Column, Line, Number, Row, Table
-from evalpipe.card.tables import MODELS_ABREAST, abreast, is_whole, key_measures, overall, with_limits
+from evalpipe.card.tables import MODELS_ABREAST, abreast, key_measures, overall, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ def _of_models(metric: MetricSummary, by_model: Mapping[str, Estimate], models: 
     names = [model.name for model in models]
     estimates = tuple(by_model[name] for name in names if name in by_model)
     anyone = next(iter(by_model.values()))
-    cells = abreast(by_model, names, whole=is_whole(metric))
+    cells = abreast(by_model, names, whole=metric.is_whole)
     return MeasureRow(metric, anyone.params, anyone.average, estimates, cells)
 
 

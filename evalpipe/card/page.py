@@ -2,7 +2,7 @@
 
 How a section is written. The ``card.py`` of a chapter has a function ``sections(results) -> Iterator[Section]``, which
 yields nothing where the results hold nothing for it. Contents, order and figure numbers follow from the order of the
-chapters, the HTML from `templates/blocks.html`, which has one macro for each block of this module. So a
+chapters, the HTML from `templates/blocks.html`, which has a macro of the name of each class below. So a
 section is written in words and numbers alone::
 
     def sections(results: Results) -> Iterator[Section]:
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,7 +39,6 @@ class Number:
     table.
     """
 
-    kind: ClassVar[str] = "number"
     value: str
     interval: str | None = None
     note: str | None = None
@@ -56,7 +55,6 @@ class Number:
 class Aside:
     """Words beside others, in a style of their own such as "options" or "definition"; a space stands before them."""
 
-    kind: ClassVar[str] = "aside"
     text: Cell
     style: str = ""
 
@@ -65,7 +63,6 @@ class Aside:
 class Line:
     """Words on a further line of their own."""
 
-    kind: ClassVar[str] = "line_break"
     text: str
     style: str = ""
 
@@ -74,7 +71,6 @@ class Line:
 class Strong:
     """Words that stand out."""
 
-    kind: ClassVar[str] = "strong"
     text: str
 
 
@@ -82,7 +78,6 @@ class Strong:
 class Code:
     """A name or a text of the machine; ``title`` is the whole of one that is shortened."""
 
-    kind: ClassVar[str] = "code"
     text: str
     title: str = ""
     style: str = ""
@@ -92,7 +87,6 @@ class Code:
 class Cite:
     """A reference to the literature."""
 
-    kind: ClassVar[str] = "cite"
     text: str
 
 
@@ -100,7 +94,6 @@ class Cite:
 class Link:
     """A link to a section or a heading of the card, by its anchor."""
 
-    kind: ClassVar[str] = "link"
     text: str
     anchor: str
 
@@ -109,7 +102,6 @@ class Link:
 class Verdict:
     """A word with the sign that stands before it, coloured by its style."""
 
-    kind: ClassVar[str] = "verdict"
     text: str
     sign: str
     style: str = ""
@@ -119,7 +111,6 @@ class Verdict:
 class Styled:
     """A cell in a style of its own."""
 
-    kind: ClassVar[str] = "styled_cell"
     text: Cell
     style: str
 
@@ -201,7 +192,6 @@ class Table:
     the file ``rest`` is pointed to. ``remarks`` are those that letters in the cells point to.
     """
 
-    kind: ClassVar[str] = "table"
     caption: Cell
     columns: tuple[Column, ...]
     rows: tuple[Row | Group, ...]
@@ -282,7 +272,6 @@ def _style(column: Column) -> str:
 class Text:
     """A paragraph."""
 
-    kind: ClassVar[str] = "paragraph"
     text: Cell
     style: str = ""
 
@@ -291,7 +280,6 @@ class Text:
 class Heading:
     """A heading within a section, with the anchor that links go to."""
 
-    kind: ClassVar[str] = "heading"
     text: Cell
     level: Literal[3, 4] = 3
     anchor: str = ""
@@ -301,7 +289,6 @@ class Heading:
 class Facts:
     """Terms and what they are: "facts" beside each other, "rules" one below the other."""
 
-    kind: ClassVar[str] = "facts"
     entries: tuple[tuple[str, Cell], ...]
     style: Literal["facts", "rules"] = "facts"
 
@@ -310,7 +297,6 @@ class Facts:
 class Bullets:
     """A list."""
 
-    kind: ClassVar[str] = "bullets"
     items: tuple[Cell, ...]
     style: str = ""
 
@@ -319,7 +305,6 @@ class Bullets:
 class Preformatted:
     """A command or a file, letter by letter."""
 
-    kind: ClassVar[str] = "preformatted"
     text: str
     style: Literal["command", "spec"] = "command"
 
@@ -328,7 +313,6 @@ class Preformatted:
 class Formula:
     """A formula in LaTeX; set as a drawing where that is possible. ``key`` keeps the ids of drawings apart."""
 
-    kind: ClassVar[str] = "formula"
     key: str
     latex: str
 
@@ -340,7 +324,6 @@ class Figures:
     Figures are heavy: ``draw`` imports what draws them.
     """
 
-    kind: ClassVar[str] = "figures"
     draw: Callable[[], Iterable[Drawing]]
     above: tuple[Block, ...] = ()
     instead: tuple[Block, ...] = ()
@@ -350,7 +333,6 @@ class Figures:
 class BlockGroup:
     """Blocks that belong together, laid out by their style; a ``label`` makes them a note of that name."""
 
-    kind: ClassVar[str] = "box"
     blocks: tuple[Block, ...]
     style: str
     label: str = ""
@@ -363,7 +345,6 @@ Block = Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figu
 class Section:
     """A section of the card, with its entry in the contents."""
 
-    kind: ClassVar[str] = "section"
     anchor: str
     title: Cell
     blocks: tuple[Block, ...]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.page import Column, Heading, Row, Table, Text
-from evalpipe.card.tables import MODELS_ABREAST
+from evalpipe.card.tables import MODELS_ABREAST, curves_of
 from evalpipe.results.curves.residuals import ResidualQuantiles
 
 if TYPE_CHECKING:
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
     """Write the quantiles of a dataset's residuals, at most `MODELS_ABREAST` models in a table; nothing without any."""
-    curves = {
-        curve.model: curve for curve in results.curves
-        if isinstance(curve, ResidualQuantiles) and (
-            curve.dataset, curve.slice, curve.variant) == (dataset, None, "original")
-    }
+    curves = {c.model: c for c in curves_of(results, dataset, ResidualQuantiles) if c.variant == "original"}
     models = [model for model in results.models if model.name in curves]
     if not models:
         return

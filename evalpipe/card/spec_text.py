@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def spec_text(spec: Mapping[str, Any]) -> str:
+def spec_text(spec: Mapping[str, object]) -> str:
     """Write the spec as YAML, keys in their order, without those that have no value.
 
     A text that begins like a number is quoted: ``1e3`` is a text to PyYAML, but a number to YAML 1.2. So is one with
@@ -28,7 +28,7 @@ def spec_text(spec: Mapping[str, Any]) -> str:
     return yaml.dump(_without_absent(spec), Dumper=Writer, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _without_absent(value: Any) -> Any:
+def _without_absent(value: object) -> object:
     if isinstance(value, dict):
         return {key: _without_absent(item) for key, item in value.items() if item is not None and item != {}}
     return [_without_absent(item) for item in value] if isinstance(value, list) else value

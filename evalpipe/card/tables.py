@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
 from evalpipe.card import wording
@@ -11,7 +11,9 @@ from evalpipe.card.page import Group, Number, Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.results import Comparison, DatasetSummary, Disparity, Estimate, MetricSummary, Results, WorstSlice
+    from evalpipe.results import Comparison, Curve, DatasetSummary, Disparity, Estimate, Results, WorstSlice
+
+C = TypeVar("C", bound="Curve")
 
 MOST_ROWS = 60
 """Rows of the tables that grow with slices times measures; beyond, nobody reads them on a card."""
@@ -82,6 +84,13 @@ def overall(results: Results, dataset: str) -> list[Estimate]:
     return [e for e in results.rows if e.dataset == dataset and e.slice is None and e.variant == "original"]
 
 
+def curves_of(results: Results, dataset: str, kind: type[C], name: str | None = None) -> Iterator[C]:
+    """Yield the curves of a kind on all rows of a dataset, of every variant and class; by ``name`` where of several."""
+    for curve in results.curves:
+        if isinstance(curve, kind) and (curve.dataset, curve.slice) == (dataset, None) and name in (None, curve.curve):
+            yield curve
+
+
 def estimate_of(results: Results, row: Comparison) -> Estimate:
     """Return the estimate that a row of another table is about."""
     return next(e for e in results.rows if _about(e) == _about(row))
@@ -108,7 +117,3 @@ def key_measures(results: Results) -> tuple[str, ...]:
     known = [metric.name for metric in results.metrics]
     return tuple(name for name in wording.KEY_MEASURES if name in known) or tuple(known[:6])
 
-
-def is_whole(metric: MetricSummary) -> bool:
-    """Tell whether a metric may be a number of rows, which is shown without decimals."""
-    return metric.is_whole

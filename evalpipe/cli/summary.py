@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Number
-from evalpipe.card.tables import MODELS_ABREAST, abreast, is_whole, overall
+from evalpipe.card.tables import MODELS_ABREAST, abreast, overall
 from evalpipe.card.wording import level, measure
 from evalpipe.numbers import count, interval, most_decimals, number, percent, signed_interval
 
@@ -105,7 +105,7 @@ def _values(results: Results, dataset: str, models: Sequence[ModelSummary]) -> T
     table.add_column("measure")
     for model in models:
         table.add_column(Text(model.label), justify="right")
-    names, whole = measure_names(results), {metric.name for metric in results.metrics if is_whole(metric)}
+    names, whole = measure_names(results), {metric.name for metric in results.metrics if metric.is_whole}
     estimates: dict[Key, dict[str, Estimate]] = {}
     for row in rows:
         estimates.setdefault(_key(row), {})[row.model] = row

@@ -18,10 +18,7 @@ import numpy as np
 from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.averages import values
 from evalpipe.engine.coarse import coarsened
-from evalpipe.engine.curves.bands import curve_heights
-from evalpipe.engine.curves.bins import STRATEGIES, bin_edges, event_rates
-from evalpipe.engine.curves.calibration import isotonic_heights, isotonic_places, window_rates
-from evalpipe.engine.curves.decision import net_benefits
+from evalpipe.engine.curves.declare import drawn_heights
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import Subset, subsets
 from evalpipe.intervals.bootstrap import FOLDS
@@ -35,6 +32,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
+    from evalpipe.engine.curves.declare import Heights
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
@@ -80,9 +78,7 @@ class _Task:
     design: Design
     views: Mapping[tuple[str, int], View]
     wanted: Sequence[int]
-    edges: Mapping[tuple[str, str], Floats]
-    banded: tuple[str, ...]
-    places: Mapping[str, Floats]
+    heights: Mapping[str, Mapping[str, tuple[Heights, Floats]]]
     apart: Mapping[int, int]
     campaign: Campaign | None
 
@@ -143,16 +139,8 @@ class _Task:
 
     def _curves(self, model: str, summary: Summary) -> Iterator[tuple[str, Floats]]:
         """Yield the heights of the curves that have limits from replicates."""
-        for (name, how), edges in self.edges.items():
-            if name == model:
-                yield f"calibration_{how}", event_rates(summary, edges)
-        if (model, STRATEGIES[0]) in self.edges:
-            yield "calibration_window", window_rates(summary)
-        if model in self.places:
-            yield "calibration_isotonic", isotonic_heights(summary, self.places[model])
-            yield "net_benefit", net_benefits(summary)
-        if model in self.banded:
-            yield from curve_heights(summary).items()
+        for name, (heights, places) in self.heights[model].items():
+            yield name, heights.at(summary, places)
         if self.campaign is not None and self.sample.models[model].score is not None:
             yield "profit", self.campaign.profits(summary)
 
@@ -278,24 +266,20 @@ def _task(
     """Put together what is drawn; None where nothing is."""
     wanted = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
     scored = [] if sample.task != "binary" else [n for n, m in sample.models.items() if m.score is not None]
-    banded = tuple(scored if plan.banded else ())
-    probable = [n for n in banded if sample.models[n].probability is not None]
-    binned = [n for n in probable if registry[plan.bins].drawn]
+    heights = {n: drawn_heights(plan, summaries[n, 0]) if n in scored else {} for n in sample.models}
     campaign = Campaign.of(plan, sample) if plan.profit_drawn and scored else None
-    if not wanted and not banded and not binned and campaign is None:
+    if not wanted and not any(heights.values()) and campaign is None:
         return None
-    edges = {(n, how): bin_edges(summaries[n, 0].rows, how, sample.weight) for n in binned for how in STRATEGIES}
     drawn = coarsened(plan, sample) or sample
     how = design(plan, drawn)
     divided = divide(plan, drawn)
     views = {
-        (name, k): _view(plan, drawn, how, name, divided[k], [e for (m, _), e in edges.items() if m == name])
+        (name, k): _view(plan, drawn, how, name, divided[k], [at for kind, at in heights[name].values() if kind.binned])
         for name, k in summaries
     }
     slices = {k: subset for k, subset in enumerate(divided) if subset.slice is not None}
     apart = {k: subset.slicing for k, subset in slices.items() if subset.slicing is not None}
-    places = {n: isotonic_places(summaries[n, 0]) for n in probable}
-    return _Task(plan, drawn, how, views, wanted, edges, banded, places, apart, campaign)
+    return _Task(plan, drawn, how, views, wanted, heights, apart, campaign)
 
 
 def _view(plan: Plan, sample: Sample, design: Design, name: str, subset: Subset, edges: Sequence[Floats]) -> View:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -37,48 +37,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "Applied",
-    "BestProfit",
-    "Comparison",
-    "Confusion",
-    "Constraint",
-    "CostReference",
-    "Curve",
-    "DatasetSummary",
-    "Desirability",
-    "Disparity",
-    "Estimate",
-    "FailOn",
-    "Gate",
-    "Individual",
-    "InputFile",
-    "LevelCount",
-    "Matched",
-    "Method",
-    "MetricSummary",
-    "ModelSummary",
-    "NamedCost",
-    "ObservedShare",
-    "Overall",
-    "PredictiveLine",
-    "Prior",
-    "Profit",
-    "RateDifference",
-    "Recalibration",
-    "Record",
-    "Results",
-    "Scalar",
-    "Slice",
-    "SliceDifference",
-    "SliceSummary",
-    "Status",
-    "Threshold",
-    "Verdict",
-    "Warned",
-    "WorstSlice",
-    "Zone",
-    "holds",
-    "worst",
+    "Applied", "BestProfit", "Comparison", "Confusion", "Constraint", "CostReference", "Curve", "DatasetSummary",
+    "Desirability", "Disparity", "Estimate", "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched",
+    "Method", "MetricSummary", "ModelSummary", "NamedCost", "ObservedShare", "Overall", "PredictiveLine", "Prior",
+    "Profit", "RateDifference", "Recalibration", "Record", "Results", "Scalar", "Slice", "SliceDifference",
+    "SliceSummary", "Status", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds", "worst",
 ]
 
 
@@ -90,8 +53,8 @@ class Results(Document):
 
         Each row of a table is one line, so that two files can be compared line by line.
         """
-        document = _null_for_nan(self.model_dump(mode="python", by_alias=True))
-        return "{\n" + ",\n".join(f"{_dump(key)}: {_lines(value)}" for key, value in document.items()) + "\n}\n"
+        document = self.model_dump(by_alias=True).items()
+        return "{\n" + ",\n".join(f"{_dump(key)}: {_lines(_null_for_nan(value))}" for key, value in document) + "\n}\n"
 
     @classmethod
     def from_json(cls, text: str, source: str = "results.json") -> Results:
@@ -102,7 +65,7 @@ class Results(Document):
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the document"
             raise _not_results(source, where, first["msg"].lower()) from None
-        endless = _endless(results.model_dump(mode="python", by_alias=True))
+        endless = _endless(results.model_dump(by_alias=True))
         if endless is not None:
             raise _not_results(source, endless, "the number is too large, or not a number")
         return results
@@ -152,11 +115,11 @@ class Results(Document):
         return self.frame("estimates")
 
 
-def _dump(value: Any) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _lines(value: Any) -> str:
+def _lines(value: object) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n  " + ",\n  ".join(map(_dump, value)) + "\n]"
     return _dump(value)
@@ -168,7 +131,7 @@ def _not_results(source: str, where: str, reason: str) -> DataError:
     return DataError(Problem("not-results", message, hint=hint))
 
 
-def _endless(value: Any, where: str = "") -> str | None:
+def _endless(value: object, where: str = "") -> str | None:
     """Return the place of the first number that is infinite or NaN, which JSON cannot say; None without any."""
     if isinstance(value, float):
         return None if math.isfinite(value) else where
@@ -177,7 +140,7 @@ def _endless(value: Any, where: str = "") -> str | None:
     return next((place for place in inner if place is not None), None)
 
 
-def _null_for_nan(value: Any) -> Any:
+def _null_for_nan(value: object) -> object:
     """Replace every float that JSON cannot hold by null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None

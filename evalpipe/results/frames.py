@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import types
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,9 +22,9 @@ def frame_of(results: Document, table: str) -> pl.DataFrame:
     return _frame(*known[table])
 
 
-def tables(results: Document) -> dict[str, tuple[type[Record], list[Any]]]:
+def tables(results: Document) -> dict[str, tuple[type[Record], list[Record]]]:
     """Return the tables by name: the record that a row is, and the rows."""
-    rows_of: dict[str, tuple[type[Record], list[Any]]] = {}
+    rows_of: dict[str, tuple[type[Record], list[Record]]] = {}
     parts = [("", results), ("desirability.", results.desirability)]
     for prefix, whole in parts:
         for name, field in type(whole).model_fields.items():
@@ -34,7 +34,7 @@ def tables(results: Document) -> dict[str, tuple[type[Record], list[Any]]]:
     return rows_of
 
 
-def _row_of(annotation: Any) -> type[Record] | None:
+def _row_of(annotation: object) -> type[Record] | None:
     """Return the record that a list or tuple holds, the common one of several; None of anything else."""
     from evalpipe.records import Record as Base
 
@@ -45,19 +45,19 @@ def _row_of(annotation: Any) -> type[Record] | None:
     return next(base for base in records[0].__mro__ if all(issubclass(record, base) for record in records))
 
 
-def _alternatives(annotation: Any) -> tuple[Any, ...]:
+def _alternatives(annotation: object) -> tuple[object, ...]:
     """Return the types that one of several may have, such as the record of each curve; of one type, that."""
     if typing.get_origin(annotation) is not typing.Annotated:
         return (annotation,)
     return typing.get_args(typing.get_args(annotation)[0])
 
 
-def _frame(row: type[Record], rows: list[Any]) -> pl.DataFrame:
+def _frame(row: type[Record], rows: list[Record]) -> pl.DataFrame:
     """Return rows with a type for each column that does not hang on what stands in it."""
     import polars as pl
 
     fields = {field.alias or name: field for name, field in row.model_fields.items()}
-    plain = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+    plain: dict[object, type[pl.DataType]] = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
     kinds = {name: plain.get(_kind(field.annotation)) for name, field in fields.items()}
     dumped = (record.model_dump(by_alias=True) for record in rows)
     written = [{name: value if kinds[name] is not None or value is None else _text(value)
@@ -65,7 +65,7 @@ def _frame(row: type[Record], rows: list[Any]) -> pl.DataFrame:
     return pl.DataFrame(written, schema={name: kind or pl.String() for name, kind in kinds.items()}, strict=False)
 
 
-def _kind(annotation: Any) -> Any:
+def _kind(annotation: object) -> object:
     """Return the one plain type of a field, or None where it is another or one of several."""
     if typing.get_origin(annotation) is typing.Literal:
         return str

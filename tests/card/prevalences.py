@@ -30,7 +30,7 @@ def predictive(dataset: str, model: str, tp: float, fn: float, fp: float, tn: fl
     limits = {f"{name}_{end}": found[name] * times for name in found for end, times in (("lower", 0.9), ("upper", 1))}
     points = {"prevalence": grid, **found, **limits}
     columns = {name: listed(values) for name, values in points.items()}
-    return PredictiveValues(dataset=dataset, model=model, points=columns, notes=notes)
+    return PredictiveValues(curve="predictive_values", dataset=dataset, model=model, points=columns, notes=notes)
 
 
 def prior() -> Prior:

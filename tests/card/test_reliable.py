@@ -26,7 +26,8 @@ def holding(results: Results, *curves: Curve) -> Results:
 
 
 def of(name: str, points: dict[str, Any], **notes: Any) -> Curve:
-    return CURVES[f"calibration_{name}"](dataset="validation", model="model_0", points=points, notes=notes)
+    curve = f"calibration_{name}"
+    return CURVES[curve](curve=curve, dataset="validation", model="model_0", points=points, notes=notes)
 
 
 WINDOW = {

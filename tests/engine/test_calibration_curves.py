@@ -213,7 +213,7 @@ def test_heights_of_a_batch_are_those_of_each_alone(batch: tuple[int, ...]) -> N
         assert np.array_equal(
             curves.isotonic_heights(together, places)[index], curves.isotonic_heights(alone, places))
         assert np.array_equal(
-            curves.window_rates(together)[index], curves.window_rates(alone), equal_nan=True)
+            curves.window_rates(together, places)[index], curves.window_rates(alone, places), equal_nan=True)
 
 
 def test_a_replicate_without_rows_has_no_height() -> None:
@@ -361,7 +361,7 @@ def held(bent: bool) -> dict[str, Any]:
         for name, held in found.items():
             fitted = registered[name].compute(rows)
             if fitted is not None:
-                columns = fitted[0].columns
+                columns = fitted[0]
                 at, lower, upper = (np.array(columns[key])[list(AT)] for key in ("probability", "lower", "upper"))
                 true = expit(truth(logit(at)))
                 held.append((lower <= true) & (true <= upper))

@@ -38,7 +38,7 @@ def curves(
     w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
     sample = SimpleNamespace(task=task, weight_kind=kind)
     rows = CurveRows("numbers", None, sample, Summary(NumberRows(y, p), w))  # type: ignore[arg-type]
-    return {name: (dict(points.columns), notes.model_dump()) for name, points, notes in computed(rows)}
+    return {name: (points, notes.model_dump()) for name, points, notes in computed(rows)}
 
 
 def data(n: int, seed: int = 5, *, ties: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -41,7 +41,7 @@ def check_curve(case: Case) -> None:
     of_event = CurveRows("event", None, None, Summary(rows, case.weights[kept]))  # type: ignore[arg-type]
     made = COMPUTED[case.metric](of_event)
     assert made is not None
-    points = made[0].columns
+    points = made[0]
     expected = case.expected
     if case.metric == "lift_curve":
         assert points["lift"] == pytest.approx(expected[1:], abs=1e-9)  # its first point, 0/0, is no point of ours

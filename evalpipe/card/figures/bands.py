@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card import wording
 from evalpipe.card.figures.context import column
 
 if TYPE_CHECKING:
@@ -30,14 +29,13 @@ def shade(axes: Axes, context: Context, kind: type[RocBand | PrBand | GainBand])
         points, (alone, whole) = band.points, SHADES[len(pairs)]
         together = points.simultaneous_lower, points.simultaneous_upper
         for (lower, upper), alpha in ((together, whole), ((points.lower, points.upper), alone)):
-            axes.fill_between(column(points.across), column(lower), column(upper), color=series.colour, alpha=alpha,
+            axes.fill_between(column(points.path[0]), column(lower), column(upper), color=series.colour, alpha=alpha,
                               linewidth=0)
 
 
 def explained(context: Context, kind: type[RocBand | PrBand | GainBand]) -> str:
     """Say in a caption what the bands are; nothing where there are none."""
     many = len(context.curves(kind))
-    level = wording.level(context.results.intervals.level)
     if many > MOST:
-        return f" Bands about so many curves are not drawn; the {level} bands are in results.json."
-    return f" {level} bands: dark for each point alone, light for the whole curve at once." if many else ""
+        return f" Bands about so many curves are not drawn; the {context.level} bands are in results.json."
+    return f" {context.level} bands: dark for each point alone, light for the whole curve at once." if many else ""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
+from evalpipe.card.figures import canvas
+from evalpipe.card.figures.canvas import DOTTED, MUTED, Drawing, KeyEntry, Series
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.results.curves.calibration import Histogram, Reliability
@@ -14,61 +15,59 @@ from evalpipe.results.curves.calibration import Histogram, Reliability
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from evalpipe.results.curves import Column
+    from evalpipe.results.curves.calibration import CalibrationWindow, ReliabilityPoints, SmoothPoints, WindowPoints
+
+    Pairs = list[tuple[Series, Reliability]]
+
 BINS = {"uniform": "bins of equal width", "quantile": "bins of equal count"}
-DOTTED = (0, (1, 2))
+PERFECT = KeyEntry("Perfect calibration", MUTED, DOTTED)
 
 
 @figure_of(Reliability, place=80, name="calibration_uniform")
 @figure_of(Reliability, place=90, name="calibration_quantile")
-def reliability(context: Context, pairs: list[tuple[Series, Reliability]]) -> Drawing:
+def reliability(context: Context, pairs: Pairs) -> Drawing:
     """Draw the observed share of events against the mean probability of each bin, with intervals."""
     strategy = pairs[0][1].curve.removeprefix("calibration_")
     key, title = f"d{context.place}-calibration-{strategy}", f"Reliability, {BINS[strategy]}"
-    caption = _caption(context, pairs)
-    alt = f"Reliability diagram on {context.dataset.name}, {BINS[strategy]}. " + " ".join(
-        f"{series.label}: {finding(curve)}." for series, curve in pairs
+    caption = (
+        "Share of events among the rows of each bin against their mean predicted probability; on the dotted diagonal "
+        f"they agree.{bars(context, [curve for _, curve in pairs])} Beneath: how the predicted probabilities are "
+        "spread."
     )
-    scores = context.curves(Histogram)
-    with style(key):
-        entries = [KeyEntry(series.short, series.colour, series.dash, series.marker) for series, _ in pairs]
-        heights = (2.46, 0.48) if scores else (3.1,)
-        figure, panels = paper(len(entries) + 1, heights)
-        unit_axes(panels[0], "Mean predicted probability", "Observed share of events")
-        panels[0].plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
-        for series, curve in pairs:
-            bins(panels[0], series, curve)
-        if scores:
-            _scores_beneath(panels[0], panels[1], scores)
-        add_key(figure, [*entries, KeyEntry("Perfect calibration", MUTED, DOTTED)])
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+    alt = context.told("Reliability diagram", pairs, finding, f", {BINS[strategy]}")
+    axes = "Mean predicted probability", "Observed share of events"
+    return _diagram(key, title, caption, alt, pairs, axes, context.curves(Histogram))
 
 
 @figure_of(Reliability, place=160, name="top_label_calibration_uniform")
-def top_label(context: Context, pairs: list[tuple[Series, Reliability]]) -> Drawing:
+def top_label(context: Context, pairs: Pairs) -> Drawing:
     """Draw how often the predicted level is right against the probability given to it, with intervals."""
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
     caption = (
         "Share of rows predicted rightly against the mean probability given to the predicted level, in bins of equal "
         f"width; on the dotted diagonal they agree.{bars(context, [curve for _, curve in pairs])}"
     )
-    alt = f"{title} on {context.dataset.name}. " + " ".join(f"{s.label}: {finding(curve)}." for s, curve in pairs)
-    with style(key):
+    axes = "Mean probability of the predicted level", "Share predicted rightly"
+    return _diagram(key, title, caption, context.told(title, pairs, finding), pairs, axes, [])
+
+
+def _diagram(
+    key: str, title: str, caption: str, alt: str, pairs: Pairs, names: tuple[str, str],
+    scores: list[tuple[Series, Histogram]],
+) -> Drawing:
+    """Draw the bins of all models in one panel, whose axes have these ``names``, above the spread of the ``scores``."""
+    with canvas.style(key):
         entries = [KeyEntry(series.short, series.colour, series.dash, series.marker) for series, _ in pairs]
-        figure, (axes,) = paper(len(entries) + 1)
-        unit_axes(axes, "Mean probability of the predicted level", "Share predicted rightly")
-        axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+        figure, panels = canvas.paper(len(entries) + 1, (2.46, 0.48) if scores else (canvas.PANEL_HEIGHT,))
+        canvas.unit_axes(panels[0], *names)
+        canvas.diagonal(panels[0])
         for series, curve in pairs:
-            bins(axes, series, curve)
-        add_key(figure, [*entries, KeyEntry("Perfect calibration", MUTED, DOTTED)])
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
-
-
-def _caption(context: Context, pairs: list[tuple[Series, Reliability]]) -> str:
-    return (
-        "Share of events among the rows of each bin against their mean predicted probability; on the dotted diagonal "
-        f"they agree.{bars(context, [curve for _, curve in pairs])} Beneath: how the predicted probabilities are "
-        "spread."
-    )
+            bins(panels[0], series, curve)
+        if scores:
+            _scores_beneath(panels[0], panels[1], scores)
+        canvas.add_key(figure, [*entries, PERFECT])
+        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def bars(context: Context, curves: list[Reliability]) -> str:
@@ -78,7 +77,7 @@ def bars(context: Context, curves: list[Reliability]) -> str:
     if names == wording.method("none"):
         return ""
     together = " Thin bars: for all bins at once." if any(_together(curve) for curve in curves) else ""
-    return f" Bars are {wording.level(context.results.intervals.level)} intervals ({names}).{together}"
+    return f" Bars are {context.level} intervals ({names}).{together}"
 
 
 def _together(curve: Reliability) -> bool:
@@ -121,18 +120,20 @@ def stacked(scores: Histogram) -> tuple[list[float], list[float]]:
     return [*column(points.low), column(points.high)[-1]], heights
 
 
-def finding(curve: Reliability) -> str:
-    """Say how many intervals miss the diagonal and where the gap is widest."""
-    columns = curve.points.mean_probability, curve.points.event_rate, curve.points.lower, curve.points.upper
-    points = [
-        (mean, rate, lower, upper) for mean, rate, lower, upper in zip(*columns, strict=True)
-        if mean is not None and rate is not None
-    ]
+def limits(across: Column, points: ReliabilityPoints | WindowPoints | SmoothPoints) -> list[tuple[float, float, float]]:
+    """Return the place and the limits of each point that has any; ``across`` are the places."""
+    rows = zip(across, points.lower, points.upper, strict=True)
+    return [(x, low, high) for x, low, high in rows if x is not None and low is not None and high is not None]
+
+
+def finding(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
+    """Say how many intervals miss the diagonal and where the gap is widest; ``what`` are the points."""
+    places = zip(curve.points.mean_probability, curve.points.event_rate, strict=True)
+    points = [(mean, rate) for mean, rate in places if mean is not None and rate is not None]
     if not points:
-        return "no bin has rows"
-    mean, rate, *_ = max(points, key=lambda point: abs(point[1] - point[0]))
-    limited = [p for p in points if p[2] is not None and p[3] is not None]
-    missed = sum(1 for m, _, low, high in limited if low is not None and high is not None and not low <= m <= high)
-    at, share = numbers.number(mean), numbers.number(rate)
+        return f"no {what.removesuffix('s')} has rows"
+    at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))
     widest = f"widest gap at mean probability {at}, where the share of events is {share}"
-    return f"in {missed} of {len(limited)} bins the interval excludes the diagonal; {widest}" if limited else widest
+    limited = limits(curve.points.mean_probability, curve.points)
+    missed = sum(not low <= mean <= high for mean, low, high in limited)
+    return f"in {missed} of {len(limited)} {what} the interval excludes the diagonal; {widest}" if limited else widest

@@ -8,7 +8,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,18 +20,27 @@ WIDTH, LEFT, RIGHT, TOP = 4.4, 0.62, 0.14, 0.12
 PANEL_HEIGHT, FOOT, KEY_ROW = 3.1, 0.5, 0.2
 """Inches: the figure's width and margins, the panel, the room for the x axis and for a row of the key."""
 
+TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
+"""The ticks of a proportion."""
+
 INK, MUTED, GRID = "#1b2733", "#5a6672", "#dde2e7"
 COLOURS = ("#0b5fa5", "#c8500a", "#1b7f5c", "#8a3f8f", "#7a5a00", "#3d4650", "#b5345c")
-DASHES: tuple[Any, ...] = (
+Dash = Literal["solid", "none"] | tuple[float, tuple[float, ...]]
+"""A style of lines: its name, or where it begins and the lengths of strokes and gaps, in widths of the line."""
+
+DASHES: tuple[Dash, ...] = (
     "solid", (0, (5, 2)), (0, (1.2, 1.4)), (0, (7, 2, 1.5, 2)), (0, (9, 2)), (0, (3, 1, 1, 1, 1, 1)),
 )
+DOTTED, CHOSEN = (0, (1, 2)), (0, (4, 2))
+"""Dashes of lines to compare with, such as chance, and of the threshold in use."""
+
 MARKERS = ("o", "s", "^", "D", "v", "P")
 FONTS = "'Source Sans 3', 'DejaVu Sans', sans-serif"
 
 METADATA = ("Date", "Creator", "Format", "Type")
 """What matplotlib would write about the making of a figure; left out."""
 
-STYLE: dict[str, Any] = {
+STYLE: dict[str, object] = {
     "svg.fonttype": "none", "font.family": ["DejaVu Sans"], "font.size": 9, "text.parse_math": False,
     "text.color": INK, "axes.edgecolor": MUTED, "axes.labelcolor": INK, "axes.linewidth": 0.7, "axes.grid": True,
     "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False, "axes.unicode_minus": True,
@@ -48,7 +57,7 @@ class Series:
     name: str
     label: str
     colour: str
-    dash: Any
+    dash: Dash
     marker: str
 
     @property
@@ -74,7 +83,7 @@ class KeyEntry:
 
     text: str
     colour: str
-    dash: Any = "solid"
+    dash: Dash = "solid"
     marker: str = ""
     width: float = 1.6
 
@@ -93,7 +102,7 @@ def clip(text: str, length: int) -> str:
 
 
 @contextmanager
-def style(key: str, **changes: Any) -> Iterator[None]:
+def style(key: str, **changes: object) -> Iterator[None]:
     """Draw with our own settings, whatever the user's matplotlibrc says, and restore the user's afterwards."""
     import matplotlib as mpl
 
@@ -101,7 +110,7 @@ def style(key: str, **changes: Any) -> Iterator[None]:
         # Names may hold letters that the measuring font lacks; the page's fonts will show them.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         mpl.rcdefaults()
-        settings: Any = {**STYLE, "svg.hashsalt": key, **changes}
+        settings: dict[Any, Any] = {**STYLE, "svg.hashsalt": key, **changes}
         mpl.rcParams.update(settings)
         yield
 
@@ -140,8 +149,24 @@ def add_key(figure: Figure, entries: Sequence[KeyEntry], left: float = LEFT) -> 
 
 def unit_axes(axes: Axes, x: str, y: str) -> None:
     """Set up a panel whose coordinates are proportions."""
-    ticks = (0, 0.2, 0.4, 0.6, 0.8, 1)
-    axes.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.03), xticks=ticks, yticks=ticks, xlabel=x, ylabel=y)
+    axes.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.03), xticks=TICKS, yticks=TICKS, xlabel=x, ylabel=y)
+
+
+def diagonal(axes: Axes) -> None:
+    """Draw the dotted line on which both coordinates agree."""
+    axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+
+
+def label_stack(panels: Sequence[Axes], name: str, *, shared: bool = True) -> None:
+    """Name the x axis beneath the lowest of stacked panels; where they share it, the others have no numbers."""
+    for axes in panels[:-1] if shared else ():
+        axes.set_xticklabels(())
+    panels[-1].set_xlabel(name)
+
+
+def name_inside(axes: Axes, series: Series) -> None:
+    """Write the name of a model at the top of its panel, where the y axis leaves room for it."""
+    axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
 
 
 def to_svg(figure: Figure, key: str, title: str, description: str) -> str:

@@ -5,18 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
-from evalpipe.card.figures.canvas import (
-    MUTED,
-    Drawing,
-    KeyEntry,
-    Series,
-    add_key,
-    clip,
-    paper,
-    style,
-    to_svg,
-    unit_axes,
-)
+from evalpipe.card.figures import canvas
+from evalpipe.card.figures.calibration import PERFECT
+from evalpipe.card.figures.canvas import DOTTED, MUTED, Drawing, KeyEntry, Series, clip
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure_of_classes
 from evalpipe.results.curves.calibration import Reliability
@@ -29,7 +20,6 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Curve
 
-DOTTED = (0, (1, 2))
 PALE = "#b9c2ca"
 MOST = 5
 """The most levels drawn in colour; where there are more, those that the model serves worst, and the others in grey."""
@@ -80,19 +70,19 @@ def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | 
     caption = f"{model.label}: each class in turn is the event, all others its opposite.{_left_out(others, 'areas')}"
     alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
         f"{name}: {short} {area}." for name, area in areas.items())
-    with style(key):
+    with canvas.style(key):
         entries = [KeyEntry(f"{s.short}: {short} {areas[s.name]}", s.colour, s.dash) for s, _ in first]
-        figure, (axes,) = paper(len(entries) + bool(others) + (curve == "roc"))
-        unit_axes(axes, across, up)
+        figure, (axes,) = canvas.paper(len(entries) + bool(others) + (curve == "roc"))
+        canvas.unit_axes(axes, across, up)
         if curve == "roc":
-            axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+            canvas.diagonal(axes)
             entries.append(KeyEntry("Chance", MUTED, DOTTED))
         for _, line in others:
             axes.plot(*map(column, line.points.path), color=PALE, linewidth=0.9)
         for level, line in first:
             axes.plot(*map(column, line.points.path), color=level.colour, linestyle=level.dash)
-        add_key(figure, [*entries, *([KeyEntry("Other classes", PALE)] if others else [])])
-        return Drawing(key, f"{title}, {clip(model.label, 40)}", caption, alt, to_svg(figure, key, alt, caption))
+        canvas.add_key(figure, [*entries, *([KeyEntry("Other classes", PALE)] if others else [])])
+        return Drawing(key, f"{title}, {clip(model.label, 40)}", caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _bins(
@@ -111,10 +101,10 @@ def _bins(
     gaps = {level.name: numbers.number(or_nan(curve.notes.mean_gap)) for level, curve in pairs}
     alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
         f"{names[level.name]}: mean gap {gaps[level.name]}, {_widest(curve)}." for level, curve in pairs)
-    with style(key):
-        figure, (axes,) = paper(len(first) + 1 + bool(others))
-        unit_axes(axes, "Mean predicted probability", "Observed share")
-        axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+    with canvas.style(key):
+        figure, (axes,) = canvas.paper(len(first) + 1 + bool(others))
+        canvas.unit_axes(axes, "Mean predicted probability", "Observed share")
+        canvas.diagonal(axes)
         for _, curve in others:
             _marks(axes, curve, PALE, "o")
         for level, curve in first:
@@ -122,8 +112,8 @@ def _bins(
         entries = [KeyEntry(f"{clip(names[s.name], 27)}: mean gap {gaps[s.name]}", s.colour, "solid", s.marker)
                    for s, _ in first]
         more = [KeyEntry("Others", PALE, "solid", "o")] if others else []
-        add_key(figure, [*entries, *more, KeyEntry("Perfect calibration", MUTED, DOTTED)])
-        return Drawing(key, f"{title}, {clip(model.label, 40)}", caption, alt, to_svg(figure, key, alt, caption))
+        canvas.add_key(figure, [*entries, *more, PERFECT])
+        return Drawing(key, f"{title}, {clip(model.label, 40)}", caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _marks(axes: Axes, curve: Reliability, colour: str, marker: str) -> None:
@@ -156,5 +146,5 @@ def _left_out(others: Sequence[tuple[Series, Curve]], what: str, which: str = "s
 def _widest(curve: Reliability) -> str:
     """Say where the observed share is furthest from the probability."""
     points = list(zip(column(curve.points.mean_probability), column(curve.points.event_rate), strict=True))
-    x, y = max(points, key=lambda point: abs(point[1] - point[0]))
-    return f"widest at mean probability {numbers.number(x)}, where the observed share is {numbers.number(y)}"
+    at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))
+    return f"widest at mean probability {at}, where the observed share is {share}"

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
+from evalpipe.card import wording
 from evalpipe.card.figures.canvas import Series, series_of
-from evalpipe.card.tables import is_whole, overall, shown
+from evalpipe.card.tables import curves_of, overall, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from evalpipe.results import Confusion, DatasetSummary, Results, Threshold
     from evalpipe.results.curves import Column, Curve
 
 C = TypeVar("C", bound="Curve")
+T = TypeVar("T")
 
 SHORT = 6
 """The characters up to which a threshold is written in full."""
@@ -71,19 +73,26 @@ class Context:
             if pairs:
                 yield model, pairs
 
+    @property
+    def level(self) -> str:
+        """The confidence level of the run, in per cent."""
+        return wording.level(self.results.intervals.level)
+
+    def told(self, title: str, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str], more: str = "") -> str:
+        """Write the alternative text of a figure: its title, ``more`` on it, and what to ``say`` of each curve."""
+        sentences = "".join(f" {series.label}: {say(curve)}." for series, curve in pairs)
+        return f"{title} on {self.dataset.name}{more}.{sentences}"
+
     def _here(self, kind: type[C], name: str | None) -> Iterator[C]:
         """Yield the curves of a kind on all rows of the dataset."""
-        for curve in self.results.curves:
-            here = curve.dataset == self.dataset.name and curve.slice is None
-            if here and isinstance(curve, kind) and name in (None, curve.curve):
-                yield curve
+        return curves_of(self.results, self.dataset.name, kind, name)
 
     def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
         """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""
-        titles = {m.name: m for m in self.results.metrics}
+        metrics = {m.name: m for m in self.results.metrics}
         for e in overall(self.results, self.dataset.name):
             if (e.model, e.metric, e.class_) == (model, metric, level) and "prevalence" not in e.params:
-                return shown(e, whole=is_whole(titles[metric])).text
+                return shown(e, whole=metrics[metric].is_whole).text
         return None
 
     def threshold(self, model: str) -> Threshold | None:

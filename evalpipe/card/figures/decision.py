@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card import wording
 from evalpipe.card.figures.bands import MOST, SHADES
-from evalpipe.card.figures.canvas import INK, MUTED, Drawing, KeyEntry, add_key, paper, style, to_svg
+from evalpipe.card.figures.canvas import DOTTED, INK, MUTED, TICKS, Drawing, KeyEntry, add_key, paper, style, to_svg
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.results.curves.calibration import NetBenefit
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.canvas import Series
 
-DASHED, DOTTED = (0, (6, 2)), (0, (1, 2))
-UNIT = (0, 0.2, 0.4, 0.6, 0.8, 1)
+DASHED = (0, (6, 2))
 LEAST = 1e-9
 """A gain below this is rounding."""
 
@@ -28,14 +26,12 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
     """Draw the decision curves of all models, with those of acting on all rows and on none."""
     key = f"d{context.place}-net-benefit"
     banded = len(pairs) <= MOST and any(curve.notes.level is not None for _, curve in pairs)
-    level = wording.level(context.results.intervals.level)
     caption = (
         "Events acted on, less the non-events acted on at the odds of the threshold, for each row, if one acts on rows "
         "from each threshold probability upwards. A model is of use where it lies above both acting on all rows and "
-        "on none." + (f" {level} bands of each point alone." if banded else "")
+        "on none." + (f" {context.level} bands of each point alone." if banded else "")
     )
-    alt = f"Decision curve on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_gained(curve)}." for series, curve in pairs)
+    alt = context.told("Decision curve", pairs, _gained)
     with style(key):
         entries = [KeyEntry(series.short, series.colour, series.dash) for series, _ in pairs]
         entries += [KeyEntry("Acting on all rows", INK, DASHED, width=1), KeyEntry("Acting on none", MUTED, DOTTED)]
@@ -57,7 +53,7 @@ def _decisions(axes: Axes, pairs: list[tuple[Series, NetBenefit]], *, banded: bo
             low, high = column(curve.points.lower), column(curve.points.upper)
             axes.fill_between(x, low, high, color=series.colour, alpha=SHADES[len(pairs)][0], linewidth=0)
         axes.plot(x, column(curve.points.net_benefit), color=series.colour, linestyle=series.dash)
-    axes.set(xlim=(-0.015, 1.015), ylim=(-0.2 * top, 1.12 * top), xticks=UNIT, xlabel="Threshold probability",
+    axes.set(xlim=(-0.015, 1.015), ylim=(-0.2 * top, 1.12 * top), xticks=TICKS, xlabel="Threshold probability",
              ylabel="Net benefit")
 
 

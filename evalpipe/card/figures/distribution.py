@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import (
-    GRID,
-    INK,
-    MUTED,
-    Drawing,
-    KeyEntry,
-    Series,
-    add_key,
-    clip,
-    paper,
-    style,
-    to_svg,
-)
+from evalpipe.card.figures import canvas
+from evalpipe.card.figures.canvas import CHOSEN, GRID, INK, MUTED, TICKS, Drawing, KeyEntry, Series, clip
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
 from evalpipe.card.tables import overall, shown
@@ -34,6 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.results.curves import Column
 
 EVENTS, OTHERS = "#0b5fa5", "#c3ccd4"
+DASHED = (0, (5, 2))
 
 
 @figure_of(Histogram, place=130)
@@ -47,23 +37,20 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
         f"Share of the rows of each level by {name.lower()}: {context.results.event} upwards, "
         f"{context.results.other} downwards, each summing to 100%. The dashed line is the threshold in use."
     )
-    alt = f"{title} on {context.dataset.name}, as histograms. " + " ".join(
-        f"{series.label}: {_finding(context, series)}." for series, _ in pairs
-    )
-    with style(key):
-        figure, panels = paper(2, _heights(len(pairs), shared=shared), gap=0.16 if shared else 0.34)
-        for place, (series, curve) in enumerate(pairs):
-            _mirrored(panels[place], series, curve, context)
-            _label(panels[place], name, place == len(pairs) - 1, shared=shared)
-        add_key(figure, [
+    alt = context.told(title, pairs, lambda curve: _finding(context, curve.model), ", as histograms")
+    with canvas.style(key):
+        figure, panels = _stack(len(pairs), name, shared=shared)
+        for axes, (series, curve) in zip(panels, pairs, strict=True):
+            _mirrored(axes, series, curve, context)
+        canvas.add_key(figure, [
             KeyEntry(clip(f"{context.results.event} (event)", 48), EVENTS, width=7),
             KeyEntry(clip(str(context.results.other), 48), OTHERS, width=7),
         ])
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
-def _finding(context: Context, series: Series) -> str:
-    at = context.operating(series.name)
+def _finding(context: Context, model: str) -> str:
+    at = context.operating(model)
     if at is None:
         return "spread drawn"
     caught, alarmed = (f"{numbers.count(a)} of {numbers.count(b)}" for a, b in (at.caught, at.alarmed))
@@ -76,17 +63,14 @@ def _one_scale(*scores: Column) -> bool:
     return all(0 <= score <= 1 for column in scores for score in known(column))
 
 
-def _heights(panels: int, *, shared: bool) -> list[float]:
-    return [max(3.02 / panels - (0.1 if shared else 0.28), 0.95)] * panels
-
-
-def _label(axes: Axes, name: str, last: bool, *, shared: bool) -> None:  # noqa: FBT001 - the place among panels
-    if shared:
-        axes.set(xlim=(-0.015, 1.015), xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
-    if last:
-        axes.set_xlabel(name)
-    elif shared:
-        axes.set_xticklabels(())
+def _stack(models: int, name: str, *, shared: bool) -> tuple[Figure, list[Axes]]:
+    """Return a panel for each model, of scores called ``name``: on a ``shared`` scale from 0 to 1, or each its own."""
+    height = max(3.02 / models - (0.1 if shared else 0.28), 0.95)
+    figure, panels = canvas.paper(2, [height] * models, gap=0.16 if shared else 0.34)
+    for axes in panels if shared else ():
+        axes.set(xlim=(-0.015, 1.015), xticks=TICKS)
+    canvas.label_stack(panels, name, shared=shared)
+    return figure, panels
 
 
 def _mirrored(axes: Axes, series: Series, curve: Histogram, context: Context) -> None:
@@ -104,11 +88,11 @@ def _mirrored(axes: Axes, series: Series, curve: Histogram, context: Context) ->
     axes.axhline(0, color=INK, linewidth=0.7)
     chosen = context.threshold(series.name)
     if chosen is not None:
-        axes.axvline(chosen.value, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
+        axes.axvline(chosen.value, color=INK, linestyle=CHOSEN, linewidth=0.9)
     axes.set(ylim=(-room, room), ylabel="Per cent")
     ticks = [tick for tick in axes.get_yticks() if abs(tick) <= room]
     axes.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
-    axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
+    canvas.name_inside(axes, series)
 
 
 @figure_of(Ks, place=140)
@@ -119,28 +103,24 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
         f"Share of the rows of each level with a lower score. The vertical line is where {event} and {other} lie "
         "furthest apart: its length is the K-S statistic."
     )
-    said = {s.name: (or_nan(curve.notes.statistic), or_nan(curve.notes.score)) for s, curve in pairs}
-    alt = f"Score distributions on {context.dataset.name}. " + " ".join(
-        f"{series.label}: largest distance {numbers.number(said[series.name][0])} at score "
-        f"{numbers.number(said[series.name][1])}." for series, _ in pairs
-    )
-    with style(key):
+    alt = context.told("Score distributions", pairs, lambda curve: (
+        f"largest distance {numbers.number(or_nan(curve.notes.statistic))} at score "
+        f"{numbers.number(or_nan(curve.notes.score))}"))
+    with canvas.style(key):
         shared = _one_scale(*(curve.points.score for _, curve in pairs))
-        figure, panels = paper(2, _heights(len(pairs), shared=shared), gap=0.16 if shared else 0.34)
-        for place, (series, curve) in enumerate(pairs):
-            _distances(panels[place], series, curve, shared=shared)
-            _label(panels[place], "Score", place == len(pairs) - 1, shared=shared)
-        add_key(figure, [
-            KeyEntry(clip(f"{event} (event)", 48), EVENTS), KeyEntry(clip(str(other), 48), MUTED, (0, (5, 2))),
-        ])
-        return Drawing(key, "K-S chart", caption, alt, to_svg(figure, key, alt, caption))
+        figure, panels = _stack(len(pairs), "Score", shared=shared)
+        for axes, (series, curve) in zip(panels, pairs, strict=True):
+            _distances(axes, series, curve, shared=shared)
+        canvas.add_key(figure, [
+            KeyEntry(clip(f"{event} (event)", 48), EVENTS), KeyEntry(clip(str(other), 48), MUTED, DASHED)])
+        return Drawing(key, "K-S chart", caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _distances(axes: Axes, series: Series, curve: Ks, *, shared: bool) -> None:
     points = curve.points
     score, events, others = column(points.score), column(points.events_below), column(points.others_below)
     axes.step(score, events, color=EVENTS, where="pre")
-    axes.step(score, others, color=MUTED, linestyle=(0, (5, 2)), where="pre")
+    axes.step(score, others, color=MUTED, linestyle=DASHED, where="pre")
     at = or_nan(curve.notes.score)
     place = score.index(at)
     axes.plot([at, at], [events[place], others[place]], color=INK, linewidth=1.2, solid_capstyle="butt")
@@ -148,7 +128,7 @@ def _distances(axes: Axes, series: Series, curve: Ks, *, shared: bool) -> None:
     aside = 0.015 if shared else 0.015 * (max(score) - min(score))
     axes.text(at + aside, middle, numbers.number(or_nan(curve.notes.statistic)), va="center_baseline", fontsize=8.5)
     axes.set(ylim=(-0.03, 1.2), ylabel="Share below", yticks=(0, 0.5, 1))
-    axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
+    canvas.name_inside(axes, series)
 
 
 @figure(place=10)
@@ -159,14 +139,13 @@ def forest(context: Context) -> Drawing | None:
         return None
     key = f"d{context.place}-forest"
     limited = any(e.lower is not None for estimates in grouped.values() for e in estimates.values())
-    level = wording.level(context.results.intervals.level)
     title = "Estimates with intervals" if limited else "Estimates"
-    intervals = f", with its {level} interval where it has one" if limited else ""
+    intervals = f", with its {context.level} interval where it has one" if limited else ""
     caption = f"Every measure that lies between 0 and 1{intervals}."
     sentences = " ".join(_sentence(context, group, estimates) for group, estimates in grouped.items())
     alt = f"{title} on {context.dataset.name}. {sentences}"
-    with style(key, **{"axes.grid.axis": "x"}):
-        return Drawing(key, title, caption, alt, to_svg(_forest(context, grouped), key, alt, caption))
+    with canvas.style(key, **{"axes.grid.axis": "x"}):
+        return Drawing(key, title, caption, alt, canvas.to_svg(_forest(context, grouped), key, alt, caption))
 
 
 def _shares(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
@@ -186,23 +165,22 @@ def _forest(context: Context, grouped: Mapping[tuple[object, ...], dict[str, Est
     many = len(context.series)
     apart = 0.1 if many <= 3 else 0.075
     left, step = 1.55, apart * many + 0.12
-    figure, (axes,) = paper(many, (step * len(grouped),), left)
+    figure, (axes,) = canvas.paper(many, (step * len(grouped),), left)
     for row, (group, estimates) in enumerate(grouped.items()):
         _row(axes, context.series, estimates, row, apart / step)
         axes.text(-0.04, row, clip(str(group[0]), 26), ha="right", va="center_baseline")
         axes.axhline(row + 0.5, color=GRID, linewidth=0.6)
-    axes.set(xlim=(-0.015, 1.015), ylim=(len(grouped) - 0.5, -0.5), yticks=(), xticks=(0, 0.2, 0.4, 0.6, 0.8, 1))
+    axes.set(xlim=(-0.015, 1.015), ylim=(len(grouped) - 0.5, -0.5), yticks=(), xticks=TICKS)
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("Value")
     entries = [KeyEntry(clip(s.label, 40), s.colour, "solid", s.marker) for s in context.series]
-    add_key(figure, entries, left=0.3)
+    canvas.add_key(figure, entries, left=0.3)
     return figure
 
 
 def _sentence(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> str:
     """Say in words what a row shows: the measure, then each model with its value and interval."""
-    known = [series for series in context.series if series.name in estimates]
-    parts = [f"{series.label} {shown(estimates[series.name]).text}" for series in known]
+    parts = [f"{s.label} {shown(estimates[s.name]).text}" for s in context.series if s.name in estimates]
     return f"{group[0]}: {', '.join(parts)}."
 
 

@@ -7,25 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
+from evalpipe.card.figures import canvas
+from evalpipe.card.figures.canvas import DOTTED, INK, Drawing, KeyEntry, Series, clip
 from evalpipe.card.figures.context import Context, column, known, or_nan
-from evalpipe.card.figures.declare import figure, figure_of
-from evalpipe.results.curves.residuals import (
-    ObservedPredicted,
-    ObservedPredictedSmooth,
-    ResidualPredicted,
-    ResidualPredictedSmooth,
-    Rootogram,
-)
+from evalpipe.card.figures.declare import figure_of
+from evalpipe.results.curves import residuals
+from evalpipe.results.curves.residuals import ObservedPredicted, ResidualPredicted, Rootogram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from matplotlib.axes import Axes
 
     from evalpipe.results.curves import Column
 
-DOTTED = (0, (1, 2))
 LEFT = 0.8
 """Inches for the y axis; numbers need more room than proportions."""
 
@@ -43,7 +38,7 @@ class ScatterPanel:
 
     series: Series
     rows: ObservedPredicted | ResidualPredicted
-    smooth: ObservedPredictedSmooth | ResidualPredictedSmooth | None
+    smooth: residuals.ObservedPredictedSmooth | residuals.ResidualPredictedSmooth | None
 
     @property
     def paths(self) -> Iterator[tuple[Column, Column]]:
@@ -103,34 +98,28 @@ def name_above(axes: Axes, series: Series, panels: int) -> None:
         axes.set_title(clip(series.label, 52), fontsize=8.5, loc="left", x=0.0, y=1.0, pad=3)
 
 
-@figure(place=180)
-def observed_predicted(context: Context) -> Drawing | None:
+@figure_of(ObservedPredicted, place=180)
+def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredicted]]) -> Drawing:
     """Draw each model's observed against predicted numbers, with the diagonal and a smooth line."""
-    lines = {series.name: line for series, line in context.curves(ObservedPredictedSmooth)}
-    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in context.curves(ObservedPredicted)]
-    if not panels:
-        return None
+    lines = {series.name: line for series, line in context.curves(residuals.ObservedPredictedSmooth)}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     caption = (
         f"{_which(panels)} On the dotted diagonal they agree. {_line(panels)} Below the diagonal the prediction is too "
         "high, above it too low."
     )
-    said = " ".join(f"{panel.series.label}: {_observed(context, panel)}." for panel in panels)
-    return _scatter(context, panels, "observed", "Observed against predicted", caption, said)
+    return _scatter(context, panels, "observed", "Observed against predicted", caption, _observed)
 
 
-@figure(place=190)
-def residual_predicted(context: Context) -> Drawing | None:
+@figure_of(ResidualPredicted, place=190)
+def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredicted]]) -> Drawing:
     """Draw each model's residuals against its predictions, with the zero line and a smooth line."""
-    lines = {series.name: line for series, line in context.curves(ResidualPredictedSmooth)}
-    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in context.curves(ResidualPredicted)]
-    if not panels:
-        return None
+    lines = {series.name: line for series, line in context.curves(residuals.ResidualPredictedSmooth)}
+    panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     caption = (
         f"Residual = observed − predicted. {_which(panels)} {_line(panels)} A line away from zero shows bias; a spread "
         "that widens, errors that grow with the prediction."
     )
-    said = " ".join(f"{panel.series.label}: {_residual(context, panel)}." for panel in panels)
-    return _scatter(context, panels, "residual", "Residual against predicted", caption, said)
+    return _scatter(context, panels, "residual", "Residual against predicted", caption, _residual)
 
 
 def _which(panels: list[ScatterPanel]) -> str:
@@ -145,17 +134,20 @@ def _line(panels: list[ScatterPanel]) -> str:
     return f"The line is {means if not any(smoothed) else spline if all(smoothed) else f'{spline}, or {means}'}."
 
 
-def _scatter(context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str, said: str) -> Drawing:
+def _scatter(
+    context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
+    say: Callable[[Context, ScatterPanel], str],
+) -> Drawing:
     key, many = f"d{context.place}-{y}-predicted", len(panels)
-    alt = f"{title} on {context.dataset.name}. {said}"
+    alt = context.told(title, [(panel.series, panel) for panel in panels], lambda panel: say(context, panel))
     xs = _range([x for panel in panels for x, _ in panel.paths])
     ys = _range([y for panel in panels for _, y in panel.paths], [0.0] if y == "residual" else [])
     if y == "observed":
         both = (min(xs[0], ys[0]), max(xs[1], ys[1]))
         if 3 * (xs[1] - xs[0]) > both[1] - both[0]:  # else equal axes would leave the predictions a sliver
             xs = ys = both
-    with style(key):
-        figure, drawn = paper(3, heights(many), LEFT)
+    with canvas.style(key):
+        figure, drawn = canvas.paper(3, heights(many), LEFT)
         for axes, panel in zip(drawn, panels, strict=True):
             reference = [xs[0], xs[1]] if y == "observed" else [0, 0]
             _cloud(axes, panel)
@@ -163,12 +155,10 @@ def _scatter(context: Context, panels: list[ScatterPanel], y: str, title: str, c
             axes.set(xlim=xs, ylim=ys, ylabel=named(context, y.capitalize()))
             plain_axes(axes)
             name_above(axes, panel.series, many)
-        for axes in drawn[:-1]:
-            axes.set_xticklabels(())
-        drawn[-1].set_xlabel(named(context, "Predicted"))
+        canvas.label_stack(drawn, named(context, "Predicted"))
         straight = KeyEntry("Observed = predicted" if y == "observed" else "No residual", INK, DOTTED, width=1)
-        add_key(figure, [KeyEntry("Row", POINT, "none", "o"), KeyEntry("Smooth line", SMOOTH), straight], LEFT)
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+        canvas.add_key(figure, [KeyEntry("Row", POINT, "none", "o"), KeyEntry("Smooth line", SMOOTH), straight], LEFT)
+        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _cloud(axes: Axes, panel: ScatterPanel) -> None:
@@ -224,18 +214,16 @@ def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawin
         "Bars, as long as the root of the rows with each count, hang from the root of the rows expected if each count "
         "were Poisson with its prediction as mean. A bar that ends above zero: fewer rows than expected; below: more."
     )
-    alt = f"{title} on {context.dataset.name}. " + " ".join(f"{s.label}: {_rooted(curve)}." for s, curve in pairs)
-    with style(key, **{"axes.grid.axis": "y"}):
-        figure, drawn = paper(2, heights(many), LEFT)
+    alt = context.told(title, pairs, _rooted)
+    with canvas.style(key, **{"axes.grid.axis": "y"}):
+        figure, drawn = canvas.paper(2, heights(many), LEFT)
         for axes, (series, curve) in zip(drawn, pairs, strict=True):
             _hang(axes, curve)
             name_above(axes, series, many)
-        for axes in drawn[:-1]:
-            axes.set_xticklabels(())
-        drawn[-1].set_xlabel(clip(named(context, "Count"), 46))
+        canvas.label_stack(drawn, clip(named(context, "Count"), 46))
         bars = KeyEntry("Observed, hanging from what is expected", "#a9bfd3", width=7)
-        add_key(figure, [bars, KeyEntry("Expected (Poisson)", EXPECTED, marker="o")], LEFT)
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+        canvas.add_key(figure, [bars, KeyEntry("Expected (Poisson)", EXPECTED, marker="o")], LEFT)
+        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _hang(axes: Axes, curve: Rootogram) -> None:

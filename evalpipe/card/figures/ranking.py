@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card.figures import canvas
 from evalpipe.card.figures.bands import explained, shade
-from evalpipe.card.figures.canvas import MUTED, Drawing, KeyEntry, Series, add_key, paper, style, to_svg, unit_axes
+from evalpipe.card.figures.canvas import DOTTED, MUTED, Drawing, KeyEntry, Series
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.chapters import functions
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.context import Operating
 
-DOTTED = (0, (1, 2))
 Pairs = Sequence[tuple[Series, Roc | Pr | Gain]]
-C = TypeVar("C")
 
 
 def _key(series: Series, text: str | None) -> KeyEntry:
@@ -58,10 +57,6 @@ def _marks(axes: Axes, context: Context, pairs: Pairs, plot: Plot) -> None:
         )
 
 
-def _sentences(pairs: Sequence[tuple[Series, C]], say: Callable[[Series, C], str]) -> str:
-    return " ".join(f"{series.label}: {say(series, curve)}." for series, curve in pairs)
-
-
 @dataclass(frozen=True, slots=True)
 class Plot:
     """What tells one figure over proportions from another.
@@ -88,27 +83,27 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     if any(context.operating(series.name) for series, _ in pairs):
         for sentences in functions("card", "markers"):
             caption += "".join(sentences(context.results, context.dataset.name))
-    with style(key):
+    with canvas.style(key):
         entries = [_key(series, value) for (series, _), value in zip(pairs, plot.values, strict=True)]
         entries += [entry for *_, entry in plot.reference]
-        figure, (axes,) = paper(len(entries))
-        unit_axes(axes, *plot.axes)
+        figure, (axes,) = canvas.paper(len(entries))
+        canvas.unit_axes(axes, *plot.axes)
         for x, y, entry in plot.reference:
             axes.plot(x, y, color=entry.colour, linestyle=entry.dash, linewidth=1)
         shade(axes, context, plot.band)
         for series, curve in pairs:
             axes.plot(*map(column, curve.points.path), color=series.colour, linestyle=series.dash)
         _marks(axes, context, pairs, plot)
-        add_key(figure, entries)
-        return Drawing(key, plot.title, caption, plot.alt, to_svg(figure, key, plot.alt, caption))
+        canvas.add_key(figure, entries)
+        return Drawing(key, plot.title, caption, plot.alt, canvas.to_svg(figure, key, plot.alt, caption))
 
 
 @figure_of(Roc, place=20)
 def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
     """Draw the ROC curves of all models, with the chance diagonal and the operating points."""
 
-    def say(series: Series, _: Roc) -> str:
-        area, at = context.estimate(series.name, "roc_auc"), context.operating(series.name)
+    def say(curve: Roc) -> str:
+        area, at = context.estimate(curve.model, "roc_auc"), context.operating(curve.model)
         parts = [f"ROC AUC {area}"] if area else []
         if at and at.sensitivity is not None and at.false_positive_rate is not None:
             parts.append(
@@ -125,7 +120,7 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
         title="ROC curve",
         caption="Share of the events predicted as events against share of the non-events predicted as events, over all "
         "thresholds. A marker shows the threshold in use, with its value; the dotted diagonal is chance.",
-        alt=f"ROC curve on {context.dataset.name}. {_sentences(pairs, say)}",
+        alt=context.told("ROC curve", pairs, say),
     ))
 
 
@@ -140,12 +135,12 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
     if prevalence is None:
         return None
 
-    def area(series: Series) -> str | None:
-        average = _named("AP", context.estimate(series.name, "average_precision"))
-        return average or _named("AUC", context.estimate(series.name, "pr_auc"))
+    def area(model: str) -> str | None:
+        average = _named("AP", context.estimate(model, "average_precision"))
+        return average or _named("AUC", context.estimate(model, "pr_auc"))
 
-    def say(series: Series, _: Pr) -> str:
-        at, parts = context.operating(series.name), [area(series) or ""]
+    def say(curve: Pr) -> str:
+        at, parts = context.operating(curve.model), [area(curve.model) or ""]
         if at and at.sensitivity is not None:
             precise = "undefined" if at.precision is None else numbers.number(at.precision)
             parts.append(f"at {at.cut} recall {numbers.number(at.sensitivity)} and precision {precise}")
@@ -156,11 +151,11 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         key="pr", axes=("Recall (sensitivity)", "Precision"), band=PrBand,
         reference=(([0, 1], [prevalence, prevalence], KeyEntry(f"Prevalence {base}", MUTED, DOTTED)),),
         point=lambda at: (at.sensitivity, at.precision),
-        values=[area(series) for series, _ in pairs],
+        values=[area(series.name) for series, _ in pairs],
         title="Precision-recall curve",
         caption="Share of events among the predicted events against share of the events found. A marker shows the "
         "threshold in use; the dotted line is the observed prevalence, the precision of a random choice.",
-        alt=f"Precision-recall curve on {context.dataset.name}, prevalence {base}. {_sentences(pairs, say)}",
+        alt=context.told("Precision-recall curve", pairs, say, f", prevalence {base}"),
     ))
 
 
@@ -174,7 +169,7 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
     def at_tenth(curve: Gain) -> str:
         return f"{numbers.percent(or_nan(curve.notes.found_in_first_10_percent), 1)} in the first 10%"
 
-    def say(_: Series, curve: Gain) -> str:
+    def say(curve: Gain) -> str:
         half = numbers.percent(or_nan(curve.notes.found_in_first_50_percent), 1)
         tested = numbers.percent(or_nan(curve.notes.tested_for_half_of_events), 1)
         return (
@@ -191,7 +186,7 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
         title="Cumulative gain",
         caption="Share of all events found when rows are taken from the highest score down. A marker shows the "
         "threshold in use.",
-        alt=f"Cumulative gain on {context.dataset.name}. {_sentences(pairs, say)}",
+        alt=context.told("Cumulative gain", pairs, say),
     ))
 
 
@@ -204,20 +199,17 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     caption = (
         "How many times as many events are found as in random order, when rows are taken from the highest score down."
     )
-    early = [(series, numbers.number(or_nan(curve.notes.lift_in_first_10_percent))) for series, curve in pairs]
-    alt = f"Lift on {context.dataset.name}. " + " ".join(
-        f"{series.label}: lift {value} in the first 10% of the ranked rows." for series, value in early
-    )
-    with style(key):
-        entries = [_key(series, f"{value} in the first 10%") for series, value in early]
-        figure, (axes,) = paper(len(entries) + 1)
-        unit_axes(axes, "Share of rows tested, highest scores first", "Lift")
+    early = {s.name: numbers.number(or_nan(curve.notes.lift_in_first_10_percent)) for s, curve in pairs}
+    alt = context.told("Lift", pairs, lambda curve: f"lift {early[curve.model]} in the first 10% of the ranked rows")
+    with canvas.style(key):
+        entries = [_key(series, f"{early[series.name]} in the first 10%") for series, _ in pairs]
+        figure, (axes,) = canvas.paper(len(entries) + 1)
+        canvas.unit_axes(axes, "Share of rows tested, highest scores first", "Lift")
         top = max(height for _, curve in pairs for height in known(curve.points.lift))
         axes.yaxis.set_major_locator(MaxNLocator(5))
         axes.set(ylim=(0, max(top * 1.06, 1.2)))
         axes.plot([0, 1], [1, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
         for series, curve in pairs:
-            x, y = column(curve.points.tested), column(curve.points.lift)
-            axes.plot(x, y, color=series.colour, linestyle=series.dash)
-        add_key(figure, [*entries, KeyEntry("Random order", MUTED, DOTTED)])
-        return Drawing(key, "Lift", caption, alt, to_svg(figure, key, alt, caption))
+            axes.plot(*map(column, curve.points.path), color=series.colour, linestyle=series.dash)
+        canvas.add_key(figure, [*entries, KeyEntry("Random order", MUTED, DOTTED)])
+        return Drawing(key, "Lift", caption, alt, canvas.to_svg(figure, key, alt, caption))

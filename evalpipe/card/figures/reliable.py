@@ -6,25 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import (
-    FOOT,
-    INK,
-    KEY_ROW,
-    LEFT,
-    MUTED,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Drawing,
-    KeyEntry,
-    Series,
-    add_key,
-    clip,
-    paper,
-    style,
-    to_svg,
-    unit_axes,
-)
+from evalpipe.card.figures import canvas
+from evalpipe.card.figures.calibration import PERFECT, finding, limits
+from evalpipe.card.figures.canvas import FOOT, INK, KEY_ROW, LEFT, MUTED, RIGHT, TOP, WIDTH, Drawing, KeyEntry, Series
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
 from evalpipe.card.figures.distribution import EVENTS, OTHERS
@@ -40,14 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from evalpipe.results.curves import Column
     from evalpipe.results.curves.calibration import SmoothPoints, WindowPoints
 
     C = TypeVar("C", bound=CalibrationLogistic | CalibrationSpline | CalibrationIsotonic | Histogram)
 
-DOTTED, DASHED = (0, (1, 2)), (0, (5, 2))
+DASHED = (0, (5, 2))
 LINE, STEPS = "#c8500a", "#3d4650"
-DIAGONAL = KeyEntry("Perfect calibration", MUTED, DOTTED)
 
 MOST = 4
 """The most models drawn in one figure; of more, the first."""
@@ -63,13 +45,11 @@ def windows(context: Context, whole: Pairs) -> Drawing:
     pairs = whole[:MOST]
     key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
     caption = _window_caption(context, pairs, len(whole))
-    alt = f"Reliability in moving windows on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_in_windows(curve)}." for series, curve in pairs
-    )
-    with style(key):
-        figure, (axes,) = paper(len(pairs) + 1)
-        unit_axes(axes, "Mean predicted probability", "Observed share of events")
-        axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+    alt = context.told("Reliability in moving windows", pairs, lambda curve: finding(curve, "windows"))
+    with canvas.style(key):
+        figure, (axes,) = canvas.paper(len(pairs) + 1)
+        canvas.unit_axes(axes, "Mean predicted probability", "Observed share of events")
+        canvas.diagonal(axes)
         for series, curve in pairs:
             x = column(curve.points.mean_probability)
             _shade(axes, x, curve.points, series.colour, SHADES[len(pairs)])
@@ -77,8 +57,8 @@ def windows(context: Context, whole: Pairs) -> Drawing:
                 x, column(curve.points.event_rate), color=series.colour, linestyle=series.dash, linewidth=1.3,
                 marker=series.marker, markersize=3.5, markeredgecolor="white", markeredgewidth=0.4,
             )
-        add_key(figure, [*(KeyEntry(s.short, s.colour, s.dash, s.marker) for s, _ in pairs), DIAGONAL])
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+        canvas.add_key(figure, [*(KeyEntry(s.short, s.colour, s.dash, s.marker) for s, _ in pairs), PERFECT])
+        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _window_caption(context: Context, pairs: Pairs, whole: int) -> str:
@@ -87,8 +67,7 @@ def _window_caption(context: Context, pairs: Pairs, whole: int) -> str:
     methods = dict.fromkeys(curve.notes.method or "none" for _, curve in pairs)
     names = ", ".join(wording.method(name) for name in methods if name != "none")
     shaded = (
-        f" Shaded: {wording.level(context.results.intervals.level)} intervals of each window alone ({names})."
-        if names else ""
+        f" Shaded: {context.level} intervals of each window alone ({names})." if names else ""
     )
     return (
         f"Share of events among the rows whose probability lies in a window {width} wide, which moves by {step}, "
@@ -105,25 +84,6 @@ def _shade(axes: Axes, x: list[float], points: WindowPoints | SmoothPoints, colo
     axes.fill_between(x, column(points.lower), column(points.upper), color=colour, alpha=alpha, linewidth=0)
 
 
-def _in_windows(curve: CalibrationWindow) -> str:
-    """Say in how many windows the interval misses the mean probability, and where the gap is widest."""
-    x, y = column(curve.points.mean_probability), column(curve.points.event_rate)
-    place = max(range(len(x)), key=lambda i: abs(y[i] - x[i]))
-    widest = f"widest gap at mean probability {numbers.number(x[place])}, where the share of events is "
-    widest += numbers.number(y[place])
-    limits = _limits(curve.points.mean_probability, curve.points)
-    if not limits:
-        return widest
-    missed = sum(1 for at, low, high in limits if not low <= at <= high)
-    return f"in {missed} of {len(limits)} windows the interval excludes the diagonal; {widest}"
-
-
-def _limits(across: Column, points: WindowPoints | SmoothPoints) -> list[tuple[float, float, float]]:
-    """Return the place and the limits of each point that has any."""
-    rows = zip(across, points.lower, points.upper, strict=True)
-    return [(x, low, high) for x, low, high in rows if x is not None and low is not None and high is not None]
-
-
 @figure(place=110)
 def smooth(context: Context) -> Drawing | None:
     """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
@@ -138,15 +98,15 @@ def smooth(context: Context) -> Drawing | None:
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_along(curves[series.name])}." for series in models
     )
-    with style(key):
+    with canvas.style(key):
         entries = _entries(context, [curves[series.name] for series in models])
         figure, panels = _panels(len(models), len(entries))
         for series, (upper, lower) in zip(models, panels, strict=True):
             _draw(upper, series, curves[series.name])
             _mirrored(lower, curves[series.name].scores)
         _label(panels)
-        add_key(figure, entries)
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+        canvas.add_key(figure, entries)
+        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 class SmoothCurves(NamedTuple):
@@ -169,17 +129,16 @@ def _of_each_model(context: Context) -> dict[str, SmoothCurves]:
 
 
 def _entries(context: Context, drawn: list[SmoothCurves]) -> list[KeyEntry]:
-    level = wording.level(context.results.intervals.level)
-    band = f" with {level} band" if any(map(_band, drawn)) else ""
+    band = f" with {context.level} band" if any(map(_band, drawn)) else ""
     entries = [KeyEntry(f"Spline{band}", EVENTS)] if any(curves.spline for curves in drawn) else []
     entries += [KeyEntry("Logistic line", LINE, DASHED)] if any(curves.line for curves in drawn) else []
     entries += [KeyEntry("Isotonic fit", STEPS, width=0.9)] if any(curves.isotonic for curves in drawn) else []
-    return [*entries, DIAGONAL]
+    return [*entries, PERFECT]
 
 
 def _band(curves: SmoothCurves) -> list[tuple[float, float, float]]:
     """Return where the band about the spline of a model lies; nothing where it has none."""
-    return _limits(curves.spline.points.probability, curves.spline.points) if curves.spline else []
+    return limits(curves.spline.points.probability, curves.spline.points) if curves.spline else []
 
 
 def _smooth_caption(context: Context, drawn: list[SmoothCurves]) -> str:
@@ -225,8 +184,8 @@ def _panels(models: int, key_rows: int) -> tuple[Figure, list[tuple[Axes, Axes]]
 
 
 def _draw(axes: Axes, series: Series, curves: SmoothCurves) -> None:
-    unit_axes(axes, "", "")
-    axes.plot([0, 1], [0, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
+    canvas.unit_axes(axes, "", "")
+    canvas.diagonal(axes)
     if curves.isotonic:
         axes.plot(*map(column, curves.isotonic.points.path), color=STEPS, linewidth=0.8)
         _parts(axes, curves.isotonic)
@@ -236,7 +195,8 @@ def _draw(axes: Axes, series: Series, curves: SmoothCurves) -> None:
         axes.plot(x, y, color=EVENTS)
     if curves.line:
         axes.plot(*map(column, curves.line.points.path), color=LINE, linestyle=DASHED, linewidth=1.3)
-    axes.set_title(clip(series.label, 50 if axes.get_position().width > 0.5 else 24), fontsize=8.5, loc="left", pad=3)
+    room = 50 if axes.get_position().width > 0.5 else 24
+    axes.set_title(canvas.clip(series.label, room), fontsize=8.5, loc="left", pad=3)
 
 
 def _parts(axes: Axes, curve: CalibrationIsotonic) -> None:
@@ -265,7 +225,7 @@ def _mirrored(axes: Axes, scores: Histogram | None) -> None:
 def _label(panels: list[tuple[Axes, Axes]]) -> None:
     """Name the axes at the left and beneath the lowest panels, and number the ticks there."""
     columns = min(len(panels), 2)
-    ticks = (0, 0.2, 0.4, 0.6, 0.8, 1) if columns == 1 else (0, 0.5, 1)
+    ticks = canvas.TICKS if columns == 1 else (0, 0.5, 1)
     for place, (upper, lower) in enumerate(panels):
         upper.set(xticks=ticks, yticks=ticks)
         upper.tick_params(axis="x", length=0, labelbottom=False)
@@ -284,8 +244,8 @@ def _along(curves: SmoothCurves) -> str:
     """Say where the spline's band leaves the diagonal, and the line's coefficients and the parts of the Brier score."""
     said = []
     if curves.spline:
-        limits, edf = _band(curves), or_nan(curves.spline.notes.edf)
-        said += [_away(limits)] if limits else [f"the spline has {numbers.number(edf)} degrees"]
+        band, edf = _band(curves), or_nan(curves.spline.notes.edf)
+        said += [_away(band)] if band else [f"the spline has {numbers.number(edf)} degrees"]
     if curves.line:
         intercept, slope = (numbers.number(or_nan(x)) for x in (curves.line.notes.intercept, curves.line.notes.slope))
         said.append(f"the logistic line has intercept {intercept} and slope {slope}")
@@ -297,11 +257,11 @@ def _along(curves: SmoothCurves) -> str:
     return "; ".join(said)
 
 
-def _away(limits: list[tuple[float, float, float]]) -> str:
+def _away(band: list[tuple[float, float, float]]) -> str:
     """List the stretches in which a band lies above or below the diagonal."""
     runs: list[tuple[str, float, float]] = []
     before = ""
-    for at, low, high in limits:
+    for at, low, high in band:
         side = "above" if low > at else "below" if high < at else ""
         if side and side == before:
             runs[-1] = (side, runs[-1][1], at)

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import constants, numbers
-from evalpipe.card.figures.canvas import INK, Drawing, KeyEntry, Series, add_key, clip, paper, style, to_svg
+from evalpipe.card.figures import canvas
+from evalpipe.card.figures.canvas import INK, TICKS, Drawing, KeyEntry, Series, clip
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.numbers import LEFT, POINT, heights, name_above, named, plain_axes, short, with_unit
-from evalpipe.results.curves.residuals import (
-    ResidualBox,
-    ResidualEcdf,
-    ResidualHistogram,
-    ResidualOutliers,
-    ResidualQuantiles,
-)
+from evalpipe.results.curves import residuals
+from evalpipe.results.curves.residuals import ResidualBox, ResidualEcdf, ResidualHistogram, ResidualQuantiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,23 +29,19 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
         "Share of the rows by residual = observed − predicted, in bins of equal width. At the line they agree; to the "
         "right of it the prediction is too low."
     )
-    alt = f"Histogram of residuals on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_fullest(context, curve)}." for series, curve in pairs
-    )
+    alt = context.told(title, pairs, lambda curve: _fullest(context, curve))
     low = min(value for _, curve in pairs for value in column(curve.points.low))
     high = max(value for _, curve in pairs for value in column(curve.points.high))
     room = 0.03 * (high - low)
-    with style(key):
-        figure, drawn = paper(0, heights(many), LEFT)
+    with canvas.style(key):
+        figure, drawn = canvas.paper(0, heights(many), LEFT)
         for axes, (series, curve) in zip(drawn, pairs, strict=True):
             _bars(axes, curve)
             axes.set(xlim=(min(low, 0) - room, max(high, 0) + room))
             plain_axes(axes)
             name_above(axes, series, many)
-        for axes in drawn[:-1]:
-            axes.set_xticklabels(())
-        drawn[-1].set_xlabel(named(context, "Residual"))
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+        canvas.label_stack(drawn, named(context, "Residual"))
+        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _bars(axes: Axes, curve: ResidualHistogram) -> None:
@@ -80,23 +72,22 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
         "Share of the rows whose prediction is further off than the absolute residual on the horizontal axis. A curve "
         "that falls sooner is better."
     )
-    alt = f"Reversed distribution of absolute residuals on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_exceeded(context, curve, quantiles.get(series.name))}." for series, curve in pairs
-    )
-    with style(key):
+    alt = context.told("Reversed distribution of absolute residuals", pairs, lambda curve: (
+        _exceeded(context, curve, quantiles.get(curve.model))))
+    with canvas.style(key):
         entries = [_key(series, quantiles.get(series.name)) for series, _ in pairs]
-        figure, (axes,) = paper(len(entries), (2.9,), LEFT)
+        figure, (axes,) = canvas.paper(len(entries), (2.9,), LEFT)
         for series, curve in pairs:
             axes.step(
                 column(curve.points.absolute_residual), column(curve.points.share_above), where="post",
                 color=series.colour, linestyle=series.dash,
             )
         plain_axes(axes)
-        axes.set(ylim=(-0.015, 1.03), yticks=(0, 0.2, 0.4, 0.6, 0.8, 1), ylabel="Share of rows above")
+        axes.set(ylim=(-0.015, 1.03), yticks=TICKS, ylabel="Share of rows above")
         axes.set_xlabel(named(context, "Absolute residual"))
         axes.set_xlim(left=0)
-        add_key(figure, entries, LEFT)
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+        canvas.add_key(figure, entries, LEFT)
+        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _key(series: Series, quantiles: ResidualQuantiles | None) -> KeyEntry:
@@ -131,12 +122,10 @@ def box_caption() -> str:
 def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
-    alt = f"Box plots of absolute residuals on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_boxed(context, curve)}." for series, curve in pairs
-    )
-    beyond = {series.name: curve for series, curve in context.curves(ResidualOutliers)}
-    with style(key, **{"axes.grid.axis": "x"}):
-        figure, (axes,) = paper(2, (ROW * len(pairs) + 0.15,), NAMES)
+    alt = context.told(title, pairs, lambda curve: _boxed(context, curve))
+    beyond = {series.name: curve for series, curve in context.curves(residuals.ResidualOutliers)}
+    with canvas.style(key, **{"axes.grid.axis": "x"}):
+        figure, (axes,) = canvas.paper(2, (ROW * len(pairs) + 0.15,), NAMES)
         names = axes.get_yaxis_transform()
         for row, (series, curve) in enumerate(pairs):
             _box(axes, row, curve, beyond.get(series.name))
@@ -146,11 +135,11 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
         axes.set_xlabel(named(context, "Absolute residual"))
         axes.set_xlim(left=0)
         entries = [KeyEntry("RMSE", RMSE, "none", "D"), KeyEntry("Row beyond the whiskers", POINT, "none", "o")]
-        add_key(figure, entries, NAMES)
-        return Drawing(key, title, box_caption(), alt, to_svg(figure, key, alt, box_caption()))
+        canvas.add_key(figure, entries, NAMES)
+        return Drawing(key, title, box_caption(), alt, canvas.to_svg(figure, key, alt, box_caption()))
 
 
-def _box(axes: Axes, row: int, curve: ResidualBox, beyond: ResidualOutliers | None) -> None:
+def _box(axes: Axes, row: int, curve: ResidualBox, beyond: residuals.ResidualOutliers | None) -> None:
     low, first, median, third, high = (column(values)[0] for values in curve.points.columns.values())
     axes.hlines([row, row], [low, third], [first, high], color=POINT, linewidth=1)
     axes.vlines([low, high], row - 0.13, row + 0.13, color=POINT, linewidth=1)

@@ -5,20 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.canvas import (
-    COLOURS,
-    DASHES,
-    INK,
-    MUTED,
-    Drawing,
-    KeyEntry,
-    Series,
-    add_key,
-    clip,
-    paper,
-    style,
-    to_svg,
-)
+from evalpipe.card.figures import canvas
+from evalpipe.card.figures.canvas import COLOURS, DASHES, DOTTED, INK, MUTED, TICKS, Drawing, KeyEntry, Series
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.results.curves.calibration import Refinement
@@ -28,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RATES = ("Sensitivity", "Specificity", "Precision")
-DOTTED = (0, (1, 2))
-UNIT = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 @figure_of(Thresholds, place=40)
@@ -41,23 +27,17 @@ def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
         "What the rates would be if rows were predicted as events from each threshold upwards. The dashed line is the "
         "threshold in use."
     )
-    alt = f"Rates by threshold on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_crossing(curve)}." for series, curve in pairs
-    )
-    with style(key):
-        figure, panels = paper(len(RATES), [max(3.1 / len(pairs), 1.15)] * len(pairs), gap=0.16 if unit else 0.34)
-        for place, (series, curve) in enumerate(pairs):
-            _panel(panels[place], context, series, curve)
-            last = place == len(pairs) - 1
+    alt = context.told("Rates by threshold", pairs, _crossing)
+    with canvas.style(key):
+        heights = [max(canvas.PANEL_HEIGHT / len(pairs), 1.15)] * len(pairs)
+        figure, panels = canvas.paper(len(RATES), heights, gap=0.16 if unit else 0.34)
+        for axes, (series, curve) in zip(panels, pairs, strict=True):
+            _panel(axes, context, series, curve)
             if unit:
-                panels[place].set(xlim=(-0.015, 1.015), xticks=UNIT)
-            if last:
-                panels[place].set_xlabel("Threshold")
-            elif unit:
-                panels[place].set_xticklabels(())
-        entries = [KeyEntry(name, COLOURS[i], DASHES[i]) for i, name in enumerate(RATES)]
-        add_key(figure, entries)
-        return Drawing(key, "Rates by threshold", caption, alt, to_svg(figure, key, alt, caption))
+                axes.set(xlim=(-0.015, 1.015), xticks=TICKS)
+        canvas.label_stack(panels, "Threshold", shared=unit)
+        canvas.add_key(figure, [KeyEntry(name, COLOURS[i], DASHES[i]) for i, name in enumerate(RATES)])
+        return Drawing(key, "Rates by threshold", caption, alt, canvas.to_svg(figure, key, alt, caption))
 
 
 def _panel(axes: Axes, context: Context, series: Series, curve: Thresholds) -> None:
@@ -66,9 +46,9 @@ def _panel(axes: Axes, context: Context, series: Series, curve: Thresholds) -> N
         axes.plot(column(points.threshold), column(rate), color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3)
     chosen = context.threshold(series.name)
     if chosen is not None:
-        axes.axvline(chosen.value, color=INK, linestyle=(0, (4, 2)), linewidth=0.9)
+        axes.axvline(chosen.value, color=INK, linestyle=canvas.CHOSEN, linewidth=0.9)
     axes.set(ylim=(-0.03, 1.24), yticks=(0, 0.5, 1), ylabel="Rate")
-    axes.set_title(clip(series.label, 56), fontsize=8.5, loc="left", x=0.02, y=1.0, pad=-8)
+    canvas.name_inside(axes, series)
 
 
 def _crossing(curve: Thresholds) -> str:
@@ -88,12 +68,11 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
         "Event rate times its complement among the rows of each probability, rounded to two decimals; larger marks "
         "have more rows. On the dotted line are probabilities that equal their event rate."
     )
-    alt = f"Refinement on {context.dataset.name}. " + " ".join(
-        f"{series.label}: mean refinement {numbers.number(or_nan(curve.notes.mean))}." for series, curve in pairs
-    )
+    means = {series.name: numbers.number(or_nan(curve.notes.mean)) for series, curve in pairs}
+    alt = context.told("Refinement", pairs, lambda curve: f"mean refinement {means[curve.model]}")
     grid = [i / 50 for i in range(51)]
-    with style(key):
-        figure, (axes,) = paper(len(pairs) + 1)
+    with canvas.style(key):
+        figure, (axes,) = canvas.paper(len(pairs) + 1)
         axes.plot(grid, [p * (1 - p) for p in grid], color=MUTED, linestyle=DOTTED, linewidth=1)
         for series, curve in pairs:
             points, weight = curve.points, column(curve.points.weight)
@@ -101,13 +80,9 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
                 column(points.probability), column(points.refinement), s=[4 + 40 * w / max(weight) for w in weight],
                 color=series.colour, marker=series.marker, alpha=0.6, linewidths=0,
             )
-        axes.set(xlim=(-0.015, 1.015), ylim=(-0.008, 0.265), xticks=UNIT, xlabel="Predicted probability",
+        axes.set(xlim=(-0.015, 1.015), ylim=(-0.008, 0.265), xticks=TICKS, xlabel="Predicted probability",
                  ylabel="Refinement")
-        means = [numbers.number(or_nan(curve.notes.mean)) for _, curve in pairs]
-        entries = [
-            KeyEntry(f"{series.short}: mean {mean}", series.colour, "none", series.marker)
-            for (series, _), mean in zip(pairs, means, strict=True)
-        ]
-        add_key(figure, [*entries, KeyEntry("Calibrated", MUTED, DOTTED)])
-        return Drawing(key, "Refinement", caption, alt, to_svg(figure, key, alt, caption))
+        entries = [KeyEntry(f"{s.short}: mean {means[s.name]}", s.colour, "none", s.marker) for s, _ in pairs]
+        canvas.add_key(figure, [*entries, KeyEntry("Calibrated", MUTED, DOTTED)])
+        return Drawing(key, "Refinement", caption, alt, canvas.to_svg(figure, key, alt, caption))
 

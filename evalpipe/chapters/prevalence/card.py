@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
-from evalpipe.card.tables import evaluated, is_whole, labels, overall, ranged, shown, with_limits
+from evalpipe.card.tables import evaluated, labels, overall, ranged, shown, with_limits
 from evalpipe.chapters.prevalence.figures import prevalence_figures
 
 if TYPE_CHECKING:
@@ -155,4 +155,4 @@ def _row(results: Results, by_head: Mapping[str, Estimate], heads: Iterable[str]
     options = {name: value for name, value in e.params.items() if name != "prevalence"}
     title = wording.measure(wording.titled(metric.title, e.params), options, e.average)
     return Row((title, labels(results)[e.model], *(
-        shown(by_head[head], whole=is_whole(metric)) if head in by_head else "–" for head in heads)))
+        shown(by_head[head], whole=metric.is_whole) if head in by_head else "–" for head in heads)))

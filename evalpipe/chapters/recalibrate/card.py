@@ -26,7 +26,7 @@ from evalpipe.card.page import (
     Text,
 )
 from evalpipe.card.procedures import RECALIBRATION, Procedure
-from evalpipe.card.tables import is_whole, key_measures, shown, with_limits
+from evalpipe.card.tables import key_measures, shown, with_limits
 from evalpipe.chapters.compare.card import (
     COLUMNS,
     compared,
@@ -153,7 +153,7 @@ def _before_after(results: Results, dataset: str, model: ModelSummary) -> Iterat
             measures.setdefault(place, {})[e.variant] = e
     ordered = sorted(measures, key=lambda place: place[0])
     abreast, left_out = ordered[:MEASURES_ABREAST], len(ordered) - MEASURES_ABREAST
-    whole = {metric.name: is_whole(metric) for metric in results.metrics}
+    whole = {metric.name: metric.is_whole for metric in results.metrics}
     variants = ["original", *(record.variant for record, _ in _applied_on(results, dataset, model.name))]
     rows = tuple(
         Row((variant, *(_number(measures[place].get(variant), whole=whole[key[place[0]]]) for place in abreast)))

@@ -11,7 +11,7 @@ from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
-from evalpipe.card.tables import is_whole, shown, with_limits
+from evalpipe.card.tables import shown, with_limits
 from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.card_disparities import differences, disparities, worst_slices
 from evalpipe.chapters.slices.card_sliced import sliced
@@ -90,7 +90,7 @@ def _table(
     results: Results, dataset: str, by_slice: Sliced, model: ModelSummary, measures: Sequence[Measure]
 ) -> Table:
     names, letters = names_of(results), dict[str, str]()
-    whole = frozenset(metric.name for metric in results.metrics if is_whole(metric))
+    whole = frozenset(metric.name for metric in results.metrics if metric.is_whole)
 
     def row(name: str, labels: Slice | None) -> Row:
         size, estimates = by_slice.size(labels), [by_slice.at(model.name, labels, measure) for measure in measures]

@@ -23,7 +23,7 @@ from evalpipe.card.figures.canvas import (
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.numbers import plain_axes
 from evalpipe.card.names import Names, names_of
-from evalpipe.card.tables import is_whole, shown
+from evalpipe.card.tables import shown
 from evalpipe.chapters.slices.card_sliced import sliced
 
 if TYPE_CHECKING:
@@ -199,10 +199,10 @@ def _summary(forest: Forest, model: str) -> str:
     whole = by_slice.at(model, None, measure)
     estimates = [by_slice.at(model, labels, measure) for slices in by_slice.slicings.values() for labels in slices]
     known = [(e.value, e) for e in estimates if e is not None and e.value is not None]
-    parts = [f"over all rows {shown(whole, whole=is_whole(metric)).text}"] if whole is not None else []
+    parts = [f"over all rows {shown(whole, whole=metric.is_whole).text}"] if whole is not None else []
     for word, choose in (("lowest", min), ("highest", max)) if known else ():
         _, e = choose(known, key=lambda pair: pair[0])
-        parts.append(f"{word} {shown(e, whole=is_whole(metric)).text} where {names.slice(e.slice or {})}")
+        parts.append(f"{word} {shown(e, whole=metric.is_whole).text} where {names.slice(e.slice or {})}")
     few = len(estimates) - len(known)
     if few:
         parts.append(f"{few} of {len(estimates)} slices have no value")

@@ -9,7 +9,7 @@ from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.card.tables import is_whole, shown
+from evalpipe.card.tables import shown
 from evalpipe.chapters.thresholds.figures import sweeps
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _gain(optimism: float | None, apparent: float | None) -> Number:
 
 def _evaluated(results: Results, threshold: Threshold, metric: str, params: Mapping[str, Scalar]) -> Number:
     """Write the estimate of a measure on the evaluated rows, where it is among the measures of the run."""
-    whole = {summary.name: is_whole(summary) for summary in results.metrics}
+    whole = {summary.name: summary.is_whole for summary in results.metrics}
     scope = (threshold.dataset, threshold.model, threshold.variant, None, metric, params)
     for row in results.rows:
         if (row.dataset, row.model, row.variant, row.slice, row.metric, row.params) == scope:

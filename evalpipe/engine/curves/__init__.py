@@ -5,10 +5,11 @@ All start from tables in which equal predictions are one cell, so no curve depen
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from evalpipe.engine.curves import bands, calibration, decision, numbers, predictive, ranking, reliability
-from evalpipe.engine.curves.declare import CurveRows, computed, registry
+from evalpipe.engine.curves.declare import CurveRows, computed
 from evalpipe.results.curves import CURVES, Curve
 from evalpipe.statistics import Summary
 from evalpipe.tasks import MANY
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan.plan import Plan
 
-__all__ = [
-    "bands", "calibration", "decision", "model_curves", "numbers", "predictive", "ranking", "registry", "reliability",
-]
+for _file in iter_modules(__path__):  # what is in any file of this folder is declared
+    import_module(f"{__name__}.{_file.name}")
 
 
 def model_curves(

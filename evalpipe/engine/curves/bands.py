@@ -2,102 +2,95 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
-from evalpipe.intervals.bands import pointwise_band, simultaneous_band
+from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, curve
+from evalpipe.intervals.bands import simultaneous_band
 from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import bands
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalpipe.arraytypes import Floats
-    from evalpipe.results.curves import Column
     from evalpipe.statistics import Summary
 
 PLACES = np.arange(101) / 100
 """The places on the horizontal axis at which a band is given."""
 
-def curve_heights(summary: Summary) -> dict[str, Floats]:
-    """Return the height of each curve at `PLACES`, [..., 101]; NaN where a class is missing.
 
-    Between two thresholds the curves of sensitivity and of events found run straight; precision is that of the highest
-    threshold which reaches the recall.
-    """
+def roc_heights(summary: Summary, places: Floats) -> Floats:
+    """Return the sensitivity at false positive rates ``places`` [k], [..., k]; NaN where a class is missing."""
+    events, others = summary("events_from"), summary("others_from")
+    return _drawn(_straight, ratio(others, others[..., :1]), ratio(events, events[..., :1]), summary, places)
+
+
+def pr_heights(summary: Summary, places: Floats) -> Floats:
+    """Return the precision of the highest threshold that reaches each recall, [..., k]; NaN where a class lacks."""
+    events, others = summary("events_from"), summary("others_from")
+    precision = ratio(events, events + others, empty=1.0)
+    return _drawn(_reached, ratio(events, events[..., :1]), precision, summary, places)
+
+
+def gain_heights(summary: Summary, places: Floats) -> Floats:
+    """Return the share of events found at shares of the rows ``places``, [..., k]; NaN where a class is missing."""
     events, others = summary("events_from"), summary("others_from")
     tested = events + others
-    sensitivity, false_positive_rate = ratio(events, events[..., :1]), ratio(others, others[..., :1])
-    precision = ratio(events, tested, empty=1.0)
-    both = (events[..., 0] > 0) & (others[..., 0] > 0)
-    heights = {
-        "roc_band": _straight(false_positive_rate, sensitivity),
-        "pr_band": _reached(sensitivity, precision),
-        "gain_band": _straight(ratio(tested, tested[..., :1]), sensitivity),
-    }
-    return {name: np.where(both[..., None], values, np.nan) for name, values in heights.items()}
+    return _drawn(_straight, ratio(tested, tested[..., :1]), ratio(events, events[..., :1]), summary, places)
 
 
-def _straight(across: Floats, up: Floats) -> Floats:
-    """Interpolate curves [..., m] that descend from (1, 1) to a last step down to (0, 0)."""
-    return _each(across, up, lambda x, y: np.interp(PLACES, np.append(0.0, x[::-1]), np.append(0.0, y[::-1])))
-
-
-def _reached(across: Floats, up: Floats) -> Floats:
-    """Return the height at the last point from the left whose place is reached."""
-    def at(x: Floats, y: Floats) -> Floats:
-        place = np.searchsorted(-x, -PLACES + 1e-12, side="right") - 1
-        return y[np.clip(place, 0, None)]
-
-    return _each(across, up, at)
-
-
-def _each(across: Floats, up: Floats, height: Any) -> Floats:
+def _drawn(
+    height: Callable[[Floats, Floats, Floats], Floats], across: Floats, up: Floats, summary: Summary, places: Floats
+) -> Floats:
+    """Return the ``height`` of each of some curves [..., m] at ``places`` [k], [..., k]."""
     flat = zip(across.reshape(-1, across.shape[-1]), up.reshape(-1, up.shape[-1]), strict=True)
-    return np.stack([height(x, y) for x, y in flat]).reshape(*across.shape[:-1], len(PLACES))
+    heights = np.stack([height(places, x, y) for x, y in flat]).reshape(*across.shape[:-1], len(places))
+    both = (summary("events_from")[..., 0] > 0) & (summary("others_from")[..., 0] > 0)
+    return np.where(both[..., None], heights, np.nan)
 
 
-@curve(bands.RocBand, of=("event",), needs="scores")
+def _straight(places: Floats, x: Floats, y: Floats) -> Floats:
+    """Interpolate a curve that descends from (1, 1) to a last step down to (0, 0): it runs straight between points."""
+    return np.asarray(np.interp(places, np.append(0.0, x[::-1]), np.append(0.0, y[::-1])))
+
+
+def _reached(places: Floats, x: Floats, y: Floats) -> Floats:
+    """Return the height at the last point from the left whose place is reached."""
+    # A recall that is reached may come out a rounding below it, as weights are summed.
+    place = np.searchsorted(-x, -places + 1e-12, side="right") - 1
+    return y[np.clip(place, 0, None)]
+
+
+@curve(bands.RocBand, of=("event",), needs="scores", heights=Heights(roc_heights, lambda _: PLACES))
 def roc_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the ROC curve, where it was drawn."""
-    band = _band(rows, "roc_band")
-    return band and (bands.RocBandPoints(
-        false_positive_rate=listed(PLACES), sensitivity=band.height, **band.limits), band.notes)
+    return _band(rows, "roc_band", roc_heights, ("false_positive_rate", "sensitivity"))
 
 
-@curve(bands.PrBand, of=("event",), needs="scores")
+@curve(bands.PrBand, of=("event",), needs="scores", heights=Heights(pr_heights, lambda _: PLACES))
 def pr_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the precision-recall curve, where it was drawn."""
-    band = _band(rows, "pr_band")
-    return band and (bands.PrBandPoints(recall=listed(PLACES), precision=band.height, **band.limits), band.notes)
+    return _band(rows, "pr_band", pr_heights, ("recall", "precision"))
 
 
-@curve(bands.GainBand, of=("event",), needs="scores")
+@curve(bands.GainBand, of=("event",), needs="scores", heights=Heights(gain_heights, lambda _: PLACES))
 def gain_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the curve of cumulative gain, where it was drawn."""
-    band = _band(rows, "gain_band")
-    return band and (bands.GainBandPoints(tested=listed(PLACES), found=band.height, **band.limits), band.notes)
+    return _band(rows, "gain_band", gain_heights, ("tested", "found"))
 
 
-class Band(NamedTuple):
-    """A curve at `PLACES`: its height, its limits at each place alone and at all at once, and its notes."""
-
-    height: Column
-    limits: dict[str, Column]
-    notes: bands.BandNotes
-
-
-def _heights(rows: CurveRows) -> dict[str, Floats]:
-    return curve_heights(rows.summary)
-
-
-def _band(rows: CurveRows, name: str) -> Band | None:
-    """Return the band about a curve; None where none was drawn or a class is absent."""
-    drawn, height = rows.drawn.get(name), rows.once(_heights)[name]
+def _band(
+    rows: CurveRows, name: str, heights: Callable[[Summary, Floats], Floats], axes: tuple[str, str]
+) -> Computed | None:
+    """Return the band about a curve, at each place alone and at all at once; None without replicates or a class."""
+    drawn, height, level = rows.drawn.get(name), heights(rows.summary, PLACES), rows.plan.level
     if drawn is None or np.isnan(height).all():
         return None
-    level = rows.plan.level
-    limits = (*pointwise_band(drawn, level), *simultaneous_band(drawn, height, level, (0.0, 1.0)))
-    names = ("lower", "upper", "simultaneous_lower", "simultaneous_upper")
-    columns = {name: listed(values) for name, values in zip(names, limits, strict=True)}
-    return Band(listed(height), columns, bands.BandNotes(level=level))
+    lower, upper = rows.limits(name, len(height))
+    low, high = simultaneous_band(drawn, height, level, (0.0, 1.0))
+    return {
+        axes[0]: PLACES, axes[1]: height, "lower": lower, "upper": upper, "simultaneous_lower": low,
+        "simultaneous_upper": high,
+    }, bands.BandNotes(level=level)

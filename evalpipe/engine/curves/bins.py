@@ -15,23 +15,21 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
     from evalpipe.statistics import Rows, Summary
 
-STRATEGIES = ("uniform", "quantile")
 
-
-def bin_edges(rows: Rows, strategy: str, weight: Floats | None) -> Floats:
+def bin_edges(summary: Summary, strategy: str) -> Floats:
     """Return the lowest score of each used bin, ascending, shape [used].
 
     ``uniform``: ten bins of equal width, closed below, the last closed above too. ``quantile``: bins of equal weight,
     floor(10 x weight below / total weight), where a group of equal scores goes to the bin of its first row, so fewer
-    than ten bins may be used. ``weight`` are the case weights, not a replicate's, so bins stay the same in all
+    than ten bins may be used. ``summary`` has the case weights, not a replicate's, so bins stay the same in all
     replicates.
     """
+    rows = summary.rows
     if strategy == "uniform":
         edges = np.arange(constants.BINS + 1) / constants.BINS
         inside = np.minimum(np.searchsorted(edges, rows.chance_at, side="right") - 1, constants.BINS - 1)
     else:
-        case_weight = np.ones(len(rows.truth)) if weight is None else weight
-        inside = equal_weight(rows.by_score(case_weight[rows.order]), constants.BINS)
+        inside = equal_weight(rows.by_score(summary.weights[rows.order]), constants.BINS)
     lowest: Floats = rows.distinct[np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])]
     return lowest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,9 @@ from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import interpolated, pava
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
-from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, curve, listed
+from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, curve
 from evalpipe.engine.curves.reliability import method_of_bins
 from evalpipe.intervals import LIMITS
-from evalpipe.intervals.bands import pointwise_band
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import calibration
@@ -41,7 +40,7 @@ EXACT, CELLS = 2048, 2048
 which moves it by less than a thousandth."""
 
 
-def window_totals(distinct: Floats, values: Any) -> Any:
+def window_totals(distinct: Floats, values: Floats) -> Floats:
     """Total values at each distinct probability [..., m] in each window [..., windows].
 
     Windows are closed below; those that reach 1 are closed above too.
@@ -50,31 +49,30 @@ def window_totals(distinct: Floats, values: Any) -> Any:
     return np.stack([values[..., a:b].sum(axis=-1) for a, b in zip(first, last, strict=True)], axis=-1)
 
 
-def window_rates(summary: Summary) -> Floats:
+def window_rates(summary: Summary, _: Floats) -> Floats:
     """Return the share of events in each window, [..., windows]; NaN in one without rows."""
     events, others = (window_totals(summary.rows.chance_at, summary(name)) for name in ("events_at", "others_at"))
     return ratio(events, events + others)
 
 
-@curve(calibration.CalibrationWindow, of=("event", "class"), needs="probabilities")
+@curve(calibration.CalibrationWindow, of=("event", "class"), needs="probabilities",
+       heights=Heights(window_rates, binned=True))
 def windows(rows: CurveRows) -> Computed:
     """Compute the share of events among the rows of each window that has any; `window_rates` are its replicates."""
-    plan, summary, drawn = rows.plan, rows.summary, rows.drawn.get("calibration_window")
+    plan, summary = rows.plan, rows.summary
     at, each_row = summary.rows.chance_at, np.ones(len(summary.rows.truth))
     events, others = summary("events_at"), summary("others_at")
     summed = [events, events + others, (events + others) * at, summary.rows.by_score(each_row)]
     totals = [window_totals(at, values) for values in summed]
     used = totals[3] > 0
     hits, weight, stated, count = (values[used] for values in totals)
-    lower = upper = np.full(len(weight), np.nan)
+    lower, upper = (limits[used] for limits in rows.limits("calibration_window", len(used)))
     if plan.bins in LIMITS:
         lower, upper = LIMITS[plan.bins](hits, weight, plan.level)
-    elif drawn is not None:
-        lower, upper = pointwise_band(drawn[:, used], plan.level)
-    points = calibration.WindowPoints(
-        centre=listed(CENTRES[used] / 100), mean_probability=listed(stated / weight), event_rate=listed(hits / weight),
-        lower=listed(lower), upper=listed(upper), weight=listed(weight), rows=listed(count))
-    method = method_of_bins(rows, drawn)
+    points = {
+        "centre": CENTRES[used] / 100, "mean_probability": stated / weight, "event_rate": hits / weight,
+        "lower": lower, "upper": upper, "weight": weight, "rows": count}
+    method = method_of_bins(rows, "calibration_window")
     return points, calibration.WindowNotes(width=WIDTH / 100, step=STEP / 100, method=method)
 
 
@@ -175,7 +173,7 @@ def _places(at: Floats) -> Floats:
     return np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
 
 
-def _banded(rows: CurveRows, fittable: Fittable, fitted: BandLine | BandCurve) -> calibration.SmoothPoints:
+def _banded(rows: CurveRows, fittable: Fittable, fitted: BandLine | BandCurve) -> dict[str, Floats]:
     """Return the points of a curve with two-sided limits, normal on the log odds."""
     from scipy.special import ndtri
 
@@ -183,37 +181,10 @@ def _banded(rows: CurveRows, fittable: Fittable, fitted: BandLine | BandCurve) -
     if rows.plan.interval_method == "none":
         reach = np.full(len(reach), np.nan)
     lower, upper = (expit(fitted.log_odds + side * reach) for side in (-1, 1))
-    return calibration.SmoothPoints(
-        probability=listed(fittable.places), event_rate=listed(expit(fitted.log_odds)), lower=listed(lower),
-        upper=listed(upper))
+    return {"probability": fittable.places, "event_rate": expit(fitted.log_odds), "lower": lower, "upper": upper}
 
 
-@curve(calibration.CalibrationIsotonic, of=("event", "class"), needs="probabilities")
-def isotonic(rows: CurveRows) -> Computed:
-    """Compute the isotonic fit where its blocks start and end; `isotonic_heights` are its replicates.
-
-    With S(f) the Brier score of a forecast f, c the fit and r the share of events: miscalibration S(p) - S(c),
-    discrimination S(r) - S(c), uncertainty S(r). Dimitriadis, Gneiting & Jordan (2021).
-    """
-    drawn = rows.drawn.get("calibration_isotonic")
-    at, events, others = _by_probability(rows.summary)
-    starts, level = pava(events, events + others)
-    fit = np.repeat(level, np.diff(np.r_[starts, len(at)]))
-    ends = isotonic_ends(starts, len(at), rows.vertices)
-    lower, upper = (np.full(len(ends), np.nan),) * 2 if drawn is None else pointwise_band(drawn, rows.plan.level)
-    total = np.sum(events + others)
-    given, calibrated, plain = (
-        float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
-    whole = len(isotonic_ends(starts, len(at), len(at)))
-    points = calibration.SmoothPoints(
-        probability=listed(at[ends]), event_rate=listed(fit[ends]), lower=listed(lower), upper=listed(upper))
-    return points, calibration.IsotonicNotes(
-        miscalibration=max(given - calibrated, 0.0), discrimination=max(plain - calibrated, 0.0), uncertainty=plain,
-        blocks=len(starts), method="none" if drawn is None else "percentile",
-        points_of=whole if whole > len(ends) else None)
-
-
-def _by_probability(summary: Summary) -> tuple[Floats, Any, Any]:
+def _by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
     """Return the distinct probabilities [m], and the weight of events and of others at each [..., m].
 
     Scores that round to one probability are one forecast here.
@@ -256,3 +227,26 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
             heights[index] = interpolated(places, at[kept], level)
     return heights
 
+
+@curve(calibration.CalibrationIsotonic, of=("event", "class"), needs="probabilities",
+       heights=Heights(isotonic_heights, isotonic_places))
+def isotonic(rows: CurveRows) -> Computed:
+    """Compute the isotonic fit where its blocks start and end; `isotonic_heights` are its replicates.
+
+    With S(f) the Brier score of a forecast f, c the fit and r the share of events: miscalibration S(p) - S(c),
+    discrimination S(r) - S(c), uncertainty S(r). Dimitriadis, Gneiting & Jordan (2021).
+    """
+    at, events, others = _by_probability(rows.summary)
+    starts, level = pava(events, events + others)
+    fit = np.repeat(level, np.diff(np.r_[starts, len(at)]))
+    ends = isotonic_ends(starts, len(at), rows.vertices)
+    lower, upper = rows.limits("calibration_isotonic", len(ends))
+    total = np.sum(events + others)
+    given, calibrated, plain = (
+        float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
+    whole = len(isotonic_ends(starts, len(at), len(at)))
+    points = {"probability": at[ends], "event_rate": fit[ends], "lower": lower, "upper": upper}
+    return points, calibration.IsotonicNotes(
+        miscalibration=max(given - calibrated, 0.0), discrimination=max(plain - calibrated, 0.0), uncertainty=plain,
+        blocks=len(starts), method="percentile" if "calibration_isotonic" in rows.drawn else "none",
+        points_of=whole if whole > len(ends) else None)

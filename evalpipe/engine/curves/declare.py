@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
+from evalpipe.intervals.bands import pointwise_band
+from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.results.curves import CURVES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from evalpipe.arraytypes import Floats
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
-    from evalpipe.results.curves import Column, Curve, Notes, Points
+    from evalpipe.results.curves import Column, Curve, Notes
     from evalpipe.statistics import Summary
 
 Kind = Literal["event", "class", "top_label", "cut", "numbers"]
@@ -29,7 +31,9 @@ Kind = Literal["event", "class", "top_label", "cut", "numbers"]
 one; of ordered levels, whether they lie above a cut; of numbers."""
 
 Needs = Literal["labels", "scores", "probabilities", "values"]
-Computed = tuple["Points", "Notes"]
+Computed = tuple[Mapping[str, "Floats"], "Notes"]
+"""The columns of a curve's points by name, each [k], and the notes."""
+
 T = TypeVar("T")
 
 PREFIXES: Mapping[Kind, str] = MappingProxyType({"top_label": "top_label_", "cut": "cumulative_"})
@@ -64,29 +68,53 @@ class CurveRows:
             self._shared[make] = make(self)
         return cast("T", self._shared[make])
 
+    def limits(self, name: str, k: int) -> tuple[Floats, Floats]:
+        """Return the limits of each of the ``k`` heights of a curve; NaN where it has no replicates."""
+        drawn, nowhere = self.drawn.get(name), np.full(k, np.nan)
+        return (nowhere, nowhere) if drawn is None else pointwise_band(drawn, self.plan.level)
+
+
+@dataclass(frozen=True)
+class Heights:
+    """What is drawn of a curve of an event in every replicate: ``at(summary, places)``, its heights [..., k].
+
+    ``places`` are [k], chosen once in the data, so that they are the same in all replicates; none where `at` knows its
+    own. ``binned`` heights are event rates in bins: only some interval methods of bins need their replicates, and no
+    cell of a grid may lie across a place, which is where a bin begins.
+    """
+
+    at: Callable[[Summary, Floats], Floats]
+    places: Callable[[Summary], Floats] = lambda _: np.empty(0)
+    binned: bool = False
+
+
+Compute = Callable[[CurveRows], Computed | None]
+
 
 @dataclass(frozen=True)
 class CurveDeclaration:
     """One declared curve: its name, the kinds of rows that have it, what it needs, and what computes it.
 
-    ``compute`` returns None where the rows have no such curve, as where a class is absent.
+    ``compute`` returns None where the rows have no such curve, as where a class is absent. ``heights`` are what it has
+    replicates of, None where its limits, if any, are computed without.
     """
 
     name: str
     of: frozenset[Kind]
     needs: Needs
-    compute: Callable[[CurveRows], Computed | None]
+    compute: Compute
+    heights: Heights | None
 
 
 _declared: dict[str, CurveDeclaration] = {}
 
 registry: Mapping[str, CurveDeclaration] = MappingProxyType(_declared)
-"""Every declared curve by name; `in_order` has them in the order of the results."""
+"""Every declared curve by name."""
 
 
 def curve(
-    record: type[Curve], *, of: tuple[Kind, ...], needs: Needs, name: str | None = None
-) -> Callable[[Callable[[CurveRows], Computed | None]], Callable[[CurveRows], Computed | None]]:
+    record: type[Curve], *, of: tuple[Kind, ...], needs: Needs, name: str | None = None, heights: Heights | None = None
+) -> Callable[[Compute], Compute]:
     """Declare the decorated function as what computes a curve; ``name`` says which, of a record of several.
 
     Raises ValueError where the record has no such curve, or the curve is declared already.
@@ -95,23 +123,35 @@ def curve(
     if name not in record.names() or name in _declared:
         raise ValueError(f"the curve {name!r} is declared twice, or is none of {', '.join(record.names())}")
 
-    def declare(compute: Callable[[CurveRows], Computed | None]) -> Callable[[CurveRows], Computed | None]:
-        _declared[name] = CurveDeclaration(name, frozenset(of), needs, compute)
+    def declare(compute: Compute) -> Compute:
+        _declared[name] = CurveDeclaration(name, frozenset(of), needs, compute, heights)
         return compute
 
     return declare
 
 
-def computed(rows: CurveRows) -> Iterator[tuple[str, Points, Notes]]:
+def drawn_heights(plan: Plan, summary: Summary) -> dict[str, tuple[Heights, Floats]]:
+    """Return what is drawn of each curve of an event that has replicates, with its places, by the curve's name."""
+    if not plan.banded:
+        return {}
+    return {
+        name: (declared.heights, declared.heights.places(summary)) for name, declared in registry.items()
+        if declared.heights is not None and declared.needs in summary.rows.gives
+        and (interval_methods[plan.bins].drawn or not declared.heights.binned)
+    }
+
+
+def computed(rows: CurveRows) -> Iterator[tuple[str, dict[str, Column], Notes]]:
     """Yield the name, the points and the notes of every curve that rows have, in the order of the results."""
     for name in (name for name in CURVES if name in registry):
         declared = registry[name]
         if rows.kind in declared.of and declared.needs in rows.summary.rows.gives:
             result = declared.compute(rows)
             if result is not None:
-                yield PREFIXES.get(rows.kind, "") + name, *result
+                points = {coordinate: listed(values) for coordinate, values in result[0].items()}
+                yield PREFIXES.get(rows.kind, "") + name, points, result[1]
 
 
-def listed(values: Any) -> Column:
+def listed(values: Iterable[float]) -> Column:
     """Turn an array [k] into a column, with null for what is not finite."""
     return [float(value) if np.isfinite(value) else None for value in values]

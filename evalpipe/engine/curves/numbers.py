@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evalpipe import constants
-from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.results.curves import Notes, residuals
 from evalpipe.results.curves.declare import Thinned
 from evalpipe.statistics.groups import Groups
@@ -105,8 +105,7 @@ def residual_quantiles(gathered: Residuals, rows: CurveRows) -> Computed:
     rows_per_weight = np.count_nonzero(rows.summary.weights) / total if rows.sample.weight_kind == "importance" else 1.0
     plain, absolute = (
         interpolated(values, weight * rows_per_weight, SHARES) for values, weight in (gathered.plain, gathered.sizes))
-    points = residuals.ResidualQuantilePoints(
-        share=listed(SHARES), residual=listed(plain), absolute_residual=listed(absolute))
+    points = {"share": SHARES, "residual": plain, "absolute_residual": absolute}
     return points, residuals.ResidualQuantileNotes(quantile_type=7)
 
 
@@ -131,10 +130,9 @@ def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
     sizes, weights = gathered.sizes
     box = Quartiles.of(sizes, weights)
     within, total = sizes[~box.beyond], weights.sum()
-    lower, median, upper = ([float(quartile)] for quartile in box.quartiles)
-    points = residuals.ResidualBoxPoints(
-        lower_whisker=listed(within[:1]), lower_quartile=lower, median=median, upper_quartile=upper,
-        upper_whisker=listed(within[-1:]))
+    lower, median, upper = box.quartiles[:, None]
+    points = {"lower_whisker": within[:1], "lower_quartile": lower, "median": median, "upper_quartile": upper,
+              "upper_whisker": within[-1:]}
     rmse, mean = np.sqrt((weights * sizes**2).sum() / total), (weights * sizes).sum() / total
     return points, residuals.ResidualBoxNotes(
         rmse=float(rmse), mean=float(mean), outliers=float(weights[box.beyond].sum()))
@@ -149,8 +147,7 @@ def residual_outliers(gathered: Residuals, _: CurveRows) -> Computed | None:
     if not beyond.any():
         return None
     many, most = int(beyond.sum()), constants.OUTLIERS
-    points = residuals.ResidualOutlierPoints(
-        absolute_residual=listed(sizes[beyond][-most:]), weight=listed(weights[beyond][-most:]))
+    points = {"absolute_residual": sizes[beyond][-most:], "weight": weights[beyond][-most:]}
     return points, Thinned(points_of=many if many > most else None)
 
 
@@ -164,9 +161,7 @@ def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
     start = (values[0] + values[-1] - width) / 2
     place = np.clip(np.floor((values - start) / width * BINS), 0, BINS - 1).astype(np.intp)
     edges, total = start + np.arange(BINS + 1) * (width / BINS), np.bincount(place, weights=weights, minlength=BINS)
-    points = residuals.ResidualHistogramPoints(
-        low=listed(edges[:-1]), high=listed(edges[1:]), weight=listed(total))
-    return points, Notes()
+    return {"low": edges[:-1], "high": edges[1:], "weight": total}, Notes()
 
 
 @curve(residuals.ResidualEcdf, of=("numbers",), needs="values")
@@ -179,7 +174,7 @@ def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
     above = np.cumsum(weights[::-1])[::-1]
     share = np.r_[above[1:], 0.0] / above[0]
     kept = np.unique(np.round(np.linspace(0, len(sizes) - 1, VERTICES)).astype(np.intp))
-    points = residuals.ResidualEcdfPoints(absolute_residual=listed(sizes[kept]), share_above=listed(share[kept]))
+    points = {"absolute_residual": sizes[kept], "share_above": share[kept]}
     return points, Thinned(points_of=None if len(kept) == len(sizes) else len(sizes))
 
 
@@ -188,8 +183,7 @@ def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
 def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
     """Choose rows for a scatter of what was observed against what was predicted."""
     cells, kept, notes = gathered.cells, *_scattered(gathered.cells)
-    return residuals.ObservedPoints(
-        predicted=listed(cells.predicted[kept]), observed=listed(cells.truth[kept])), notes
+    return {"predicted": cells.predicted[kept], "observed": cells.truth[kept]}, notes
 
 
 @curve(residuals.ObservedPredictedSmooth, of=("numbers",), needs="values")
@@ -198,7 +192,7 @@ def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
     """Draw a smooth line through what was observed."""
     cells = gathered.cells
     at, line, notes = smooth(cells.predicted, cells.truth, cells.weight)
-    return residuals.ObservedPoints(predicted=listed(at), observed=listed(line)), notes
+    return {"predicted": at, "observed": line}, notes
 
 
 @curve(residuals.ResidualPredicted, of=("numbers",), needs="values")
@@ -206,8 +200,7 @@ def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
 def residual_predicted(gathered: Residuals, _: CurveRows) -> Computed:
     """Choose rows for a scatter of residuals against what was predicted."""
     cells, kept, notes = gathered.cells, *_scattered(gathered.cells)
-    return residuals.ResidualPoints(
-        predicted=listed(cells.predicted[kept]), residual=listed(cells.residual[kept])), notes
+    return {"predicted": cells.predicted[kept], "residual": cells.residual[kept]}, notes
 
 
 @curve(residuals.ResidualPredictedSmooth, of=("numbers",), needs="values")
@@ -216,7 +209,7 @@ def residual_smooth(gathered: Residuals, _: CurveRows) -> Computed:
     """Draw a smooth line through the residuals."""
     cells = gathered.cells
     at, line, notes = smooth(cells.predicted, cells.residual, cells.weight)
-    return residuals.ResidualPoints(predicted=listed(at), residual=listed(line)), notes
+    return {"predicted": at, "residual": line}, notes
 
 
 def _scattered(cells: Cells) -> tuple[Wholes, Thinned]:
@@ -343,5 +336,5 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
     if more:
         expected[-1] += above
     weight = np.bincount(np.minimum(observed, last).astype(np.intp), weights=cells.weight, minlength=len(counts))
-    points = residuals.RootogramPoints(count=listed(counts), observed=listed(weight), expected=listed(expected))
+    points = {"count": counts, "observed": weight, "expected": np.array(expected)}
     return points, residuals.RootogramNotes(last_or_more=more, expected_above=0.0 if more else above)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.intervals.analytic import predictive_error
 from evalpipe.metrics import registry
 from evalpipe.metrics.values import ratio
-from evalpipe.results.curves.events import PredictiveValueNotes, PredictiveValuePoints, PredictiveValues
+from evalpipe.results.curves.events import PredictiveValueNotes, PredictiveValues
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -36,8 +36,8 @@ def predictive_values(rows: CurveRows) -> Computed | None:
     level = plan.level if limited else None
     ppv = _values(tp / events, fp / others, GRID, _reach(tp / events, tn / others, events, others, level))
     npv = _values(tn / others, fn / events, 1 - GRID, _reach(fn / events, fp / others, events, others, level))
-    columns = [listed(values) for values in (GRID, *ppv, *npv)]
-    points = PredictiveValuePoints(**dict(zip(PredictiveValuePoints.model_fields, columns, strict=True)))
+    columns = ("prevalence", "ppv", "ppv_lower", "ppv_upper", "npv", "npv_lower", "npv_upper")
+    points = dict(zip(columns, (GRID, *ppv, *npv), strict=True))
     declared = None if plan.prevalence is None else plan.prevalence.event
     at_declared = [
         None if declared is None else _known(summary.value(registry[name], {"prevalence": declared}))
@@ -49,7 +49,7 @@ def predictive_values(rows: CurveRows) -> Computed | None:
         ppv_declared=at_declared[0], npv_declared=at_declared[1], level=level)
 
 
-def _known(value: Any) -> float | None:
+def _known(value: Floats) -> float | None:
     """Return a number; None where it is undefined."""
     return float(value) if np.isfinite(value) else None
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from evalpipe.chapters.thresholds.plan import called
 from evalpipe.engine.averages import values
-from evalpipe.engine.curves.declare import Computed, CurveRows, curve, listed
+from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.engine.curves.groups import gain_table
 from evalpipe.metrics import registry
 from evalpipe.metrics.values import ratio
@@ -84,9 +84,8 @@ def roc(rows: CurveRows) -> Computed | None:
     if not steps.has_both:
         return None
     kept, alarmed = steps.kept, steps.alarms / steps.alarms[-1]
-    points = events.RocPoints(
-        threshold=listed(steps.threshold[kept]), false_positive_rate=listed(alarmed[kept]),
-        sensitivity=listed(steps.found[kept]))
+    points = {
+        "threshold": steps.threshold[kept], "false_positive_rate": alarmed[kept], "sensitivity": steps.found[kept]}
     return points, events.RankedNotes(points_of=steps.points_of, area=_area(rows, "roc_auc"))
 
 
@@ -98,10 +97,9 @@ def thresholds(rows: CurveRows) -> Computed | None:
         return None
     kept = steps.kept[1:]
     specificity, precision = 1 - steps.alarms / steps.alarms[-1], ratio(steps.hits, steps.hits + steps.alarms)
-    points = events.ThresholdPoints(
-        threshold=listed(steps.threshold[kept]), sensitivity=listed(steps.found[kept]),
-        specificity=listed(specificity[kept]), precision=listed(precision[kept]), tested=listed(steps.tested[kept]))
-    return points, Thinned(points_of=steps.points_of)
+    columns = {"threshold": steps.threshold, "sensitivity": steps.found, "specificity": specificity,
+               "precision": precision, "tested": steps.tested}
+    return {name: values[kept] for name, values in columns.items()}, Thinned(points_of=steps.points_of)
 
 
 @curve(events.Pr, of=("event", "class"), needs="scores")
@@ -111,8 +109,7 @@ def precision_recall(rows: CurveRows) -> Computed | None:
     if not steps.hits[-1] > 0:
         return None
     kept, precision = steps.kept, np.r_[1.0, ratio(steps.hits, steps.hits + steps.alarms)[1:]]
-    points = events.PrPoints(
-        threshold=listed(steps.threshold[kept]), recall=listed(steps.found[kept]), precision=listed(precision[kept]))
+    points = {"threshold": steps.threshold[kept], "recall": steps.found[kept], "precision": precision[kept]}
     return points, events.RankedNotes(points_of=steps.points_of, area=_area(rows, "average_precision"))
 
 
@@ -123,8 +120,7 @@ def gain(rows: CurveRows) -> Computed | None:
     if not steps.hits[-1] > 0:
         return None
     kept, tested, sensitivity = steps.kept, steps.tested, steps.found
-    points = events.GainPoints(
-        threshold=listed(steps.threshold[kept]), tested=listed(tested[kept]), found=listed(sensitivity[kept]))
+    points = {"threshold": steps.threshold[kept], "tested": tested[kept], "found": sensitivity[kept]}
     return points, events.GainNotes(
         points_of=steps.points_of,
         found_in_first_10_percent=float(np.interp(0.1, tested, sensitivity)),
@@ -140,9 +136,8 @@ def lift(rows: CurveRows) -> Computed | None:
     if not steps.hits[-1] > 0:
         return None
     kept, tested, sensitivity = steps.kept[1:], steps.tested, steps.found
-    points = events.LiftPoints(
-        threshold=listed(steps.threshold[kept]), tested=listed(tested[kept]),
-        lift=listed(ratio(sensitivity, tested)[kept]))
+    points = {
+        "threshold": steps.threshold[kept], "tested": tested[kept], "lift": ratio(sensitivity, tested)[kept]}
     early = float(np.interp(0.1, tested, sensitivity)) / 0.1
     return points, events.LiftNotes(points_of=steps.points_of, lift_in_first_10_percent=early)
 
@@ -157,9 +152,8 @@ def measures_swept(rows: CurveRows) -> Computed | None:
     keep = shown(m, rows.vertices)
     swept = sweep(rows.summary, m - 1 - keep)
     threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]][keep]
-    measures = {called(entry, hard): listed(values(swept, entry)) for entry in hard}
-    points = events.SweepPoints.model_validate({"threshold": listed(threshold), **measures})
-    return points, Thinned(points_of=None if len(keep) == m else m)
+    measures = {called(entry, hard): values(swept, entry) for entry in hard}
+    return {"threshold": threshold, **measures}, Thinned(points_of=None if len(keep) == m else m)
 
 
 @curve(calibration.Histogram, of=("event",), needs="scores")
@@ -171,9 +165,9 @@ def histogram(rows: CurveRows) -> Computed:
         edges = distinct[0] + edges * (max(distinct[-1] - distinct[0], 1e-9))
     place = np.minimum(np.searchsorted(edges, distinct, side="right") - 1, HISTOGRAM_BINS - 1)
     weights = (summary(name) for name in ("events_at", "others_at"))
-    counts = (np.bincount(place, weights=weight, minlength=HISTOGRAM_BINS) for weight in weights)
-    low, high, of_events, of_others = map(listed, (edges[:-1], edges[1:], *counts))
-    return calibration.HistogramPoints(low=low, high=high, events=of_events, others=of_others), Notes()
+    of_events, of_others = (
+        np.bincount(place, weight, HISTOGRAM_BINS).astype(float) for weight in weights)
+    return {"low": edges[:-1], "high": edges[1:], "events": of_events, "others": of_others}, Notes()
 
 
 @curve(calibration.GainTable, of=("event",), needs="scores")
@@ -181,9 +175,7 @@ def groups(rows: CurveRows) -> Computed | None:
     """Compute the gain table; it needs both classes."""
     if not rows.once(Steps.of).has_both:
         return None
-    table = gain_table(rows.summary, whole=rows.sample.weight_kind != "importance")
-    columns = {name: listed(column) for name, column in table.items()}
-    return calibration.GainTablePoints.model_validate(columns), Notes()
+    return gain_table(rows.summary, whole=rows.sample.weight_kind != "importance"), Notes()
 
 
 @curve(calibration.Ks, of=("event",), needs="scores")
@@ -197,6 +189,5 @@ def distributions(rows: CurveRows) -> Computed | None:
     score, gap = np.r_[at, at[-1]], np.abs(events_below - others_below)
     widest = int(gap.argmax())
     keep = np.unique(np.r_[shown(len(score), rows.vertices), widest])
-    points = calibration.KsPoints(
-        score=listed(score[keep]), events_below=listed(events_below[keep]), others_below=listed(others_below[keep]))
+    points = {"score": score[keep], "events_below": events_below[keep], "others_below": others_below[keep]}
     return points, calibration.KsNotes(statistic=float(gap[widest]), score=float(score[widest]))

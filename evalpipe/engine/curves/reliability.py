@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe import constants
-from evalpipe.engine.curves.bins import bin_edges, totals
-from evalpipe.engine.curves.declare import Computed, CurveRows, Kind, curve, listed
+from evalpipe.engine.curves.bins import bin_edges, event_rates, totals
+from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, Kind, curve
 from evalpipe.intervals import LIMITS
-from evalpipe.intervals.bands import pointwise_band, simultaneous_band
+from evalpipe.intervals.bands import simultaneous_band
 from evalpipe.metrics.values import ratio
-from evalpipe.results.curves.calibration import (
-    Refinement,
-    RefinementNotes,
-    RefinementPoints,
-    Reliability,
-    ReliabilityNotes,
-    ReliabilityPoints,
-)
+from evalpipe.results.curves.calibration import Refinement, RefinementNotes, Reliability, ReliabilityNotes
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -30,58 +24,46 @@ DIGITS = 2
 OF: tuple[Kind, ...] = ("event", "class", "top_label", "cut")
 
 
-@curve(Reliability, of=OF, needs="probabilities", name="calibration_uniform")
-def of_equal_width(rows: CurveRows) -> Computed:
-    """Compute a reliability diagram with bins of equal width."""
-    return _diagram(rows, "uniform")
-
-
-@curve(Reliability, of=OF, needs="probabilities", name="calibration_quantile")
-def of_equal_weight(rows: CurveRows) -> Computed:
-    """Compute a reliability diagram with bins of equal weight."""
-    return _diagram(rows, "quantile")
-
-
 def _diagram(rows: CurveRows, strategy: str) -> Computed:
-    """Return the bins, with limits from replicates of their event rates [B, bins] where there are any."""
-    summary, drawn = rows.summary, rows.drawn.get(f"calibration_{strategy}")
-    edges = bin_edges(summary.rows, strategy, rows.sample.weight)
+    """Compute a reliability diagram, with limits from replicates of its event rates [B, bins] where there are any."""
+    summary, name = rows.summary, f"calibration_{strategy}"
+    edges = bin_edges(summary, strategy)
     events, others = (totals(summary.rows, summary(name), edges) for name in ("events_at", "others_at"))
     weight = events + others
     stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
     mean = totals(summary.rows, stated, edges) / weight
     count = totals(summary.rows, summary.rows.by_score(np.ones(len(summary.rows.truth))), edges)
-    lower, upper, low, high = _rate_limits(rows, events, weight, drawn)
-    points = ReliabilityPoints(
-        mean_probability=listed(mean), event_rate=listed(events / weight), lower=listed(lower), upper=listed(upper),
-        simultaneous_lower=listed(low), simultaneous_upper=listed(high), weight=listed(weight), rows=listed(count),
-    )
+    points = {"mean_probability": mean, "event_rate": events / weight, **_rate_limits(rows, name, events, weight),
+              "weight": weight, "rows": count}
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
-    method = method_of_bins(rows, drawn)
     return points, ReliabilityNotes(
-        bins_requested=constants.BINS, bins_used=len(weight), method=method, mean_gap=gap)
+        bins_requested=constants.BINS, bins_used=len(weight), method=method_of_bins(rows, name), mean_gap=gap)
 
 
-def method_of_bins(rows: CurveRows, drawn: Floats | None) -> str:
+for _strategy in ("uniform", "quantile"):
+    curve(Reliability, of=OF, needs="probabilities", name=f"calibration_{_strategy}",
+          heights=Heights(event_rates, partial(bin_edges, strategy=_strategy), binned=True))(
+        partial(_diagram, strategy=_strategy))
+
+
+def method_of_bins(rows: CurveRows, name: str) -> str:
     """Return how limits of event rates in bins and windows are made."""
-    return rows.plan.bins if rows.plan.bins in LIMITS or drawn is not None else "none"
+    return rows.plan.bins if rows.plan.bins in LIMITS or name in rows.drawn else "none"
 
 
-def _rate_limits(
-    rows: CurveRows, events: Floats, weight: Floats, drawn: Floats | None
-) -> tuple[Floats, Floats, Floats, Floats]:
+def _rate_limits(rows: CurveRows, name: str, events: Floats, weight: Floats) -> dict[str, Floats]:
     """Return the limits of the event rates in bins, of each alone and of all at once.
 
     All at once, binomial limits take the level whose power of the number of bins is the one asked: bins share no rows.
     """
-    bins, level, nowhere = rows.plan.bins, rows.plan.level, np.full(len(weight), np.nan)
+    bins, level, drawn = rows.plan.bins, rows.plan.level, rows.drawn.get(name)
+    alone = together = rows.limits(name, len(weight))
     if bins in LIMITS:
-        alone = LIMITS[bins](events, weight, level)
-        return (*alone, *LIMITS[bins](events, weight, level ** (1 / len(weight))))
-    if drawn is None:
-        return nowhere, nowhere, nowhere, nowhere
-    together = simultaneous_band(drawn, events / weight, level, (0.0, 1.0))
-    return (*pointwise_band(drawn, level), *together)
+        alone, together = (LIMITS[bins](events, weight, asked) for asked in (level, level ** (1 / len(weight))))
+    elif drawn is not None:
+        together = simultaneous_band(drawn, events / weight, level, (0.0, 1.0))
+    names = ("lower", "upper", "simultaneous_lower", "simultaneous_upper")
+    return dict(zip(names, (*alone, *together), strict=True))
 
 
 @curve(Refinement, of=("event",), needs="probabilities")
@@ -93,7 +75,5 @@ def refinement(rows: CurveRows) -> Computed:
     weight = events + others
     rate = ratio(events, weight)
     left = rate * (1 - rate)
-    points = RefinementPoints(
-        probability=listed(ratio(stated, weight)), event_rate=listed(rate), refinement=listed(left),
-        weight=listed(weight))
+    points = {"probability": ratio(stated, weight), "event_rate": rate, "refinement": left, "weight": weight}
     return points, RefinementNotes(digits=DIGITS, mean=float(np.average(left, weights=weight)))

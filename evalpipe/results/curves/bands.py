@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evalpipe.results.curves.declare import Column, Curve, Notes, Points
+from evalpipe.results.curves.declare import Column, CurveOf, LinePoints, Notes
 
 
 class BandNotes(Notes):
@@ -13,7 +13,7 @@ class BandNotes(Notes):
     level: float | None = None
 
 
-class RocBandPoints(Points):
+class RocBandPoints(LinePoints):
     """Limits of the sensitivity at false positive rates from 0 to 1."""
 
     false_positive_rate: Column
@@ -23,21 +23,12 @@ class RocBandPoints(Points):
     simultaneous_lower: Column
     simultaneous_upper: Column
 
-    @property
-    def across(self) -> Column:
-        """The coordinate along which the band is given."""
-        return self.false_positive_rate
 
-
-class RocBand(Curve):
+class RocBand(CurveOf[Literal["roc_band"], RocBandPoints, BandNotes]):
     """The band about the ROC curve."""
 
-    curve: Literal["roc_band"] = "roc_band"
-    points: RocBandPoints
-    notes: BandNotes = BandNotes()
 
-
-class PrBandPoints(Points):
+class PrBandPoints(LinePoints):
     """Limits of the precision at recalls from 0 to 1."""
 
     recall: Column
@@ -47,21 +38,12 @@ class PrBandPoints(Points):
     simultaneous_lower: Column
     simultaneous_upper: Column
 
-    @property
-    def across(self) -> Column:
-        """The coordinate along which the band is given."""
-        return self.recall
 
-
-class PrBand(Curve):
+class PrBand(CurveOf[Literal["pr_band"], PrBandPoints, BandNotes]):
     """The band about the precision-recall curve."""
 
-    curve: Literal["pr_band"] = "pr_band"
-    points: PrBandPoints
-    notes: BandNotes = BandNotes()
 
-
-class GainBandPoints(Points):
+class GainBandPoints(LinePoints):
     """Limits of the share of events found at shares of the rows from 0 to 1."""
 
     tested: Column
@@ -71,15 +53,6 @@ class GainBandPoints(Points):
     simultaneous_lower: Column
     simultaneous_upper: Column
 
-    @property
-    def across(self) -> Column:
-        """The coordinate along which the band is given."""
-        return self.tested
 
-
-class GainBand(Curve):
+class GainBand(CurveOf[Literal["gain_band"], GainBandPoints, BandNotes]):
     """The band about the curve of cumulative gain."""
-
-    curve: Literal["gain_band"] = "gain_band"
-    points: GainBandPoints
-    notes: BandNotes = BandNotes()

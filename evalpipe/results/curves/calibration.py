@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evalpipe.results.curves.declare import Column, Curve, Notes, Points
+from evalpipe.results.curves.declare import Column, CurveOf, LinePoints, Notes, Points
 
 
 class ReliabilityPoints(Points):
@@ -35,18 +35,17 @@ class ReliabilityNotes(Notes):
     """The mean absolute distance of event rate and probability, weighted."""
 
 
-class Reliability(Curve):
+Diagrams = Literal[
+    "top_label_calibration_uniform", "top_label_calibration_quantile", "calibration_uniform",
+    "calibration_quantile", "cumulative_calibration_uniform", "cumulative_calibration_quantile",
+]
+
+
+class Reliability(CurveOf[Diagrams, ReliabilityPoints, ReliabilityNotes]):
     """A reliability diagram with bins of equal width (uniform) or of equal weight (quantile).
 
     cumulative_…: of the levels above a cut; top_label_…: of the predicted level, whether it is the true one.
     """
-
-    curve: Literal[
-        "top_label_calibration_uniform", "top_label_calibration_quantile", "calibration_uniform",
-        "calibration_quantile", "cumulative_calibration_uniform", "cumulative_calibration_quantile",
-    ]
-    points: ReliabilityPoints
-    notes: ReliabilityNotes = ReliabilityNotes()
 
 
 class WindowPoints(Points):
@@ -74,26 +73,17 @@ class WindowNotes(Notes):
     """The interval method of the limits, or none."""
 
 
-class CalibrationWindow(Curve):
+class CalibrationWindow(CurveOf[Literal["calibration_window"], WindowPoints, WindowNotes]):
     """The share of events in moving windows of predicted probability."""
 
-    curve: Literal["calibration_window"] = "calibration_window"
-    points: WindowPoints
-    notes: WindowNotes = WindowNotes()
 
-
-class SmoothPoints(Points):
+class SmoothPoints(LinePoints):
     """A line through the share of events along the predicted probability, with limits of each point alone."""
 
     probability: Column
     event_rate: Column
     lower: Column
     upper: Column
-
-    @property
-    def path(self) -> tuple[Column, Column]:
-        """The coordinates across and up, as they are drawn."""
-        return self.probability, self.event_rate
 
 
 class LogOddsNotes(Notes):
@@ -114,12 +104,8 @@ class LogisticNotes(LogOddsNotes):
     """What the standard errors are: wald, sandwich or none."""
 
 
-class CalibrationLogistic(Curve):
+class CalibrationLogistic(CurveOf[Literal["calibration_logistic"], SmoothPoints, LogisticNotes]):
     """A calibration curve that is a line on the log odds."""
-
-    curve: Literal["calibration_logistic"] = "calibration_logistic"
-    points: SmoothPoints
-    notes: LogisticNotes = LogisticNotes()
 
 
 class SplineNotes(LogOddsNotes):
@@ -133,12 +119,8 @@ class SplineNotes(LogOddsNotes):
     """What the standard errors are: bayesian, sandwich or none."""
 
 
-class CalibrationSpline(Curve):
+class CalibrationSpline(CurveOf[Literal["calibration_spline"], SmoothPoints, SplineNotes]):
     """A calibration curve that is a penalised spline on the log odds."""
-
-    curve: Literal["calibration_spline"] = "calibration_spline"
-    points: SmoothPoints
-    notes: SplineNotes = SplineNotes()
 
 
 class IsotonicNotes(Notes):
@@ -155,12 +137,8 @@ class IsotonicNotes(Notes):
     """The number of points, where not all are stored."""
 
 
-class CalibrationIsotonic(Curve):
+class CalibrationIsotonic(CurveOf[Literal["calibration_isotonic"], SmoothPoints, IsotonicNotes]):
     """The isotonic fit of the share of events, at the ends of its blocks."""
-
-    curve: Literal["calibration_isotonic"] = "calibration_isotonic"
-    points: SmoothPoints
-    notes: IsotonicNotes = IsotonicNotes()
 
 
 class RefinementPoints(Points):
@@ -181,12 +159,8 @@ class RefinementNotes(Notes):
     mean: float | None = None
 
 
-class Refinement(Curve):
+class Refinement(CurveOf[Literal["refinement"], RefinementPoints, RefinementNotes]):
     """What is left of the Brier score in each rounded probability."""
-
-    curve: Literal["refinement"] = "refinement"
-    points: RefinementPoints
-    notes: RefinementNotes = RefinementNotes()
 
 
 class NetBenefitPoints(Points):
@@ -211,12 +185,8 @@ class NetBenefitNotes(Notes):
     """The confidence level of the limits, where there are any."""
 
 
-class NetBenefit(Curve):
+class NetBenefit(CurveOf[Literal["net_benefit"], NetBenefitPoints, NetBenefitNotes]):
     """The decision curve."""
-
-    curve: Literal["net_benefit"] = "net_benefit"
-    points: NetBenefitPoints
-    notes: NetBenefitNotes = NetBenefitNotes()
 
 
 class HistogramPoints(Points):
@@ -229,12 +199,8 @@ class HistogramPoints(Points):
     others: Column
 
 
-class Histogram(Curve):
+class Histogram(CurveOf[Literal["histogram"], HistogramPoints, Notes]):
     """How the scores of events and of non-events are spread."""
-
-    curve: Literal["histogram"] = "histogram"
-    points: HistogramPoints
-    notes: Notes = Notes()
 
 
 class GainTablePoints(Points):
@@ -259,12 +225,8 @@ class GainTablePoints(Points):
     """The cumulative share of events less that of non-events."""
 
 
-class GainTable(Curve):
+class GainTable(CurveOf[Literal["gain_table"], GainTablePoints, Notes]):
     """The gain table: rows ranked by score and cut into groups."""
-
-    curve: Literal["gain_table"] = "gain_table"
-    points: GainTablePoints
-    notes: Notes = Notes()
 
 
 class KsPoints(Points):
@@ -283,9 +245,5 @@ class KsNotes(Notes):
     score: float | None = None
 
 
-class Ks(Curve):
+class Ks(CurveOf[Literal["ks"], KsPoints, KsNotes]):
     """The distributions of scores that the Kolmogorov-Smirnov statistic compares."""
-
-    curve: Literal["ks"] = "ks"
-    points: KsPoints
-    notes: KsNotes = KsNotes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Generic, Self, TypeVar, get_args
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,7 +20,7 @@ class Brief(Record):
     """A record that leaves out what it does not have, instead of writing null."""
 
     @model_serializer(mode="wrap")
-    def _without_absent(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_absent(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
         return {name: value for name, value in write(self).items() if value is not None}
 
 
@@ -50,8 +50,18 @@ class Thinned(Notes):
     """The number of points, where not all are stored."""
 
 
+class LinePoints(Points):
+    """The points of a line, which is drawn through the two columns that follow those of thresholds."""
+
+    @property
+    def path(self) -> tuple[Column, Column]:
+        """The coordinates across and up, as they are drawn."""
+        across, up, *_ = (column for name, column in self.columns.items() if name != "threshold")
+        return across, up
+
+
 class Curve(Record):
-    """One curve of a model. Each curve has a record of its own, which says what its columns and its notes are."""
+    """One curve of a model; the record of each is a `CurveOf`."""
 
     dataset: str
     model: str
@@ -72,3 +82,16 @@ class Curve(Record):
     def names(cls) -> tuple[str, ...]:
         """Return the names that a curve of this kind may have: one, or several that differ in their rows or bins."""
         return get_args(cls.model_fields["curve"].annotation)
+
+
+Name = TypeVar("Name", bound=str)
+P = TypeVar("P", bound=Points)
+N = TypeVar("N", bound=Notes)
+
+
+class CurveOf(Curve, Generic[Name, P, N]):
+    """The record of a curve, ``CurveOf[name, points, notes]``; of one name or of several, as a `Literal`."""
+
+    curve: Name
+    points: P
+    notes: N

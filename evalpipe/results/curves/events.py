@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-from evalpipe.results.curves.declare import Column, Curve, Notes, Points, Thinned
+from evalpipe.results.curves.declare import Column, CurveOf, LinePoints, Notes, Points, Thinned
 
 
 class PredictiveValuePoints(Points):
@@ -39,26 +39,17 @@ class PredictiveValueNotes(Notes):
     """The confidence level of the limits, where there are any."""
 
 
-class PredictiveValues(Curve):
+class PredictiveValues(CurveOf[Literal["predictive_values"], PredictiveValuePoints, PredictiveValueNotes]):
     """PPV and NPV of the predicted classes at every prevalence."""
 
-    curve: Literal["predictive_values"] = "predictive_values"
-    points: PredictiveValuePoints
-    notes: PredictiveValueNotes = PredictiveValueNotes()
 
-
-class RocPoints(Points):
+class RocPoints(LinePoints):
     """Rates at descending thresholds; rows whose score is at least the threshold are predicted as events."""
 
     threshold: Column
     """Null above all scores."""
     false_positive_rate: Column
     sensitivity: Column
-
-    @property
-    def path(self) -> tuple[Column, Column]:
-        """The coordinates across and up, as they are drawn."""
-        return self.false_positive_rate, self.sensitivity
 
 
 class RankedNotes(Thinned):
@@ -68,12 +59,8 @@ class RankedNotes(Thinned):
     """Of one class of several: the ROC AUC, or the average precision."""
 
 
-class Roc(Curve):
+class Roc(CurveOf[Literal["roc"], RocPoints, RankedNotes]):
     """The ROC curve."""
-
-    curve: Literal["roc"] = "roc"
-    points: RocPoints
-    notes: RankedNotes = RankedNotes()
 
 
 class ThresholdPoints(Points):
@@ -87,15 +74,11 @@ class ThresholdPoints(Points):
     """The share of the rows that are predicted as events."""
 
 
-class Thresholds(Curve):
+class Thresholds(CurveOf[Literal["thresholds"], ThresholdPoints, Thinned]):
     """What the rates would be at every threshold."""
 
-    curve: Literal["thresholds"] = "thresholds"
-    points: ThresholdPoints
-    notes: Thinned = Thinned()
 
-
-class PrPoints(Points):
+class PrPoints(LinePoints):
     """Recall and precision at descending thresholds."""
 
     threshold: Column
@@ -103,21 +86,12 @@ class PrPoints(Points):
     recall: Column
     precision: Column
 
-    @property
-    def path(self) -> tuple[Column, Column]:
-        """The coordinates across and up, as they are drawn."""
-        return self.recall, self.precision
 
-
-class Pr(Curve):
+class Pr(CurveOf[Literal["pr"], PrPoints, RankedNotes]):
     """The precision-recall curve."""
 
-    curve: Literal["pr"] = "pr"
-    points: PrPoints
-    notes: RankedNotes = RankedNotes()
 
-
-class GainPoints(Points):
+class GainPoints(LinePoints):
     """Shares at descending thresholds."""
 
     threshold: Column
@@ -126,11 +100,6 @@ class GainPoints(Points):
     """The share of the rows that are predicted as events."""
     found: Column
     """The share of the events among them."""
-
-    @property
-    def path(self) -> tuple[Column, Column]:
-        """The coordinates across and up, as they are drawn."""
-        return self.tested, self.found
 
 
 class GainNotes(Thinned):
@@ -141,15 +110,11 @@ class GainNotes(Thinned):
     tested_for_half_of_events: float | None = None
 
 
-class Gain(Curve):
+class Gain(CurveOf[Literal["gain"], GainPoints, GainNotes]):
     """Cumulative gain: the share of the events among the rows with the highest scores."""
 
-    curve: Literal["gain"] = "gain"
-    points: GainPoints
-    notes: GainNotes = GainNotes()
 
-
-class LiftPoints(Points):
+class LiftPoints(LinePoints):
     """Lift at descending thresholds, each a score that occurs."""
 
     threshold: Column
@@ -165,12 +130,8 @@ class LiftNotes(Thinned):
     lift_in_first_10_percent: float | None = None
 
 
-class Lift(Curve):
+class Lift(CurveOf[Literal["lift"], LiftPoints, LiftNotes]):
     """Lift: the share of the events among the rows with the highest scores, over the share of the rows."""
-
-    curve: Literal["lift"] = "lift"
-    points: LiftPoints
-    notes: LiftNotes = LiftNotes()
 
 
 class SweepPoints(Points):
@@ -191,9 +152,5 @@ class SweepPoints(Points):
         return {name: column for name, column in self.columns.items() if name != "threshold"}
 
 
-class Sweep(Curve):
+class Sweep(CurveOf[Literal["sweep"], SweepPoints, Thinned]):
     """Every measure of predicted classes over all thresholds."""
-
-    curve: Literal["sweep"] = "sweep"
-    points: SweepPoints
-    notes: Thinned = Thinned()

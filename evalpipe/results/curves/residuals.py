@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evalpipe.results.curves.declare import Column, Curve, Notes, Points, Thinned
+from evalpipe.results.curves.declare import Column, CurveOf, LinePoints, Notes, Points, Thinned
 
 
 class ResidualQuantilePoints(Points):
@@ -22,12 +22,8 @@ class ResidualQuantileNotes(Notes):
     """The number of the definition in Hyndman & Fan (1996), as in R."""
 
 
-class ResidualQuantiles(Curve):
+class ResidualQuantiles(CurveOf[Literal["residual_quantiles"], ResidualQuantilePoints, ResidualQuantileNotes]):
     """Quantiles of residuals and of absolute residuals."""
-
-    curve: Literal["residual_quantiles"] = "residual_quantiles"
-    points: ResidualQuantilePoints
-    notes: ResidualQuantileNotes = ResidualQuantileNotes()
 
 
 class ResidualBoxPoints(Points):
@@ -50,12 +46,8 @@ class ResidualBoxNotes(Notes):
     """What the rows beyond the whiskers weigh."""
 
 
-class ResidualBox(Curve):
+class ResidualBox(CurveOf[Literal["residual_box"], ResidualBoxPoints, ResidualBoxNotes]):
     """The box plot of absolute residuals."""
-
-    curve: Literal["residual_box"] = "residual_box"
-    points: ResidualBoxPoints
-    notes: ResidualBoxNotes = ResidualBoxNotes()
 
 
 class ResidualOutlierPoints(Points):
@@ -65,12 +57,8 @@ class ResidualOutlierPoints(Points):
     weight: Column
 
 
-class ResidualOutliers(Curve):
+class ResidualOutliers(CurveOf[Literal["residual_outliers"], ResidualOutlierPoints, Thinned]):
     """Residuals beyond the whiskers of the box plot."""
-
-    curve: Literal["residual_outliers"] = "residual_outliers"
-    points: ResidualOutlierPoints
-    notes: Thinned = Thinned()
 
 
 class ResidualHistogramPoints(Points):
@@ -81,12 +69,8 @@ class ResidualHistogramPoints(Points):
     weight: Column
 
 
-class ResidualHistogram(Curve):
+class ResidualHistogram(CurveOf[Literal["residual_histogram"], ResidualHistogramPoints, Notes]):
     """The histogram of residuals."""
-
-    curve: Literal["residual_histogram"] = "residual_histogram"
-    points: ResidualHistogramPoints
-    notes: Notes = Notes()
 
 
 class ResidualEcdfPoints(Points):
@@ -96,32 +80,19 @@ class ResidualEcdfPoints(Points):
     share_above: Column
 
 
-class ResidualEcdf(Curve):
+class ResidualEcdf(CurveOf[Literal["residual_ecdf"], ResidualEcdfPoints, Thinned]):
     """The distribution of absolute residuals, from the top."""
 
-    curve: Literal["residual_ecdf"] = "residual_ecdf"
-    points: ResidualEcdfPoints
-    notes: Thinned = Thinned()
 
-
-class ObservedPoints(Points):
+class ObservedPoints(LinePoints):
     """Predicted and observed numbers."""
 
     predicted: Column
     observed: Column
 
-    @property
-    def path(self) -> tuple[Column, Column]:
-        """The coordinates across and up, as they are drawn."""
-        return self.predicted, self.observed
 
-
-class ObservedPredicted(Curve):
+class ObservedPredicted(CurveOf[Literal["observed_predicted"], ObservedPoints, Thinned]):
     """Observed against predicted numbers, of rows spread evenly by prediction."""
-
-    curve: Literal["observed_predicted"] = "observed_predicted"
-    points: ObservedPoints
-    notes: Thinned = Thinned()
 
 
 class SmoothNotes(Notes):
@@ -133,40 +104,23 @@ class SmoothNotes(Notes):
     """Whether it is a spline or, of very few groups, their means."""
 
 
-class ObservedPredictedSmooth(Curve):
+class ObservedPredictedSmooth(CurveOf[Literal["observed_predicted_smooth"], ObservedPoints, SmoothNotes]):
     """The smooth mean of the observed numbers along the predicted ones."""
 
-    curve: Literal["observed_predicted_smooth"] = "observed_predicted_smooth"
-    points: ObservedPoints
-    notes: SmoothNotes = SmoothNotes()
 
-
-class ResidualPoints(Points):
+class ResidualPoints(LinePoints):
     """Predicted numbers and residuals."""
 
     predicted: Column
     residual: Column
 
-    @property
-    def path(self) -> tuple[Column, Column]:
-        """The coordinates across and up, as they are drawn."""
-        return self.predicted, self.residual
 
-
-class ResidualPredicted(Curve):
+class ResidualPredicted(CurveOf[Literal["residual_predicted"], ResidualPoints, Thinned]):
     """Residuals against predicted numbers, of rows spread evenly by prediction."""
 
-    curve: Literal["residual_predicted"] = "residual_predicted"
-    points: ResidualPoints
-    notes: Thinned = Thinned()
 
-
-class ResidualPredictedSmooth(Curve):
+class ResidualPredictedSmooth(CurveOf[Literal["residual_predicted_smooth"], ResidualPoints, SmoothNotes]):
     """The smooth mean of the residuals along the predicted numbers."""
-
-    curve: Literal["residual_predicted_smooth"] = "residual_predicted_smooth"
-    points: ResidualPoints
-    notes: SmoothNotes = SmoothNotes()
 
 
 class RootogramPoints(Points):
@@ -187,9 +141,5 @@ class RootogramNotes(Notes):
     """The weight expected above it."""
 
 
-class Rootogram(Curve):
+class Rootogram(CurveOf[Literal["rootogram"], RootogramPoints, RootogramNotes]):
     """How often each count occurs, and how often it is expected."""
-
-    curve: Literal["rootogram"] = "rootogram"
-    points: RootogramPoints
-    notes: RootogramNotes = RootogramNotes()

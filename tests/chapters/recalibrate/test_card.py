@@ -22,7 +22,7 @@ from evalpipe.chapters.recalibrate import card
 from evalpipe.chapters.recalibrate.card import MEASURES_ABREAST, fitted_words, procedures, sections
 from evalpipe.chapters.recalibrate.figures import MOST_PANELS, drawings
 from evalpipe.results import Recalibration, Results
-from evalpipe.results.curves.residuals import ObservedPoints, ObservedPredictedSmooth
+from evalpipe.results.curves.residuals import ObservedPoints, ObservedPredictedSmooth, SmoothNotes
 
 D, M = "validation", "model_0"
 BEFORE, CHANGES = "Naive Bayes before and after", "Naive Bayes: differences of the recalibrated variants"
@@ -329,7 +329,9 @@ def test_variants_change_no_other_figure(results: Results, recalibrated: Results
 def test_a_number_is_drawn_observed_against_predicted(recalibrated: Results) -> None:
     at = [1.0, 2.0, 3.0]
     own, after = (
-        ObservedPredictedSmooth(dataset=D, model=M, variant=variant, points=ObservedPoints(predicted=at, observed=line))
+        ObservedPredictedSmooth(
+            curve="observed_predicted_smooth", dataset=D, model=M, variant=variant,
+            points=ObservedPoints(predicted=at, observed=line), notes=SmoothNotes())
         for variant, line in (("original", [1.5, 2.0, 2.0]), ("linear", [1.25, 2.0, 3.0]))
     )
     held = recalibrated.model_copy(update={"curves": [own, after], "unit": "visits"})
