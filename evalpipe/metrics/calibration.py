@@ -6,6 +6,7 @@ and never split equal probabilities. The probability of a bin is the mean of its
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -23,6 +24,11 @@ UNIT = (0.0, 1.0)
 Bins = Annotated[int, Field(ge=2, le=1000)]
 Norm = Literal["l1", "l2", "max"]
 
+calibration_error = partial(
+    metric, needs="probabilities", direction="minimize", range=UNIT, interval="gaps", undefined="no rows"
+)
+"""Declare a distance of event rates and mean probabilities in bins."""
+
 
 def _agree(options: Any) -> str | None:
     if options.debiased and options.norm != "l2":
@@ -30,9 +36,8 @@ def _agree(options: Any) -> str | None:
     return None
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Expected calibration error", interval="gaps",
-        check=_agree,
-        aliases=("expected_calibration_error",), undefined="no rows", ref="Naeini, Cooper & Hauskrecht (2015)")
+@calibration_error(title="Expected calibration error", check=_agree, aliases=("expected_calibration_error",),
+                   ref="Naeini, Cooper & Hauskrecht (2015)")
 def ece(
     binned_events: Floats, binned_others: Floats, binned_gap: Floats,
     events_at: Floats, others_at: Floats, probability_at: Floats, *,
@@ -49,16 +54,16 @@ def ece(
     return Gaps(*table, "debiased" if debiased else norm)
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Maximum calibration error", interval="gaps",
-        aliases=("maximum_calibration_error",), undefined="no rows", ref="Naeini, Cooper & Hauskrecht (2015)")
+@calibration_error(title="Maximum calibration error", aliases=("maximum_calibration_error",),
+                   ref="Naeini, Cooper & Hauskrecht (2015)")
 def mce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
     r"""Largest distance of event rate and mean probability among bins of equal width, however few rows one holds: it
     grows with the number of bins by chance alone, $\max_b|r_b-\bar p_b|$."""
     return Gaps(binned_events, binned_others, binned_gap, "max")
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Adaptive calibration error", interval="gaps",
-        aliases=("adaptive_calibration_error",), undefined="no rows", ref="Nixon et al. (2019)")
+@calibration_error(title="Adaptive calibration error", aliases=("adaptive_calibration_error",),
+                   ref="Nixon et al. (2019)")
 def ace(events_at: Floats, others_at: Floats, probability_at: Floats, *, bins: Bins = 15) -> Gaps:
     r"""Mean distance of event rate and mean probability in bins of equal weight, each weighted by its rows, since equal
     probabilities share a bin; over several classes it is their macro average,
@@ -66,8 +71,7 @@ def ace(events_at: Floats, others_at: Floats, probability_at: Floats, *, bins: B
     return Gaps(*_quantile_bins(events_at, others_at, probability_at, bins), "l1")
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Root mean squared calibration error",
-        interval="gaps", undefined="no rows", ref="Hendrycks, Mazeika & Dietterich (2019)")
+@calibration_error(title="Root mean squared calibration error", ref="Hendrycks, Mazeika & Dietterich (2019)")
 def rmsce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
     r"""Root of the mean squared distance of event rate and mean probability in bins of equal width, each weighted by
     its rows, $\sqrt{\sum_b\frac{n_b}{n}(r_b-\bar p_b)^2}$."""
@@ -75,8 +79,8 @@ def rmsce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, b
 
 
 @metric(needs="probabilities", sees="classes", tasks=MANY, direction="minimize", range=UNIT,
-        title="Top-label calibration error", interval="distance",
-        aliases=("confidence_ece",), undefined="no rows", ref="Guo et al. (2017)")
+        title="Top-label calibration error", interval="distance", aliases=("confidence_ece",), undefined="no rows",
+        ref="Guo et al. (2017)")
 def top_label_ece(total: Floats, top_label_gap: Floats, *, bins: Bins = 15) -> Floats:  # noqa: ARG001
     r"""Mean distance of accuracy and mean confidence, the probability given to the predicted class, in bins of equal
     width of the confidence, each weighted by its rows; says nothing of the other classes' probabilities,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -19,9 +20,12 @@ SURE = "all probabilities are 0, one half or 1"
 FEW = "fewer than three groups, or a group of probabilities 0 with events or of 1 with non-events"
 Groups = Annotated[int, Field(ge=3, le=1000)]
 
+hypothesis_test = partial(metric, needs="probabilities", direction="none", interval="test")
+"""Declare a statistic or p-value of a test that all probabilities are right."""
 
-@metric(needs="probabilities", direction="none", range=(-np.inf, np.inf), title="Spiegelhalter's Z", interval="test",
-        linear=True, undefined=SURE, ref="Spiegelhalter (1986)")
+
+@hypothesis_test(range=(-np.inf, np.inf), title="Spiegelhalter's Z", linear=True, undefined=SURE,
+                 ref="Spiegelhalter (1986)")
 def spiegelhalter_z(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
     r"""By how many standard errors the Brier score lies above what is expected if all probabilities are right: far
     above 0 where they are too extreme, far below where they are too timid; grows with the root of the rows,
@@ -29,8 +33,7 @@ def spiegelhalter_z(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
     return ratio(spiegelhalter_excess, np.sqrt(spiegelhalter_variance))
 
 
-@metric(needs="probabilities", direction="none", range=UNIT, title="Spiegelhalter's test (p)", interval="test",
-        undefined=SURE, ref="Spiegelhalter (1986)")
+@hypothesis_test(range=UNIT, title="Spiegelhalter's test (p)", undefined=SURE, ref="Spiegelhalter (1986)")
 def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
     r"""Two-sided p-value of Spiegelhalter's Z under the normal distribution, if all probabilities are right. A small
     one tells that they are not, with many rows of even a slight fault, $2\Phi(-|Z|)$."""
@@ -39,8 +42,8 @@ def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
     return np.asarray(erfc(np.abs(ratio(spiegelhalter_excess, np.sqrt(2 * spiegelhalter_variance)))))
 
 
-@metric(needs="probabilities", direction="none", range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared",
-        interval="test", extensive=True, undefined=FEW, ref="Hosmer & Lemeshow (1980)")
+@hypothesis_test(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, undefined=FEW,
+                 ref="Hosmer & Lemeshow (1980)")
 def hosmer_lemeshow(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
     r"""Squared distance of observed and expected events over its variance, summed over groups of equal weight along the
     probabilities (fewer where they are tied): about the groups less two if all probabilities are right and the model
@@ -49,8 +52,7 @@ def hosmer_lemeshow(events_at: Floats, others_at: Floats, probability_at: Floats
     return _chi2(events_at, others_at, probability_at, groups)[0]
 
 
-@metric(needs="probabilities", direction="none", range=UNIT, title="Hosmer-Lemeshow test (p)", interval="test",
-        undefined=FEW, ref="Hosmer & Lemeshow (1980)")
+@hypothesis_test(range=UNIT, title="Hosmer-Lemeshow test (p)", undefined=FEW, ref="Hosmer & Lemeshow (1980)")
 def hosmer_lemeshow_p(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
     r"""p-value of the Hosmer-Lemeshow chi-squared with as many degrees of freedom as groups less two; small where
     probabilities are wrong, with many rows of even a slight fault, $P(\chi^2_{G-2}>\chi^2)$."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -24,31 +25,37 @@ UNIT = (0.0, 1.0)
 CORRELATION = (-1.0, 1.0)
 Costs = Annotated[tuple[tuple[float, ...], ...], FromSpec("costs", alone=True)]
 
+of_confusion = partial(metric, needs="labels", sees="classes", linear=True, undefined="no rows")
+"""Declare a measure of the predicted classes that is linear in the confusion matrix, or in its totals."""
+of_probabilities = partial(metric, needs="probabilities", sees="classes", undefined="no rows")
+"""Declare a measure of the probabilities of all classes."""
+fact = partial(metric, needs="truth", sees="classes", direction="none", linear=True, undefined="no rows")
+"""Declare a fact of the data, which no model changes."""
 
-@metric(needs="labels", sees="classes", direction="maximize", range=UNIT, interval="proportion", standard=True,
-        linear=True, aliases=("accuracy_score",), undefined="no rows", ref="Sokolova & Lapalme (2009)")
+
+@of_confusion(direction="maximize", range=UNIT, interval="proportion", standard=True, aliases=("accuracy_score",),
+              ref="Sokolova & Lapalme (2009)")
 def accuracy(total: Floats, agreed: Floats) -> Proportion:
     r"""Share of the rows whose class was predicted correctly, $\frac{1}{n}\sum_k n_{kk}$."""
     return Proportion(agreed, total)
 
 
-@metric(needs="labels", linear=True, sees="classes", direction="minimize", range=UNIT, interval="proportion",
-        aliases=("misclassification_rate", "zero_one_loss"), undefined="no rows", ref="Hand (1997)")
+@of_confusion(direction="minimize", range=UNIT, interval="proportion",
+              aliases=("misclassification_rate", "zero_one_loss"), ref="Hand (1997)")
 def error_rate(total: Floats, agreed: Floats) -> Proportion:
     r"""Share of the rows whose class was predicted wrongly, $1-\frac{1}{n}\sum_k n_{kk}$."""
     return Proportion(total - agreed, total)
 
 
-@metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True, undefined="no rows",
-        linear=True, ref="Watt, Borhani & Katsaggelos (2020)")
+@of_confusion(direction="minimize", range=(0.0, np.inf), extensive=True, ref="Watt, Borhani & Katsaggelos (2020)")
 def misclassifications(total: Floats, agreed: Floats) -> Floats:
     r"""Number of rows (with weights: their total weight) whose class was predicted wrongly, $n-\sum_k n_{kk}$."""
     return total - agreed
 
 
-@metric(needs="labels", linear=True, sees="classes", direction="maximize", within=True, range=UNIT, standard=True,
-        every_class=True, aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
-        ref="Brodersen et al. (2010)")
+@of_confusion(direction="maximize", within=True, range=UNIT, standard=True, every_class=True,
+              aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
+              ref="Brodersen et al. (2010)")
 def balanced_accuracy(confusion: Floats) -> Floats:
     r"""Mean over the classes of the share that was predicted rightly; for two classes, the mean of sensitivity and
     specificity, $\frac{1}{K}\sum_k\frac{n_{kk}}{n_k}$."""
@@ -56,9 +63,9 @@ def balanced_accuracy(confusion: Floats) -> Floats:
     return np.asarray(recalls.mean(axis=-1)) if confusion.shape[-1] == 2 else mean_of_defined(recalls)
 
 
-@metric(needs="labels", linear=True, sees="classes", direction="maximize", range=CORRELATION, standard=MANY,
-        aliases=("kap", "cohen_kappa_score", "heidke_skill_score"), title="Kappa",
-        undefined="truth and predictions are all of one class", ref="Cohen (1960)")
+@of_confusion(direction="maximize", range=CORRELATION, standard=MANY,
+              aliases=("kap", "cohen_kappa_score", "heidke_skill_score"), title="Kappa",
+              undefined="truth and predictions are all of one class", ref="Cohen (1960)")
 def kappa(confusion: Floats) -> Floats:
     r"""Agreement of truth and prediction beyond that of independence,
     $\frac{A-E}{1-E},\ A=\frac{1}{n}\sum_k n_{kk},\ E=\frac{1}{n^2}\sum_k n_{k\cdot}n_{\cdot k}$."""
@@ -66,9 +73,8 @@ def kappa(confusion: Floats) -> Floats:
     return 1 - weighted_disagreement(confusion, disagreed)
 
 
-@metric(needs="labels", sees="classes", direction="maximize", range=CORRELATION, standard=True, title="MCC",
-        linear=True, aliases=("matthews_corrcoef", "phi"), undefined="truth or predictions are all of one class",
-        ref="Gorodkin (2004)")
+@of_confusion(direction="maximize", range=CORRELATION, standard=True, title="MCC", aliases=("matthews_corrcoef", "phi"),
+              undefined="truth or predictions are all of one class", ref="Gorodkin (2004)")
 def mcc(confusion: Floats) -> Floats:
     r"""Correlation of truth and prediction; Matthews' coefficient for two classes, Gorodkin's for more, with true
     totals t and predicted totals p, $\frac{n\sum_k n_{kk}-\sum_k t_kp_k}{\sqrt{(n^2-\sum_k p_k^2)(n^2-\sum_k t_k^2)}}$.
@@ -88,41 +94,38 @@ def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Floats]:
     return "costs", np.asarray(options["costs"])
 
 
-@metric(needs="labels", linear=True, sees="classes", direction="maximize", range=UNIT, interval="proportion",
-        undefined="no rows", ref="Chow (1970)")
+@of_confusion(direction="maximize", range=UNIT, interval="proportion", ref="Chow (1970)")
 def reportable_rate(total: Floats, reportable: Floats) -> Proportion:
     r"""Share of the rows that are given a predicted class because they lie outside the equivocal zone; 1 without one.
     Measures of predicted classes are of these rows alone, $\frac{n_{\mathrm{reportable}}}{n}$."""
     return Proportion(reportable, total)
 
 
-@metric(needs="labels", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows", matrix=_priced,
-        linear=True, ref="Elkan (2001)")
+@of_confusion(direction="minimize", range=(0.0, np.inf), matrix=_priced, ref="Elkan (2001)")
 def cost(total: Floats, cost_paid: Floats, *, costs: Costs) -> Floats:  # noqa: ARG001 - an option of the statistic
     r"""Mean cost of the predicted classes, by the costs that the spec names for a true and a predicted class,
     $\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
     return ratio(cost_paid, total)
 
 
-@metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, np.inf), undefined="no rows",
-        linear=True, aliases=("classification_cost",), matrix=_priced, ref="Elkan (2001)")
+@of_probabilities(direction="minimize", range=(0.0, np.inf), linear=True, aliases=("classification_cost",),
+                  matrix=_priced, ref="Elkan (2001)")
 def expected_cost(total: Floats, cost_expected: Floats, *, costs: Costs) -> Floats:  # noqa: ARG001 - of the statistic
     r"""Mean cost if classes were drawn from the predicted probabilities, $\frac{1}{n}\sum_i\sum_k p_{ik}c(y_i,k)$."""
     return ratio(cost_expected, total)
 
 
-@metric(needs="probabilities", sees="classes", tasks=MANY, direction="maximize", range=UNIT, interval="proportion",
-        linear=True, title="Top-k accuracy", aliases=("top_k_accuracy_score",), undefined="no rows",
-        ref="Russakovsky et al. (2015)")
+@of_probabilities(tasks=MANY, direction="maximize", range=UNIT, interval="proportion", linear=True,
+                  title="Top-k accuracy", aliases=("top_k_accuracy_score",), ref="Russakovsky et al. (2015)")
 def top_k_accuracy(total: Floats, in_top: Floats, *, k: Annotated[int, Field(ge=1)] = 2) -> Proportion:  # noqa: ARG001
     r"""Share of the rows whose class is among the k most probable; of equal probabilities the first level leads,
     $\frac{1}{n}\sum_i 1(\mathrm{rank}_i\leq k)$."""
     return Proportion(in_top, total)
 
 
-@metric(needs="probabilities", blind=0.5, sees="classes", tasks=MANY, direction="maximize", range=UNIT, standard=True,
-        title="Hand-Till AUC", aliases=("roc_auc_ovo", "hand_till"), every_class=True,
-        undefined="fewer than two classes occur", ref="Hand & Till (2001)")
+@of_probabilities(blind=0.5, tasks=MANY, direction="maximize", range=UNIT, standard=True, title="Hand-Till AUC",
+                  aliases=("roc_auc_ovo", "hand_till"), every_class=True, undefined="fewer than two classes occur",
+                  ref="Hand & Till (2001)")
 def hand_till_auc(occurring: Floats, ranked_pairs: Floats, *, pairs: Literal["equal", "by_size"] = "equal") -> Floats:
     r"""Mean over the pairs of classes of the probability that a row of one is ranked above a row of the other by its
     own class's probability; classes that do not occur are left out, and pairs may count by the rows of both,
@@ -135,8 +138,7 @@ def hand_till_auc(occurring: Floats, ranked_pairs: Floats, *, pairs: Literal["eq
     return mean_of_defined(np.take(areas.reshape(flat), upper, axis=-1), np.take(size.reshape(flat), upper, axis=-1))
 
 
-@metric(needs="truth", sees="classes", direction="none", range=UNIT, undefined="no rows", title="Gini impurity",
-        linear=True, ref="Breiman et al. (1984)")
+@fact(range=UNIT, title="Gini impurity", ref="Breiman et al. (1984)")
 def gini_impurity(total: Floats, occurring: Floats) -> Floats:
     r"""Probability that two random rows are of different classes; a fact of the data, not of the model,
     $\sum_k\pi_k(1-\pi_k)$."""
@@ -144,8 +146,7 @@ def gini_impurity(total: Floats, occurring: Floats) -> Floats:
     return np.asarray((share * (1 - share)).sum(axis=-1))
 
 
-@metric(needs="truth", linear=True, sees="classes", direction="none", range=(0.0, np.inf), undefined="no rows",
-        title="Entropy of the classes", ref="Shannon (1948)")
+@fact(range=(0.0, np.inf), title="Entropy of the classes", ref="Shannon (1948)")
 def entropy(total: Floats, occurring: Floats, *, base: Literal["e", 2, 10] = 2) -> Floats:
     r"""Mean self-information of a row's class; a fact of the data, not of the model, $-\sum_k\pi_k\log\pi_k$."""
     return entropy_of(ratio(occurring, total[..., None])) / (1.0 if base == "e" else math.log(base))

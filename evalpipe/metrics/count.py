@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -18,10 +19,12 @@ POSITIVE = (0.0, np.inf)
 NOT_POSITIVE = "a prediction is zero or negative"
 NO_DEVIANCE = "a prediction is zero or negative, or a truth is negative"
 
+of_counts = partial(metric, needs="values", linear=True, sees="numbers", tasks=("count",), range=POSITIVE)
+"""Declare a measure of predicted means of counts."""
 
-@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
-        standard=True, extensive=True, title="Pearson chi-squared", undefined=NOT_POSITIVE,
-        ref="Biecek & Burzykowski (2021)")
+
+@of_counts(direction="minimize", standard=True, extensive=True, title="Pearson chi-squared", undefined=NOT_POSITIVE,
+           ref="Biecek & Burzykowski (2021)")
 def pearson_chi2(squared_pearson_residual: Floats, predictions_not_positive: Floats) -> Floats:
     r"""Sum of the squared residuals over the predictions: the same residual weighs more where less was predicted. Grows
     with the number of rows, which is about its value for a Poisson model that holds,
@@ -29,14 +32,10 @@ def pearson_chi2(squared_pearson_residual: Floats, predictions_not_positive: Flo
     return np.where(predictions_not_positive > 0, np.nan, squared_pearson_residual)
 
 
-@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="none", range=POSITIVE, standard=True,
-        title="Pearson dispersion", undefined=f"{NOT_POSITIVE}, or no more rows than parameters",
-        ref="McCullagh & Nelder (1989)")
+@of_counts(direction="none", standard=True, title="Pearson dispersion",
+           undefined=f"{NOT_POSITIVE}, or no more rows than parameters", ref="McCullagh & Nelder (1989)")
 def pearson_dispersion(
-    total: Floats,
-    squared_pearson_residual: Floats,
-    predictions_not_positive: Floats,
-    *,
+    total: Floats, squared_pearson_residual: Floats, predictions_not_positive: Floats, *,
     parameters: Annotated[int, Field(ge=0)] = 0,
 ) -> Floats:
     r"""Pearson chi-squared over the degrees of freedom: about 1 where the variance of the counts is their mean, above 1
@@ -46,8 +45,8 @@ def pearson_dispersion(
     return ratio(squared_pearson_residual, free)
 
 
-@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
-        standard=True, aliases=("mean_poisson_deviance",), undefined=NO_DEVIANCE, ref="Nelder & Wedderburn (1972)")
+@of_counts(direction="minimize", standard=True, aliases=("mean_poisson_deviance",), undefined=NO_DEVIANCE,
+           ref="Nelder & Wedderburn (1972)")
 def poisson_deviance(
     total: Floats, unit_deviance: Floats, predictions_not_positive: Floats, negative_truths: Floats
 ) -> Floats:
@@ -56,16 +55,11 @@ def poisson_deviance(
     return ratio(unit_deviance, np.where(predictions_not_positive + negative_truths > 0, np.nan, total))
 
 
-@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="maximize", range=(-np.inf, 1.0),
-        title="Poisson deviance explained", undefined=f"{NO_DEVIANCE}, or {CONSTANT_RATE}",
-        ref="Cameron & Windmeijer (1996)")
+@of_counts(direction="maximize", range=(-np.inf, 1.0), title="Poisson deviance explained",
+           undefined=f"{NO_DEVIANCE}, or {CONSTANT_RATE}", ref="Cameron & Windmeijer (1996)")
 def d2_poisson(
-    unit_deviance: Floats,
-    predictions_not_positive: Floats,
-    negative_truths: Floats,
-    truth_sum: Floats,
-    rate_information: Floats,
-    rate_moments: Floats,
+    unit_deviance: Floats, predictions_not_positive: Floats, negative_truths: Floats, truth_sum: Floats,
+    rate_information: Floats, rate_moments: Floats,
 ) -> Floats:
     r"""Share by which the Poisson deviance is smaller than that of the mean of these rows; with an exposure E, of their
     overall rate times E, $1-\frac{D(y,\hat y)}{D(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j y_j}{\sum_j E_j}$."""
@@ -76,13 +70,9 @@ def d2_poisson(
     return 1 - ratio(unit_deviance, np.where(valid, of_mean, np.nan))
 
 
-@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="minimize", range=POSITIVE,
-        standard=True, undefined="a truth is negative or not whole", ref="Good (1952)")
+@of_counts(direction="minimize", standard=True, undefined="a truth is negative or not whole", ref="Good (1952)")
 def poisson_log_loss(
-    total: Floats,
-    negative_log_poisson: Floats,
-    not_counts: Floats,
-    *,
+    total: Floats, negative_log_poisson: Floats, not_counts: Floats, *,
     epsilon: Annotated[float, Field(gt=0, lt=0.5)] = 1e-15,  # noqa: ARG001 - an option of the statistic
 ) -> Floats:
     r"""Mean negative natural logarithm of the probability of the count under a Poisson distribution with the predicted
@@ -90,8 +80,8 @@ def poisson_log_loss(
     return ratio(negative_log_poisson, np.where(not_counts > 0, np.nan, total))
 
 
-@metric(needs="values", linear=True, sees="numbers", tasks=("count",), direction="none", range=POSITIVE,
-        title="Observed-to-expected ratio", undefined="the predictions add up to zero", ref="Breslow & Day (1987)")
+@of_counts(direction="none", title="Observed-to-expected ratio", undefined="the predictions add up to zero",
+           ref="Breslow & Day (1987)")
 def observed_expected_ratio(truth_sum: Floats, prediction_sum: Floats) -> Floats:
     r"""Counts that occurred over those that were expected: 1 where the predictions are right in total, above 1 where
     they are too low, $\frac{\sum_i y_i}{\sum_i\hat y_i}$."""

@@ -8,6 +8,7 @@ Brier = miscalibration - discrimination + uncertainty, by the isotonic fit of th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -23,21 +24,11 @@ if TYPE_CHECKING:
 Digits = Annotated[int, Field(ge=1, le=4)]
 QUARTER = (0.0, 0.25)
 
-
-def _reliability(events: Floats, others: Floats, stated: Floats) -> Floats:
-    """Return the total squared distance [...] of probability and event rate, from totals in groups [..., g]."""
-    distance = np.nan_to_num(ratio((stated - events) ** 2, events + others))
-    return np.asarray(distance.sum(-1))
+part = partial(metric, needs="probabilities", range=QUARTER, undefined="no rows")
+"""Declare a part of the Brier score; most are bounded as the variance of an event is, by a quarter."""
 
 
-def _refinement(events: Floats, others: Floats) -> Floats:
-    """Return the total squared error [...] that the event rates of groups [..., g] leave."""
-    scatter = np.nan_to_num(ratio(events * others, events + others))
-    return np.asarray(scatter.sum(-1))
-
-
-@metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), title="Brier reliability",
-        interval="squared_gaps", undefined="no rows", ref="Sanders (1963)")
+@part(direction="minimize", range=(0.0, 1.0), title="Brier reliability", interval="squared_gaps", ref="Sanders (1963)")
 def brier_reliability(rounded_events: Floats, rounded_others: Floats, rounded_sum: Floats, *,
                       digits: Digits = 2) -> Gaps:  # noqa: ARG001 - an option of the statistics
     r"""Part of the Brier score that is miscalibration, over rows of the same rounded probability,
@@ -45,8 +36,7 @@ def brier_reliability(rounded_events: Floats, rounded_others: Floats, rounded_su
     return Gaps(rounded_events, rounded_others, rounded_events - rounded_sum, "square")
 
 
-@metric(needs="probabilities", direction="minimize", range=QUARTER, title="Brier refinement",
-        interval="scatter", undefined="no rows", ref="Sanders (1963)")
+@part(direction="minimize", title="Brier refinement", interval="scatter", ref="Sanders (1963)")
 def brier_refinement(rounded_events: Floats, rounded_others: Floats, *,
                      digits: Digits = 2) -> Gaps:  # noqa: ARG001
     r"""Part of the Brier score that is left when each rounded probability is replaced by its event rate,
@@ -54,8 +44,7 @@ def brier_refinement(rounded_events: Floats, rounded_others: Floats, *,
     return Gaps(rounded_events, rounded_others, np.zeros_like(rounded_events), "within")
 
 
-@metric(needs="probabilities", direction="maximize", range=QUARTER, title="Brier resolution",
-        interval="squared_gaps", undefined="no rows", ref="Murphy (1973)")
+@part(direction="maximize", title="Brier resolution", interval="squared_gaps", ref="Murphy (1973)")
 def brier_resolution(rounded_events: Floats, rounded_others: Floats, *,
                      digits: Digits = 2) -> Gaps:  # noqa: ARG001
     r"""How far the event rates of the rounded probabilities lie from the prevalence,
@@ -65,36 +54,36 @@ def brier_resolution(rounded_events: Floats, rounded_others: Floats, *,
     return Gaps(rounded_events, rounded_others, rounded_events - rows * prevalence, "square")
 
 
-@metric(needs="probabilities", linear=True, direction="none", range=QUARTER, title="Brier uncertainty",
-        undefined="no rows", ref="Murphy (1973)")
+@part(linear=True, direction="none", title="Brier uncertainty", ref="Murphy (1973)")
 def brier_uncertainty(total: Floats, events: Floats) -> Floats:
     r"""Brier score of the observed prevalence; a fact of the data, not of the model, $\pi(1-\pi)$."""
     prevalence = ratio(events, total)
     return prevalence * (1 - prevalence)
 
 
-@metric(needs="probabilities", direction="none", range=(-1.0, 1.0), title="Brier residual",
-        undefined="no rows", ref="Stephenson, Coelho & Jolliffe (2008)")
+@part(direction="none", range=(-1.0, 1.0), title="Brier residual", ref="Stephenson, Coelho & Jolliffe (2008)")
 def brier_residual(
     total: Floats, squared_error: Floats, rounded_events: Floats, rounded_others: Floats, rounded_sum: Floats, *,
     digits: Digits = 2,  # noqa: ARG001 - an option of the statistics
 ) -> Floats:
     r"""Part of the Brier score that reliability and refinement miss because probabilities were rounded,
     $BS-REL-REF$."""
-    parts = _reliability(rounded_events, rounded_others, rounded_sum) + _refinement(rounded_events, rounded_others)
-    return ratio(squared_error - parts, total)
+    rows = rounded_events + rounded_others
+    reliability = ratio((rounded_sum - rounded_events) ** 2, rows, empty=0.0).sum(axis=-1)
+    refinement = ratio(rounded_events * rounded_others, rows, empty=0.0).sum(axis=-1)
+    return ratio(squared_error - (reliability + refinement), total)
 
 
-@metric(needs="probabilities", direction="minimize", range=(0.0, 1.0), title="Brier miscalibration",
-        interval="searched_square", undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
+@part(direction="minimize", range=(0.0, 1.0), title="Brier miscalibration", interval="searched_square",
+      ref="Dimitriadis, Gneiting & Jordan (2021)")
 def brier_miscalibration(total: Floats, squared_error: Floats, events_at: Floats, others_at: Floats) -> Floats:
     r"""Part of the Brier score that isotonic recalibration to these very rows would take away: 0 where no monotone
     change of the probabilities helps; chance alone makes it larger, $BS-BS_{iso}$."""
     return np.maximum(ratio(squared_error - _after_isotonic(events_at, others_at), total), 0.0)
 
 
-@metric(needs="scores", direction="maximize", range=QUARTER, title="Brier discrimination",
-        interval="searched_square", undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
+@metric(needs="scores", direction="maximize", range=QUARTER, title="Brier discrimination", interval="searched_square",
+        undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
 def brier_discrimination(total: Floats, events_at: Floats, others_at: Floats) -> Floats:
     r"""By how much the Brier score of the isotonically recalibrated scores is smaller than that of the prevalence; sees
     the ranking alone, and grows with the prevalence's uncertainty, $\pi(1-\pi)-BS_{iso}$."""

@@ -7,6 +7,7 @@ rate, which predicts itself times the exposure: `evalpipe.statistics.constant_ra
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -25,9 +26,14 @@ NO_TWEEDIE = ("a prediction is zero or negative, a truth is negative or, from po
 
 Power = Annotated[float, Field(gt=1, le=3)]
 
+mean_deviance = partial(metric, needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE)
+"""Declare a mean of unit deviances."""
+explained = partial(metric, needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED)
+"""Declare the share of a loss that a constant would leave and the model does not."""
 
-@metric(needs="values", linear=True, sees="numbers", tasks=("regression",), direction="minimize", range=POSITIVE,
-        aliases=("mean_gamma_deviance",), undefined=NO_GAMMA, ref="McCullagh & Nelder (1989)")
+
+@mean_deviance(tasks=("regression",), aliases=("mean_gamma_deviance",), undefined=NO_GAMMA,
+               ref="McCullagh & Nelder (1989)")
 def gamma_deviance(total: Floats, gamma_unit_deviance: Floats, without_gamma_deviance: Floats) -> Floats:
     r"""Mean deviance of a gamma distribution, whose standard deviation grows with the mean: an error of a factor weighs
     alike at large and small outcomes, whatever their unit,
@@ -35,8 +41,7 @@ def gamma_deviance(total: Floats, gamma_unit_deviance: Floats, without_gamma_dev
     return ratio(gamma_unit_deviance, np.where(without_gamma_deviance > 0, np.nan, total))
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE,
-        aliases=("mean_tweedie_deviance",), undefined=NO_TWEEDIE, ref="Jorgensen (1987)")
+@mean_deviance(aliases=("mean_tweedie_deviance",), undefined=NO_TWEEDIE, ref="Jorgensen (1987)")
 def tweedie_deviance(
     total: Floats, tweedie_unit_deviance: Floats, without_tweedie_deviance: Floats, *, power: Power = 1.5  # noqa: ARG001
 ) -> Floats:
@@ -47,18 +52,11 @@ def tweedie_deviance(
     return ratio(tweedie_unit_deviance, np.where(without_tweedie_deviance > 0, np.nan, total))
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
-        title="Tweedie deviance explained", aliases=("d2_tweedie_score",),
-        undefined=f"{NO_TWEEDIE}, or {CONSTANT_RATE}", ref="Hastie, Tibshirani & Wainwright (2015)")
+@explained(title="Tweedie deviance explained", aliases=("d2_tweedie_score",),
+           undefined=f"{NO_TWEEDIE}, or {CONSTANT_RATE}", ref="Hastie, Tibshirani & Wainwright (2015)")
 def d2_tweedie(
-    tweedie_unit_deviance: Floats,
-    without_tweedie_deviance: Floats,
-    tweedie_exposure: Floats,
-    tweedie_truth: Floats,
-    tweedie_transformed: Floats,
-    rate_moments: Floats,
-    *,
-    power: Power = 1.5,
+    tweedie_unit_deviance: Floats, without_tweedie_deviance: Floats, tweedie_exposure: Floats, tweedie_truth: Floats,
+    tweedie_transformed: Floats, rate_moments: Floats, *, power: Power = 1.5,
 ) -> Floats:
     r"""Share by which the Tweedie deviance is smaller than that of the mean of these rows; with an exposure E, of the
     rate that fits them best times E, $1-\frac{D_p(y,\hat y)}{D_p(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j
@@ -74,9 +72,8 @@ def d2_tweedie(
     return 1 - ratio(tweedie_unit_deviance, of_mean)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
-        title="Absolute error explained", aliases=("d2_absolute_error_score",), undefined=CONSTANT_RATE,
-        ref="Koenker & Machado (1999)")
+@explained(title="Absolute error explained", aliases=("d2_absolute_error_score",), undefined=CONSTANT_RATE,
+           ref="Koenker & Machado (1999)")
 def d2_absolute_error(absolute_residual: Floats, rate_at: Floats, rate_total: Floats) -> Floats:
     r"""Share by which the absolute residuals are smaller than the distances from the median of these rows; with an
     exposure, from the median of their rates, weighted by it, times it,
@@ -84,9 +81,8 @@ def d2_absolute_error(absolute_residual: Floats, rate_at: Floats, rate_total: Fl
     return 1 - ratio(absolute_residual, 2 * _least_pinball(rate_at, rate_total, 0.5))
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
-        title="Pinball loss explained", aliases=("d2_pinball_score",), undefined=CONSTANT_RATE,
-        ref="Koenker & Machado (1999)")
+@explained(title="Pinball loss explained", aliases=("d2_pinball_score",), undefined=CONSTANT_RATE,
+           ref="Koenker & Machado (1999)")
 def d2_pinball(pinball_loss: Floats, rate_at: Floats, rate_total: Floats, *, alpha: Share = 0.5) -> Floats:
     r"""Share by which the pinball loss of a predicted quantile of level alpha is smaller than that of the same quantile
     of these rows; with an exposure, of their rates, weighted by it, times it,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -19,56 +20,57 @@ UNIT = (0.0, 1.0)
 CORRELATION = (-1.0, 1.0)
 Prevalence = Annotated[float, Field(ge=0, le=1), FromSpec("prevalence")]
 
+proportion = partial(metric, needs="labels", linear=True, range=UNIT, interval="proportion")
+"""Declare a share of rows by their predicted class."""
+of_cells = partial(metric, needs="labels", direction="maximize")
+"""Declare another function of the four cells, of which more is better."""
 
-@metric(needs="labels", linear=True, direction="maximize", within=True, range=UNIT, interval="proportion",
-        standard=True, aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate"),
-        undefined="no events", ref="Yerushalmy (1947)")
+
+@proportion(direction="maximize", within=True, standard=True,
+            aliases=("recall", "tpr", "hit_rate", "sens", "recall_score", "true_positive_rate"), undefined="no events",
+            ref="Yerushalmy (1947)")
 def sensitivity(tp: Floats, fn: Floats) -> Proportion:
     r"""Share of the events that were predicted as events, $\frac{TP}{TP+FN}$."""
     return Proportion(tp, tp + fn)
 
 
-@metric(needs="labels", linear=True, direction="maximize", within=True, range=UNIT, interval="proportion",
-        standard=("binary",), aliases=("tnr", "spec", "true_negative_rate"), undefined="no non-events",
-        ref="Yerushalmy (1947)")
+@proportion(direction="maximize", within=True, standard=("binary",), aliases=("tnr", "spec", "true_negative_rate"),
+            undefined="no non-events", ref="Yerushalmy (1947)")
 def specificity(fp: Floats, tn: Floats) -> Proportion:
     r"""Share of the non-events that were predicted as non-events, $\frac{TN}{TN+FP}$."""
     return Proportion(tn, tn + fp)
 
 
-@metric(needs="labels", linear=True, direction="minimize", within=True, range=UNIT, interval="proportion",
-        aliases=("fpr", "fall_out", "type_1_error_rate"),
-        undefined="no non-events", ref="Fawcett (2006)")
+@proportion(direction="minimize", within=True, aliases=("fpr", "fall_out", "type_1_error_rate"),
+            undefined="no non-events", ref="Fawcett (2006)")
 def false_positive_rate(fp: Floats, tn: Floats) -> Proportion:
     r"""Share of the non-events that were predicted as events, $\frac{FP}{FP+TN}$."""
     return Proportion(fp, fp + tn)
 
 
-@metric(needs="labels", linear=True, direction="minimize", within=True, range=UNIT, interval="proportion",
-        aliases=("fnr", "miss_rate", "type_2_error_rate"),
-        undefined="no events", ref="Fawcett (2006)")
+@proportion(direction="minimize", within=True, aliases=("fnr", "miss_rate", "type_2_error_rate"), undefined="no events",
+            ref="Fawcett (2006)")
 def false_negative_rate(tp: Floats, fn: Floats) -> Proportion:
     r"""Share of the events that were predicted as non-events, $\frac{FN}{FN+TP}$."""
     return Proportion(fn, fn + tp)
 
 
-@metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=True,
-        aliases=("precision_score",), undefined="no predicted events", ref="van Rijsbergen (1979)")
+@proportion(direction="maximize", standard=True, aliases=("precision_score",), undefined="no predicted events",
+            ref="van Rijsbergen (1979)")
 def precision(tp: Floats, fp: Floats) -> Proportion:
     r"""Share of the predicted events that were events, $\frac{TP}{TP+FP}$."""
     return Proportion(tp, tp + fp)
 
 
-@metric(needs="labels", linear=True, direction="maximize", range=UNIT, interval="proportion", standard=("binary",),
-        title="NPV (sample)", undefined="no predicted non-events", ref="Vecchio (1966)")
+@proportion(direction="maximize", standard=("binary",), title="NPV (sample)", undefined="no predicted non-events",
+            ref="Vecchio (1966)")
 def npv_sample(fn: Floats, tn: Floats) -> Proportion:
     r"""Share of the predicted non-events that were non-events, $\frac{TN}{TN+FN}$."""
     return Proportion(tn, tn + fn)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="PPV", standard=("binary",), interval="predictive",
-        aliases=("positive_predictive_value",), ref="Vecchio (1966)",
-        undefined="no events, no non-events, or no predicted event at this prevalence")
+@of_cells(range=UNIT, title="PPV", standard=("binary",), interval="predictive", aliases=("positive_predictive_value",),
+          ref="Vecchio (1966)", undefined="no events, no non-events, or no predicted event at this prevalence")
 def ppv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalence) -> Floats:
     r"""Probability that a predicted event is an event, where the prevalence of events is the one given (pi),
     $\frac{Se\,\pi}{Se\,\pi+(1-Sp)(1-\pi)}$."""
@@ -76,9 +78,8 @@ def ppv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalenc
     return ratio(hits, hits + false_alarms)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="NPV", standard=("binary",), interval="predictive",
-        aliases=("negative_predictive_value",), ref="Vecchio (1966)",
-        undefined="no events, no non-events, or no predicted non-event at this prevalence")
+@of_cells(range=UNIT, title="NPV", standard=("binary",), interval="predictive", aliases=("negative_predictive_value",),
+          ref="Vecchio (1966)", undefined="no events, no non-events, or no predicted non-event at this prevalence")
 def npv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalence) -> Floats:
     r"""Probability that a predicted non-event is a non-event, where the prevalence of events is the one given (pi),
     $\frac{Sp(1-\pi)}{Sp(1-\pi)+(1-Se)\pi}$."""
@@ -86,15 +87,15 @@ def npv(tp: Floats, fp: Floats, fn: Floats, tn: Floats, *, prevalence: Prevalenc
     return ratio(cleared, cleared + missed)
 
 
-@metric(needs="labels", linear=True, direction="maximize", range=UNIT, standard=True, title="F1", aliases=("f1_score",),
-        undefined="no events and none predicted", ref="van Rijsbergen (1979)")
+@of_cells(linear=True, range=UNIT, standard=True, title="F1", aliases=("f1_score",),
+          undefined="no events and none predicted", ref="van Rijsbergen (1979)")
 def f1(tp: Floats, fp: Floats, fn: Floats) -> Floats:
     r"""Harmonic mean of precision and sensitivity, $\frac{2TP}{2TP+FN+FP}$."""
     return ratio(2 * tp, 2 * tp + fn + fp)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="F-beta", aliases=("f_meas", "fbeta_score"),
-        linear=True, undefined="no events and none predicted", ref="van Rijsbergen (1979)")
+@of_cells(range=UNIT, title="F-beta", aliases=("f_meas", "fbeta_score"), linear=True,
+          undefined="no events and none predicted", ref="van Rijsbergen (1979)")
 def f_beta(tp: Floats, fp: Floats, fn: Floats, *, beta: Annotated[float, Field(gt=0, lt=1e6)] = 1.0) -> Floats:
     r"""Weighted harmonic mean of precision and sensitivity, in which sensitivity counts beta times as much,
     $\frac{(1+\beta^2)TP}{(1+\beta^2)TP+\beta^2FN+FP}$."""
@@ -102,23 +103,23 @@ def f_beta(tp: Floats, fp: Floats, fn: Floats, *, beta: Annotated[float, Field(g
     return ratio(hits, hits + beta**2 * fn + fp)
 
 
-@metric(needs="labels", linear=True, direction="maximize", within=True, range=CORRELATION, title="J-index",
-        aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"),
-        undefined="no events or no non-events", ref="Youden (1950)")
+@of_cells(linear=True, within=True, range=CORRELATION, title="J-index",
+          aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"),
+          undefined="no events or no non-events", ref="Youden (1950)")
 def j_index(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Sensitivity plus specificity less one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
     return ratio(tp, tp + fn) + ratio(tn, tn + fp) - 1
 
 
-@metric(needs="labels", linear=True, direction="none", range=UNIT, interval="proportion",
-        aliases=("selection_rate", "rate_of_positive_predictions"), undefined="no rows", ref="Kuhn (2008)")
+@proportion(direction="none", aliases=("selection_rate", "rate_of_positive_predictions"), undefined="no rows",
+            ref="Kuhn (2008)")
 def detection_prevalence(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Proportion:
     r"""Share of the rows that were predicted as events, $\frac{TP+FP}{n}$."""
     return Proportion(tp + fp, tp + fp + fn + tn)
 
 
-@metric(needs="labels", linear=True, direction="maximize", range=CORRELATION, aliases=("delta_p",),
-        undefined="no predicted events or no predicted non-events", ref="Powers (2011)")
+@of_cells(linear=True, range=CORRELATION, aliases=("delta_p",),
+          undefined="no predicted events or no predicted non-events", ref="Powers (2011)")
 def markedness(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Precision plus sample NPV less one, $\frac{TP}{TP+FP}+\frac{TN}{TN+FN}-1$."""
     return ratio(tp, tp + fp) + ratio(tn, tn + fn) - 1
@@ -132,17 +133,16 @@ def roc_distance(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     return np.hypot(ratio(fn, tp + fn), ratio(fp, fp + tn))
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, interval="proportion",
-        aliases=("threat_score", "jaccard_score", "csi"), undefined="no events and none predicted",
-        ref="Gilbert (1884)")
+@of_cells(range=UNIT, interval="proportion", aliases=("threat_score", "jaccard_score", "csi"),
+          undefined="no events and none predicted", ref="Gilbert (1884)")
 def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
     r"""Share of events among the rows that are events or predicted as such, found ones alone,
     $\frac{TP}{TP+FN+FP}$."""
     return Proportion(tp, tp + fn + fp)
 
 
-@metric(needs="labels", direction="maximize", within=True, range=(0.0, np.inf), title="Positive likelihood ratio",
-        aliases=("lr_plus",), undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
+@of_cells(within=True, range=(0.0, np.inf), title="Positive likelihood ratio", aliases=("lr_plus",),
+          undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
 def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""How many times as often an event is predicted as an event as a non-event is,
     $\frac{TP}{TP+FN}\Big/\frac{FP}{FP+TN}$."""
@@ -150,30 +150,28 @@ def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) ->
 
 
 @metric(needs="labels", direction="minimize", within=True, range=(0.0, np.inf), title="Negative likelihood ratio",
-        aliases=("lr_minus",), undefined="no events, no non-events, or no true negatives",
-        ref="Altman & Bland (1994)")
+        aliases=("lr_minus",), undefined="no events, no non-events, or no true negatives", ref="Altman & Bland (1994)")
 def negative_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""How many times as often an event is predicted as a non-event as a non-event is,
     $\frac{FN}{TP+FN}\Big/\frac{TN}{FP+TN}$."""
     return ratio(ratio(fn, tp + fn), ratio(tn, fp + tn))
 
 
-@metric(needs="labels", direction="maximize", within=True, range=(0.0, np.inf), title="Odds ratio",
-        aliases=("diagnostic_odds_ratio",), undefined="no false positives or no false negatives",
-        ref="Glas et al. (2003)")
+@of_cells(within=True, range=(0.0, np.inf), title="Odds ratio", aliases=("diagnostic_odds_ratio",),
+          undefined="no false positives or no false negatives", ref="Glas et al. (2003)")
 def odds_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Odds of being predicted as an event among the events over those among the non-events,
     $\frac{TP\cdot TN}{FP\cdot FN}$."""
     return ratio(tp * tn, fp * fn)
 
 
-@metric(needs="labels", direction="maximize", within=True, range=CORRELATION, title="SEDI",
-        aliases=("symmetric_extremal_dependence_index",), undefined="no events or no non-events",
-        ref="Ferro & Stephenson (2011)")
+@of_cells(within=True, range=CORRELATION, title="SEDI", aliases=("symmetric_extremal_dependence_index",),
+          undefined="no events or no non-events", ref="Ferro & Stephenson (2011)")
 def sedi(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Association of truth and prediction that stays informative for rare events, from sensitivity H and false
     positive rate F clipped to [1e-9, 1 - 1e-9],
     $\frac{\ln F-\ln H-\ln(1-F)+\ln(1-H)}{\ln F+\ln H+\ln(1-F)+\ln(1-H)}$."""
+    # The logarithms of rates of 0 and 1 are infinite, and their ratio has no value.
     h, f = (np.clip(ratio(called, rows), 1e-9, 1 - 1e-9) for called, rows in ((tp, tp + fn), (fp, fp + tn)))
     ups, downs = np.log(f) + np.log1p(-h), np.log(h) + np.log1p(-f)
     return ratio(ups - downs, ups + downs)
@@ -186,9 +184,8 @@ def frequency_bias(tp: Floats, fp: Floats, fn: Floats) -> Floats:
     return ratio(tp + fp, tp + fn)
 
 
-@metric(needs="labels", direction="maximize", range=(-1 / 3, 1.0), title="Equitable threat score",
-        aliases=("gilbert_skill_score", "ets"), undefined="truth and predictions are all of one class",
-        ref="Gandin & Murphy (1992)")
+@of_cells(range=(-1 / 3, 1.0), title="Equitable threat score", aliases=("gilbert_skill_score", "ets"),
+          undefined="truth and predictions are all of one class", ref="Gandin & Murphy (1992)")
 def equitable_threat_score(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Critical success index after taking away the events that a random prediction of the same frequency would find,
     $\frac{TP-R}{TP+FP+FN-R},\ R=\frac{(TP+FP)(TP+FN)}{n}$."""
@@ -196,23 +193,23 @@ def equitable_threat_score(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Fl
     return ratio(beyond, (fp + fn) * (tp + fp + fn + tn) + beyond)
 
 
-@metric(needs="labels", direction="maximize", within=True, range=CORRELATION, title="Yule's Q",
-        aliases=("odds_ratio_skill_score",), undefined="truth or predictions are all of one class", ref="Yule (1900)")
+@of_cells(within=True, range=CORRELATION, title="Yule's Q", aliases=("odds_ratio_skill_score",),
+          undefined="truth or predictions are all of one class", ref="Yule (1900)")
 def yule_q(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Odds ratio brought to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""
     return ratio(tp * tn - fp * fn, tp * tn + fp * fn)
 
 
-@metric(needs="labels", linear=True, direction="maximize", range=UNIT, title="Accuracy against the rest", tasks=MANY,
-        aliases=("accuracy_ovr_macro",), interval="proportion", undefined="no rows", ref="Biecek & Burzykowski (2021)")
+@proportion(direction="maximize", title="Accuracy against the rest", tasks=MANY, aliases=("accuracy_ovr_macro",),
+            undefined="no rows", ref="Biecek & Burzykowski (2021)")
 def accuracy_ovr(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Proportion:
     r"""Share of the rows rightly predicted as the class or as not the class. Its macro average is not the accuracy: a
     wrong row is counted as wrong for two classes alone, $\frac{TP+TN}{n}$."""
     return Proportion(tp + tn, tp + fp + fn + tn)
 
 
-@metric(needs="labels", direction="maximize", range=UNIT, title="Balanced accuracy against the rest", tasks=MANY,
-        linear=True, undefined="no events or no non-events", ref="Brodersen et al. (2010)")
+@of_cells(range=UNIT, title="Balanced accuracy against the rest", tasks=MANY, linear=True,
+          undefined="no events or no non-events", ref="Brodersen et al. (2010)")
 def bal_accuracy_ovr(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Mean of sensitivity and specificity of a class against the rest,
     $\frac{1}{2}\left(\frac{TP}{TP+FN}+\frac{TN}{TN+FP}\right)$."""

@@ -50,7 +50,7 @@ def rates(log_odds: Floats) -> Rates:
 
 
 def dot(left: Floats, right: Floats) -> Floats:
-    """Sum the products along the last axis; not by a BLAS, whose threads would change bits."""
+    """Sum the products along the last axis without holding them; not by a BLAS, whose threads would change bits."""
     return np.asarray(np.einsum("...m,...m->...", left, right))
 
 

@@ -7,6 +7,7 @@ lowest score the reverse, so there always is a cut that meets the condition.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -28,9 +29,11 @@ ROUNDING = 1e-12
 Rate = Annotated[float, Field(ge=0, le=1)]
 Chance = Annotated[float, Field(gt=0, lt=1)]
 
+best_rate = partial(metric, needs="scores", direction="maximize", within=True, range=UNIT, undefined=ONE_CLASS)
+"""Declare the best rate under a condition on the other one."""
 
-@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Sensitivity at specificity",
-        aliases=("tpr_at_fpr", "recall_at_specificity"), undefined=ONE_CLASS, ref="Pepe (2003)")
+
+@best_rate(title="Sensitivity at specificity", aliases=("tpr_at_fpr", "recall_at_specificity"), ref="Pepe (2003)")
 def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
     r"""Largest sensitivity among the cuts whose specificity is at least the one asked (a),
     $\max_{t:\,Sp(t)\geq a}Se(t)$."""
@@ -38,8 +41,7 @@ def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: 
     return _best(sensitivity, specificity, at, above_all=0.0)
 
 
-@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Specificity at sensitivity",
-        aliases=("specificity_at_recall",), undefined=ONE_CLASS, ref="Pepe (2003)")
+@best_rate(title="Specificity at sensitivity", aliases=("specificity_at_recall",), ref="Pepe (2003)")
 def specificity_at_sensitivity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
     r"""Largest specificity among the cuts whose sensitivity is at least the one asked (a),
     $\max_{t:\,Se(t)\geq a}Sp(t)$."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,6 +21,11 @@ ORDERED: tuple[Task, ...] = ("ordinal",)
 FAR = (0.0, np.inf)
 POWERS = {"linear": 1, "quadratic": 2}
 
+miss = partial(
+    metric, needs="labels", sees="classes", tasks=ORDERED, direction="minimize", range=FAR, undefined="no rows"
+)
+"""Declare by how many levels predictions miss."""
+
 
 def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Floats]:
     """Return the name and the matrix [levels, levels] of how much each pair of levels counts in the weighted kappa."""
@@ -28,9 +34,8 @@ def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Floats]:
 
 
 @metric(needs="labels", sees="classes", tasks=ORDERED, direction="maximize", range=(-1.0, 1.0), standard=True,
-        linear=True,
-        aliases=("weighted_cohen_kappa",), matrix=apart, undefined="truth and predictions are all of one class",
-        ref="Cohen (1968)")
+        linear=True, aliases=("weighted_cohen_kappa",), matrix=apart,
+        undefined="truth and predictions are all of one class", ref="Cohen (1968)")
 def weighted_kappa(confusion: Floats, *, weights: Literal["linear", "quadratic"] = "quadratic") -> Floats:
     r"""Agreement beyond that of independence, where a miss by more levels weighs more: by their number or its square,
     $1-\frac{\sum_{ij}w_{ij}o_{ij}}{\sum_{ij}w_{ij}e_{ij}},\ w_{ij}=|i-j|^p$."""
@@ -46,22 +51,19 @@ def rps(total: Floats, ranked_probability_error: Floats, occurring: Floats) -> F
     return ratio(ranked_probability_error, total * (occurring.shape[-1] - 1))
 
 
-@metric(needs="labels", linear=True, sees="classes", tasks=ORDERED, direction="minimize", range=FAR, standard=True,
-        title="Ordinal MAE", undefined="no rows", ref="Gaudette & Japkowicz (2009)")
+@miss(linear=True, standard=True, title="Ordinal MAE", ref="Gaudette & Japkowicz (2009)")
 def ordinal_mae(total: Floats, rank_error: Floats) -> Floats:
     r"""Mean number of levels by which the prediction misses, $\frac{1}{n}\sum_i|r_i-\hat r_i|$."""
     return ratio(rank_error, total)
 
 
-@metric(needs="labels", sees="classes", tasks=ORDERED, direction="minimize", range=FAR, title="Ordinal MSE",
-        linear=True, undefined="no rows", ref="Gaudette & Japkowicz (2009)")
+@miss(title="Ordinal MSE", linear=True, ref="Gaudette & Japkowicz (2009)")
 def ordinal_mse(total: Floats, squared_rank_error: Floats) -> Floats:
     r"""Mean squared number of levels by which the prediction misses, $\frac{1}{n}\sum_i(r_i-\hat r_i)^2$."""
     return ratio(squared_rank_error, total)
 
 
-@metric(needs="labels", sees="classes", tasks=ORDERED, direction="minimize", range=FAR, title="Ordinal RMSE",
-        undefined="no rows", ref="Gaudette & Japkowicz (2009)")
+@miss(title="Ordinal RMSE", ref="Gaudette & Japkowicz (2009)")
 def ordinal_rmse(total: Floats, squared_rank_error: Floats) -> Floats:
     r"""Root of the ordinal MSE, in levels, $\sqrt{\frac{1}{n}\sum_i(r_i-\hat r_i)^2}$."""
     return np.sqrt(ratio(squared_rank_error, total))

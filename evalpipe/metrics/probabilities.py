@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -21,14 +22,18 @@ ONE_CLASS = "only one class occurs"
 
 Epsilon = Annotated[float, Field(gt=0, lt=0.5)]
 
+of_probabilities = partial(metric, needs="probabilities", sees="classes", undefined="no rows")
+"""Declare a mean or total of losses of the probabilities of all classes."""
+explained = partial(
+    metric, needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), undefined=ONE_CLASS
+)
+"""Declare a share of what the observed shares of the classes leave to explain."""
 
-@metric(needs="probabilities", linear=True, sees="classes", direction="minimize", range=(0.0, np.inf), standard=True,
-        aliases=("mn_log_loss", "cross_entropy"), undefined="no rows", ref="Good (1952)")
+
+@of_probabilities(linear=True, direction="minimize", range=(0.0, np.inf), standard=True,
+                  aliases=("mn_log_loss", "cross_entropy"), ref="Good (1952)")
 def log_loss(
-    total: Floats,
-    negative_log: Floats,
-    *,
-    base: Literal["e", 2, 10] = "e",
+    total: Floats, negative_log: Floats, *, base: Literal["e", 2, 10] = "e",
     epsilon: Epsilon = 1e-15,  # noqa: ARG001 - an option of the statistic `negative_log`
 ) -> Floats:
     r"""Mean negative logarithm of the probability given to the true class, after clipping at epsilon,
@@ -41,9 +46,8 @@ def _brier_range(options: Mapping[str, str]) -> tuple[float, float]:
     return (0.0, 2.0 if options.get("scale") == "sum" else 1.0)
 
 
-@metric(needs="probabilities", sees="classes", direction="minimize", range=(0.0, 1.0), range_of=_brier_range,
-        linear=True, standard=True, title="Brier score", aliases=("brier_score", "brier_class", "brier_score_loss"),
-        undefined="no rows", ref="Brier (1950)")
+@of_probabilities(direction="minimize", range=(0.0, 1.0), range_of=_brier_range, linear=True, standard=True,
+                  title="Brier score", aliases=("brier_score", "brier_class", "brier_score_loss"), ref="Brier (1950)")
 def brier(
     total: Floats, squared_error: Floats, occurring: Floats, *, scale: Literal["half", "sum", "classes"] = "half"
 ) -> Floats:
@@ -54,16 +58,16 @@ def brier(
     return factors[scale] * ratio(squared_error, total)
 
 
-@metric(needs="probabilities", linear=True, sees="classes", direction="maximize", range=(-np.inf, 0.0), extensive=True,
-        title="Log-likelihood", undefined="no rows", ref="Fisher (1922)")
+@explained(linear=True, range=(-np.inf, 0.0), extensive=True, title="Log-likelihood", undefined="no rows",
+           ref="Fisher (1922)")
 def log_likelihood(negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001 - of the statistic
     r"""Logarithm of the probability that the model gave to all outcomes together, after clipping at epsilon,
     $\sum_i\log p_{iy_i}$."""
     return -negative_log
 
 
-@metric(needs="probabilities", linear=True, sees="classes", direction="minimize", range=(0.0, np.inf), extensive=True,
-        undefined="no rows", ref="Nelder & Wedderburn (1972)")
+@of_probabilities(linear=True, direction="minimize", range=(0.0, np.inf), extensive=True,
+                  ref="Nelder & Wedderburn (1972)")
 def deviance(
     total: Floats, negative_log: Floats, *, scale: Literal["sum", "mean"] = "sum", epsilon: Epsilon = 1e-15  # noqa: ARG001
 ) -> Floats:
@@ -72,8 +76,7 @@ def deviance(
     return 2 * negative_log if scale == "sum" else 2 * ratio(negative_log, total)
 
 
-@metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="Nagelkerke R2",
-        undefined=ONE_CLASS, ref="Nagelkerke (1991)")
+@explained(title="Nagelkerke R2", ref="Nagelkerke (1991)")
 def nagelkerke_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
     r"""Gain in likelihood a row over a model that gives everyone the observed shares of the classes, as a share of the
     largest possible gain, with mean log-likelihoods l of the model and l0 of that one,
@@ -82,8 +85,7 @@ def nagelkerke_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon =
     return ratio(1 - np.exp(2 * (mean - null)), 1 - np.exp(-2 * null))
 
 
-@metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="McFadden R2",
-        linear=True, aliases=("d2_log_loss_score",), undefined=ONE_CLASS, ref="McFadden (1974)")
+@explained(title="McFadden R2", linear=True, aliases=("d2_log_loss_score",), ref="McFadden (1974)")
 def mcfadden_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
     r"""Share by which the log loss is smaller than that of the observed shares of the classes, with log-likelihoods l
     of the model and l0 of the shares, $1-\frac{l}{l_0}$."""
@@ -98,8 +100,7 @@ def tjur_r2(total: Floats, events: Floats, probability_total: Floats, probabilit
     return ratio(probability_of_events, events) - others
 
 
-@metric(needs="probabilities", sees="classes", direction="maximize", range=(-np.inf, 1.0), title="Brier skill score",
-        linear=True, aliases=("brier_skill_score", "d2_brier_score"), undefined=ONE_CLASS, ref="Murphy (1973)")
+@explained(title="Brier skill score", linear=True, aliases=("brier_skill_score", "d2_brier_score"), ref="Murphy (1973)")
 def brier_skill(occurring: Floats, squared_error: Floats) -> Floats:
     r"""Share by which the Brier score is smaller than that of the observed shares of the classes,
     $1-\frac{2BS}{\sum_k\pi_k(1-\pi_k)}$."""

@@ -6,11 +6,13 @@ scored at or above each of them. Rows of equal score are one cell, so the order 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.metrics.declare import metric
+from evalpipe.metrics.logistic import dot
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
@@ -19,10 +21,8 @@ if TYPE_CHECKING:
 UNIT = (0.0, 1.0)
 ONE_CLASS = "no events or no non-events"
 
-
-def _dot(left: Floats, right: Floats) -> Floats:
-    """Sum the products along the last axis without holding them; not by a BLAS, whose threads would change bits."""
-    return np.asarray(np.einsum("...m,...m->...", left, right))
+ranked = partial(metric, needs="scores", direction="maximize", range=UNIT, undefined=ONE_CLASS)
+"""Declare a measure of how events are ranked above non-events."""
 
 
 def _share_below(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
@@ -32,56 +32,52 @@ def _share_below(events_at: Floats, others_at: Floats, others_from: Floats) -> F
     below = others_at / 2
     below -= others_from
     below += others
-    return ratio(_dot(events_at, below), events_at.sum(-1) * others[..., 0])
+    return ratio(dot(events_at, below), events_at.sum(-1) * others[..., 0])
 
 
-@metric(needs="scores", linear=True, direction="maximize", within=True, range=UNIT, standard=True, title="ROC AUC",
-        interval="auc", aliases=("auc", "roc_auc_score", "c_statistic"), undefined=ONE_CLASS,
-        ref="Hanley & McNeil (1982)")
+@ranked(linear=True, within=True, standard=True, title="ROC AUC", interval="auc",
+        aliases=("auc", "roc_auc_score", "c_statistic"), ref="Hanley & McNeil (1982)")
 def roc_auc(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
     r"""Probability that a random event is scored above a random non-event; ties count one half,
     $P(s_1>s_0)+\frac{1}{2}P(s_1=s_0)$."""
     return _share_below(events_at, others_at, others_from)
 
 
-@metric(needs="scores", linear=True, direction="maximize", within=True, range=(-1.0, 1.0),
-        title="Gini (accuracy ratio)", aliases=("accuracy_ratio", "somers_d"), undefined=ONE_CLASS, ref="Somers (1962)")
+@ranked(linear=True, within=True, range=(-1.0, 1.0), title="Gini (accuracy ratio)",
+        aliases=("accuracy_ratio", "somers_d"), ref="Somers (1962)")
 def gini(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
     r"""Share of the pairs of an event and a non-event ranked rightly less the share ranked wrongly, $2\,AUC-1$."""
     return 2 * _share_below(events_at, others_at, others_from) - 1
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, title="PR AUC (trapezoid)", interval="skewed",
-        aliases=("pr_auc_trapezoid",), undefined="no events", ref="Davis & Goadrich (2006)")
+@ranked(title="PR AUC (trapezoid)", interval="skewed", aliases=("pr_auc_trapezoid",), undefined="no events",
+        ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores are
     tied: a constant score gives about half of one plus the prevalence; prefer average_precision,
     $\sum_k(R_k-R_{k-1})\frac{P_k+P_{k-1}}{2}$."""
-    precision = ratio(events_from, events_from + others_from)
-    before = np.concatenate([precision[..., 1:], np.ones_like(precision[..., :1])], axis=-1)
     # Thresholds above every row of positive weight retrieve nothing; the curve starts there at precision 1.
-    heights = np.where(np.isnan(before), 1.0, before) + np.where(np.isnan(precision), 1.0, precision)
+    precision = ratio(events_from, events_from + others_from, empty=1.0)
+    heights = np.concatenate([precision[..., 1:], np.ones_like(precision[..., :1])], axis=-1) + precision
     return ratio((events_at * heights).sum(-1) / 2, events_from[..., 0])
 
 
-@metric(needs="scores", direction="maximize", range=UNIT, standard=True, aliases=("average_precision_score",),
-        interval="skewed", undefined="no events", ref="Buckley & Voorhees (2000)")
+@ranked(standard=True, aliases=("average_precision_score",), interval="skewed", undefined="no events",
+        ref="Buckley & Voorhees (2000)")
 def average_precision(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Mean over the events of the precision among the rows scored at least as high, $\sum_k(R_k-R_{k-1})P_k$."""
     precision = ratio(events_from, events_from + others_from, empty=0.0)
-    return ratio(_dot(events_at, precision), events_from[..., 0])
+    return ratio(dot(events_at, precision), events_from[..., 0])
 
 
-@metric(needs="scores", direction="maximize", within=True, range=UNIT, title="K-S statistic", interval="searched",
-        aliases=("kolmogorov_smirnov",), undefined=ONE_CLASS, ref="Smirnov (1939)")
+@ranked(within=True, title="K-S statistic", interval="searched", aliases=("kolmogorov_smirnov",), ref="Smirnov (1939)")
 def ks(events_from: Floats, others_from: Floats) -> Floats:
     r"""Largest distance of the score distributions of events and non-events, $\max_t|F_1(t)-F_0(t)|$."""
     gap = ratio(events_from, events_from[..., :1]) - ratio(others_from, others_from[..., :1])
     return np.asarray(np.abs(gap).max(-1))
 
 
-@metric(needs="scores", linear=True, direction="maximize", within=True, range=(-1.0, 1.0), undefined=ONE_CLASS,
-        ref="Kuhn & Johnson (2013)")
+@ranked(linear=True, within=True, range=(-1.0, 1.0), ref="Kuhn & Johnson (2013)")
 def gain_capture(events_from: Floats, others_from: Floats) -> Floats:
     r"""Share captured by the cumulative gain curve of the area between the random and the perfect curve,
     $\frac{A-1/2}{(1-\pi/2)-1/2}$."""

@@ -7,6 +7,7 @@ their log odds there; those over the weight give back the values.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +29,16 @@ IN_CACHE = 2**15
 APART = "one class alone, or no event below a non-event or none above one"
 NO_CURVE = f"{APART}; isotonic: no rows"
 
+coefficient = partial(metric, needs="probabilities", direction="none", range=ANY, undefined=APART)
+"""Declare a coefficient of the logistic line."""
+distance = partial(
+    metric, needs="probabilities", direction="minimize", range=UNIT, interval="distance", undefined=NO_CURVE
+)
+"""Declare a distance of the probabilities from a curve of the event rate."""
 
-@metric(needs="probabilities", direction="none", range=ANY, title="Calibration in the large", aliases=("citl",),
-        undefined="no events or no non-events", ref="Cox (1958)")
+
+@coefficient(title="Calibration in the large", aliases=("citl",), undefined="no events or no non-events",
+             ref="Cox (1958)")
 def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     r"""What must be added to all log odds so that as many events are expected as occur: 0 if right, above 0 where
     probabilities are too low on average. Not the intercept that is fitted beside a slope,
@@ -38,7 +46,7 @@ def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: 
     return _by_row(shift, events_at, others_at, log_odds_at)
 
 
-@metric(needs="probabilities", direction="none", range=ANY, undefined=APART, ref="Miller et al. (1993)")
+@coefficient(ref="Miller et al. (1993)")
 def calibration_intercept(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     r"""Intercept of the logistic regression of the events on the log odds of their probabilities, fitted beside the
     slope: 0 if the slope is 1 and the probabilities are right. For the mean alone see calibration_in_the_large,
@@ -46,7 +54,7 @@ def calibration_intercept(events_at: Floats, others_at: Floats, log_odds_at: Flo
     return _by_row(lambda *tables: line(*tables).intercept, events_at, others_at, log_odds_at)
 
 
-@metric(needs="probabilities", direction="none", range=ANY, undefined=APART, ref="Miller et al. (1993)")
+@coefficient(ref="Miller et al. (1993)")
 def calibration_slope(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     r"""Slope of the logistic regression of the events on the log odds of their probabilities: 1 if right, below 1 where
     probabilities are too extreme, as those of an overfitted model, above 1 where they are squeezed together,
@@ -54,9 +62,8 @@ def calibration_slope(events_at: Floats, others_at: Floats, log_odds_at: Floats)
     return _by_row(lambda *tables: line(*tables).slope, events_at, others_at, log_odds_at)
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Integrated calibration index",
-        interval="distance",
-        aliases=("integrated_calibration_index", "eavg"), undefined=NO_CURVE, ref="Austin & Steyerberg (2019)")
+@distance(title="Integrated calibration index", aliases=("integrated_calibration_index", "eavg"),
+          ref="Austin & Steyerberg (2019)")
 def ici(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
 ) -> Floats:
@@ -67,8 +74,7 @@ def ici(
     return ratio((at * away).sum(axis=-1), at.sum(axis=-1))
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="E90", interval="distance", undefined=NO_CURVE,
-        ref="Austin & Steyerberg (2019)")
+@distance(title="E90", ref="Austin & Steyerberg (2019)")
 def e90(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
 ) -> Floats:
@@ -80,8 +86,7 @@ def e90(
     return quantile(at, away, 0.9)
 
 
-@metric(needs="probabilities", direction="minimize", range=UNIT, title="Emax", interval="distance", undefined=NO_CURVE,
-        ref="Harrell (2015)")
+@distance(title="Emax", ref="Harrell (2015)")
 def emax(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
 ) -> Floats:

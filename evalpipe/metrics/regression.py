@@ -8,6 +8,7 @@ its scale is the change from one row to the next, and here no measure depends on
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -35,43 +36,46 @@ ROUNDING = 1e-13
 Delta = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
+error = partial(metric, needs="values", sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS)
+"""Declare a size of the residuals that is no mean over rows."""
+linear_error = partial(error, linear=True)
+"""Declare a mean over rows, or a total, of losses."""
+agreement = partial(metric, needs="values", sees="numbers", direction="maximize")
+"""Declare how well predictions follow the truth."""
+coefficient = partial(metric, needs="values", linear=True, sees="numbers", direction="none", range=ANY)
+"""Declare a mean residual or a coefficient of a line, which has no better end."""
 
-@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MSE",
-        aliases=("mean_squared_error",), undefined=NO_ROWS, ref="Gauss (1823)")
+
+@linear_error(title="MSE", aliases=("mean_squared_error",), ref="Gauss (1823)")
 def mse(total: Floats, squared_residual: Floats) -> Floats:
     r"""Mean squared residual, in squared units of the outcome; large residuals weigh most,
     $\frac{1}{n}\sum_i(y_i-\hat y_i)^2$."""
     return ratio(squared_residual, total)
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, standard=True, title="RMSE",
-        aliases=("root_mean_squared_error",), undefined=NO_ROWS, ref="Gauss (1823)")
+@error(standard=True, title="RMSE", aliases=("root_mean_squared_error",), ref="Gauss (1823)")
 def rmse(total: Floats, squared_residual: Floats) -> Floats:
     r"""Root of the mean squared residual, in units of the outcome, $\sqrt{\frac{1}{n}\sum_i(y_i-\hat y_i)^2}$."""
     return np.sqrt(ratio(squared_residual, total))
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, title="Relative RMSE", aliases=("nrmse",),
-        undefined=CONSTANT, ref="Kuhn, Vaughan & Hvitfeldt (2025)")
+@error(title="Relative RMSE", aliases=("nrmse",), undefined=CONSTANT, ref="Kuhn, Vaughan & Hvitfeldt (2025)")
 def rmse_relative(total: Floats, squared_residual: Floats, truth_at: Floats, truth_total: Floats) -> Floats:
     r"""Root mean squared residual over the range of the truth, which grows with the number of rows,
     $\frac{RMSE}{\max_i y_i-\min_i y_i}$."""
     values = ratio(truth_total, truth_at)
-    occurs = ~np.isnan(values)
-    largest = np.where(occurs, values, -np.inf).max(axis=-1)
-    smallest = np.where(occurs, values, np.inf).min(axis=-1)
+    # A value without weight is NaN; where no row is left, infinity less infinity is NaN too.
+    largest, smallest = np.fmax.reduce(values, axis=-1), np.fmin.reduce(values, axis=-1)
     return ratio(np.sqrt(ratio(squared_residual, total)), largest - smallest)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, standard=True, title="MAE",
-        aliases=("mean_absolute_error",), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
+@linear_error(standard=True, title="MAE", aliases=("mean_absolute_error",), ref="Willmott & Matsuura (2005)")
 def mae(total: Floats, absolute_residual: Floats) -> Floats:
     r"""Mean size of the residuals, in units of the outcome, $\frac{1}{n}\sum_i|y_i-\hat y_i|$."""
     return ratio(absolute_residual, total)
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, standard=("regression",),
-        undefined=NO_ROWS, ref="Biecek & Burzykowski (2021)")
+@error(standard=("regression",), ref="Biecek & Burzykowski (2021)")
 def median_absolute_error(residual_size_at: Floats, residual_size_total: Floats) -> Floats:
     r"""Size that half of the residuals do not exceed, the mean of the two middle ones where that is not one size. It is
     not centred and not scaled, unlike the median absolute deviation, $\mathrm{median}_i|y_i-\hat y_i|$."""
@@ -82,88 +86,75 @@ def median_absolute_error(residual_size_at: Floats, residual_size_total: Floats)
     return (_at(values, low) + _at(values, high)) / 2
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=POSITIVE, title="Largest absolute error",
-        interval="extreme", undefined=NO_ROWS, ref="Pedregosa et al. (2011)")
+@error(title="Largest absolute error", interval="extreme", ref="Pedregosa et al. (2011)")
 def max_error(residual_size_at: Floats, residual_size_total: Floats) -> Floats:
     r"""Size of the largest residual; weights do not matter to it, except that a row of weight zero is no row,
     $\max_i|y_i-\hat y_i|$."""
     return _at(ratio(residual_size_total, residual_size_at), _last(residual_size_at))
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
-        aliases=("msd", "mean_signed_deviation"), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
+@coefficient(aliases=("msd", "mean_signed_deviation"), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
 def mean_error(total: Floats, residual: Floats) -> Floats:
     r"""Mean residual, truth less prediction: positive where predictions are too low on average, zero where errors of
     either sign cancel, $\frac{1}{n}\sum_i(y_i-\hat y_i)$."""
     return ratio(residual, total)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MAPE (per cent)",
-        undefined="a truth is zero", ref="Makridakis (1993)")
+@linear_error(title="MAPE (per cent)", undefined="a truth is zero", ref="Makridakis (1993)")
 def mape(total: Floats, absolute_relative_residual: Floats, zero_truths: Floats) -> Floats:
     r"""Mean size of the residuals in per cent of the truth; favours predictions that are too low. scikit-learn's
     measure of this name is a fraction, $\frac{100}{n}\sum_i\left|\frac{y_i-\hat y_i}{y_i}\right|$."""
     return 100 * ratio(absolute_relative_residual, _unless(zero_truths, total))
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY, title="MPE (per cent)",
-        undefined="a truth is zero", ref="Makridakis (1993)")
+@coefficient(title="MPE (per cent)", undefined="a truth is zero", ref="Makridakis (1993)")
 def mpe(total: Floats, relative_residual: Floats, zero_truths: Floats) -> Floats:
     r"""Mean residual in per cent of the truth: for a positive truth, positive where the prediction is too low,
     $\frac{100}{n}\sum_i\frac{y_i-\hat y_i}{y_i}$."""
     return 100 * ratio(relative_residual, _unless(zero_truths, total))
 
 
-@metric(needs="values", sees="numbers", direction="minimize", range=(0.0, 200.0), title="SMAPE (per cent)",
-        undefined="a truth and its prediction are both zero", ref="Makridakis (1993)")
+@error(range=(0.0, 200.0), title="SMAPE (per cent)", undefined="a truth and its prediction are both zero",
+       ref="Makridakis (1993)")
 def smape(total: Floats, symmetric_relative_residual: Floats, both_zero: Floats) -> Floats:
     r"""Mean size of the residuals in per cent of the mean size of truth and prediction; a row counts 200 where one of
     them is zero or their signs differ, $\frac{100}{n}\sum_i\frac{|y_i-\hat y_i|}{(|y_i|+|\hat y_i|)/2}$."""
     return 100 * ratio(symmetric_relative_residual, _unless(both_zero, total))
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, title="MSLE",
-        aliases=("mean_squared_log_error",), undefined="a truth or a prediction is negative",
-        ref="Pedregosa et al. (2011)")
+@linear_error(title="MSLE", aliases=("mean_squared_log_error",), undefined="a truth or a prediction is negative",
+              ref="Pedregosa et al. (2011)")
 def msle(total: Floats, squared_log_residual: Floats, negative_values: Floats) -> Floats:
     r"""Mean squared distance of the natural logarithms of one plus truth and one plus prediction: an error of a factor
     weighs alike at large and small outcomes, $\frac{1}{n}\sum_i(\log(1+y_i)-\log(1+\hat y_i))^2$."""
     return ratio(squared_log_residual, _unless(negative_values, total))
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
-        title="Huber loss", aliases=("huber_loss",), ref="Huber (1964)")
+@linear_error(title="Huber loss", aliases=("huber_loss",), ref="Huber (1964)")
 def huber(total: Floats, huber_loss: Floats, *, delta: Delta = 1.0) -> Floats:  # noqa: ARG001 - an option of the statistic
     r"""Mean of half the squared residual up to delta and of a straight line beyond, so that outliers weigh less,
     $\frac{1}{n}\sum_i h_i,\ h=\frac{r^2}{2}\ (|r|\leq\delta),\ \delta(|r|-\frac{\delta}{2})\ (|r|>\delta)$."""
     return ratio(huber_loss, total)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
-        title="Pseudo-Huber loss", aliases=("huber_loss_pseudo",), ref="Hartley & Zisserman (2004)")
+@linear_error(title="Pseudo-Huber loss", aliases=("huber_loss_pseudo",), ref="Hartley & Zisserman (2004)")
 def huber_pseudo(total: Floats, pseudo_huber_loss: Floats, *, delta: Delta = 1.0) -> Floats:  # noqa: ARG001 - of the statistic
     r"""The Huber loss with a smooth bend at delta, $\frac{\delta^2}{n}\sum_i(\sqrt{1+(r_i/\delta)^2}-1)$."""
     return ratio(pseudo_huber_loss, total)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="minimize", range=POSITIVE, undefined=NO_ROWS,
-        title="Pinball loss", aliases=("mean_pinball_loss",), ref="Koenker & Bassett (1978)")
+@linear_error(title="Pinball loss", aliases=("mean_pinball_loss",), ref="Koenker & Bassett (1978)")
 def pinball(total: Floats, pinball_loss: Floats, *, alpha: Share = 0.5) -> Floats:  # noqa: ARG001 - an option of the statistic
     r"""Mean loss of a predicted quantile of level alpha: a truth above it costs alpha a unit, one below it 1 - alpha;
     at alpha 0.5 half the mean absolute error, $\frac{1}{n}\sum_i\max(\alpha r_i,(\alpha-1)r_i)$."""
     return ratio(pinball_loss, total)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED, standard=True, title="R2",
-        aliases=("r2_score", "rsq_trad"), undefined=f"{CONSTANT_RATE}, or the training mean is not known",
-        ref="Kvalseth (1985)")
+@agreement(linear=True, range=EXPLAINED, standard=True, title="R2", aliases=("r2_score", "rsq_trad"),
+           undefined=f"{CONSTANT_RATE}, or the training mean is not known", ref="Kvalseth (1985)")
 def r2(
-    squared_exposure: Floats,
-    squared_residual: Floats,
-    baseline_deviation: Floats,
-    squared_baseline_deviation: Floats,
-    *,
-    baseline: Literal["evaluation", "training"] = "evaluation",
+    squared_exposure: Floats, squared_residual: Floats, baseline_deviation: Floats, squared_baseline_deviation: Floats,
+    *, baseline: Literal["evaluation", "training"] = "evaluation",
 ) -> Floats:
     r"""Share by which the squared residuals are smaller than those of a constant prediction: the mean of these very
     rows (evaluation), which no model could know, or the mean outcome in training, which one could. Below zero where the
@@ -174,8 +165,8 @@ def r2(
     return 1 - ratio(squared_residual, about_mean if baseline == "evaluation" else squared_baseline_deviation)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=EXPLAINED,
-        aliases=("explained_variance_score",), undefined=CONSTANT, ref="Kvalseth (1985)")
+@agreement(linear=True, range=EXPLAINED, aliases=("explained_variance_score",), undefined=CONSTANT,
+           ref="Kvalseth (1985)")
 def explained_variance(
     total: Floats, residual_deviation: Floats, squared_residual_deviation: Floats, moments: Floats
 ) -> Floats:
@@ -184,18 +175,16 @@ def explained_variance(
     return 1 - ratio(spread(total, residual_deviation, squared_residual_deviation), about_means(moments)[0])
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=(0.0, 1.0), title="Squared correlation",
-        interval="squared_distance",
-        undefined=CONSTANT_EITHER, ref="Kvalseth (1985)")
+@agreement(range=(0.0, 1.0), title="Squared correlation", interval="squared_distance", undefined=CONSTANT_EITHER,
+           ref="Kvalseth (1985)")
 def rsq(moments: Floats) -> Floats:
     r"""Squared correlation of truth and prediction: blind to a wrong scale, a wrong level and a wrong sign of the
     predictions; not R2, $\mathrm{cor}(y,\hat y)^2$."""
     return _correlation(moments) ** 2
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=CORRELATION,
-        title="Concordance correlation coefficient", undefined=f"{CONSTANT}, or, without bias, {ONE_ROW}",
-        ref="Lin (1989)")
+@agreement(linear=True, range=CORRELATION, title="Concordance correlation coefficient",
+           undefined=f"{CONSTANT}, or, without bias, {ONE_ROW}", ref="Lin (1989)")
 def ccc(total: Floats, residual: Floats, moments: Floats, *, bias: bool = False) -> Floats:
     r"""Agreement of truth and prediction with the line of equality: their correlation, lowered by a difference of means
     or variances. With bias the variances are divided by n, as Lin did; without by n - 1, where weights count rows and
@@ -206,8 +195,7 @@ def ccc(total: Floats, residual: Floats, moments: Floats, *, bias: bool = False)
     return ratio(2 * both, np.where(truth > 0, truth + prediction + size * ratio(residual, total) ** 2, np.nan))
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=POSITIVE, title="RPD",
-        undefined=f"{EXACT}, or {ONE_ROW}", ref="Williams (1987)")
+@agreement(range=POSITIVE, title="RPD", undefined=f"{EXACT}, or {ONE_ROW}", ref="Williams (1987)")
 def rpd(total: Floats, moments: Floats, squared_residual: Floats) -> Floats:
     r"""Ratio of performance to deviation: the standard deviation of the truth (divided by n - 1: weights count rows,
     and their scale matters) over the root mean squared residual, $\frac{\mathrm{SD}(y)}{RMSE}$."""
@@ -215,8 +203,7 @@ def rpd(total: Floats, moments: Floats, squared_residual: Floats) -> Floats:
     return ratio(np.sqrt(variance), np.sqrt(ratio(squared_residual, total)))
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=POSITIVE, title="RPIQ",
-        undefined=f"{EXACT}, or {ONE_ROW}", ref="Bellon-Maurel et al. (2010)")
+@agreement(range=POSITIVE, title="RPIQ", undefined=f"{EXACT}, or {ONE_ROW}", ref="Bellon-Maurel et al. (2010)")
 def rpiq(total: Floats, truth_at: Floats, truth_total: Floats, squared_residual: Floats) -> Floats:
     r"""Ratio of performance to the interquartile distance of the truth, over the root mean squared residual. The
     quartiles lie at positions among n rows, interpolated: weights count rows, and their scale matters,
@@ -225,10 +212,9 @@ def rpiq(total: Floats, truth_at: Floats, truth_total: Floats, squared_residual:
     return ratio(distance, np.sqrt(ratio(squared_residual, total)))
 
 
-@metric(needs="values", sees="numbers", direction="maximize", range=CORRELATION,
-        title="Index of ideality of correlation",
-        undefined="truth or predictions are constant, or all residuals are of one sign or zero",
-        ref="Toropova & Toropov (2017)")
+@agreement(range=CORRELATION, title="Index of ideality of correlation",
+           undefined="truth or predictions are constant, or all residuals are of one sign or zero",
+           ref="Toropova & Toropov (2017)")
 def iic(
     moments: Floats, rows_below_truth: Floats, rows_above_truth: Floats, residual_below_truth: Floats,
     residual_above_truth: Floats,
@@ -240,8 +226,8 @@ def iic(
     return _correlation(moments) * ratio(np.minimum(below, above), np.maximum(below, above))
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="maximize", range=CORRELATION, title="Normalised Gini",
-        undefined=CONSTANT, ref="Schechtman & Yitzhaki (1987)")
+@agreement(linear=True, range=CORRELATION, title="Normalised Gini", undefined=CONSTANT,
+           ref="Schechtman & Yitzhaki (1987)")
 def gini_coef(prediction_at: Floats, truth_by_prediction: Floats, truth_at: Floats, truth_total: Floats) -> Floats:
     r"""Area between the Lorenz curve of the truth, ordered by prediction, and the diagonal, as a share of the area when
     ordered by the truth itself; rows of equal prediction are one step, so that a constant prediction has zero,
@@ -249,8 +235,8 @@ def gini_coef(prediction_at: Floats, truth_by_prediction: Floats, truth_at: Floa
     return ratio(_lorenz(prediction_at, truth_by_prediction), _lorenz(truth_at, truth_total))
 
 
-@metric(needs="values", blind=0.5, sees="numbers", direction="maximize", range=(0.0, 1.0), standard=("regression",),
-        title="Concordance index", aliases=("concordance_index",), undefined=CONSTANT, ref="Harrell et al. (1996)")
+@agreement(blind=0.5, range=(0.0, 1.0), standard=("regression",), title="Concordance index",
+           aliases=("concordance_index",), undefined=CONSTANT, ref="Harrell et al. (1996)")
 def c_index(concordant: Floats, truth_at: Floats) -> Floats:
     r"""Probability that of two rows of unequal truth the one with the larger truth has the larger prediction; equal
     predictions count one half, and random ones reach 0.5, $P(\hat y_i>\hat y_j|y_i>y_j)+\frac{1}{2}P(\hat y_i=\hat
@@ -259,8 +245,7 @@ def c_index(concordant: Floats, truth_at: Floats) -> Floats:
     return np.minimum(ratio(concordant, (truth_at[..., 1:] * before).sum(axis=-1)), 1.0)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
-        undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
+@coefficient(undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
 def linear_calibration_slope(moments: Floats) -> Floats:
     r"""Slope of the least-squares line of the truth on the prediction: 1 for a calibrated model, below 1 where the
     predictions are too extreme, $\frac{\mathrm{Cov}(y,\hat y)}{\mathrm{Var}(\hat y)}$."""
@@ -268,8 +253,7 @@ def linear_calibration_slope(moments: Floats) -> Floats:
     return ratio(both, prediction)
 
 
-@metric(needs="values", linear=True, sees="numbers", direction="none", range=ANY,
-        undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
+@coefficient(undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
 def linear_calibration_intercept(total: Floats, residual: Floats, prediction_sum: Floats, moments: Floats) -> Floats:
     r"""Intercept of the least-squares line of the truth on the prediction, 0 for a calibrated model: to be read
     together with the slope b, and not the mean error, $\bar y-b\,\hat{\bar y}$."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -17,6 +18,9 @@ UNIT = (0.0, 1.0)
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
+of_top = partial(metric, needs="scores", linear=True, direction="maximize", range=UNIT, undefined="no events")
+"""Declare a measure of the events among the rows scored highest."""
+
 
 def _events_on_top(
     events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, rows: Floats | int
@@ -28,8 +32,7 @@ def _events_on_top(
     return np.asarray((events_at * share).sum(-1))
 
 
-@metric(needs="scores", linear=True, direction="maximize", range=UNIT, title="Precision at k", undefined="no rows",
-        ref="Manning, Raghavan & Schutze (2008)")
+@of_top(title="Precision at k", undefined="no rows", ref="Manning, Raghavan & Schutze (2008)")
 def precision_at_k(
     events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, k: Count
 ) -> Floats:
@@ -39,8 +42,7 @@ def precision_at_k(
     return ratio(_events_on_top(events_at, others_at, events_from, others_from, rows), rows)
 
 
-@metric(needs="scores", linear=True, direction="maximize", range=UNIT, title="Recall at k", undefined="no events",
-        ref="Manning, Raghavan & Schutze (2008)")
+@of_top(title="Recall at k", ref="Manning, Raghavan & Schutze (2008)")
 def recall_at_k(
     events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, k: Count
 ) -> Proportion:
@@ -49,7 +51,7 @@ def recall_at_k(
     return Proportion(_events_on_top(events_at, others_at, events_from, others_from, k), events_from[..., 0])
 
 
-@metric(needs="scores", linear=True, direction="maximize", range=UNIT, undefined="no events", ref="Ling & Li (1998)")
+@of_top(ref="Ling & Li (1998)")
 def gain(
     events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, at: Share = 0.1
 ) -> Proportion:
@@ -59,8 +61,7 @@ def gain(
     return Proportion(_events_on_top(events_at, others_at, events_from, others_from, rows), events_from[..., 0])
 
 
-@metric(needs="scores", linear=True, direction="maximize", range=(0.0, np.inf), undefined="no events",
-        ref="Ling & Li (1998)")
+@of_top(range=(0.0, np.inf), ref="Ling & Li (1998)")
 def lift(events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, at: Share = 0.1) -> Floats:
     r"""How many times as many events are found among a given share (at) of the rows, those scored highest, as in
     random order,
@@ -77,13 +78,9 @@ def _band(options: Any) -> str | None:
 @metric(needs="scores", direction="maximize", within=True, range=UNIT, title="Partial ROC AUC", aliases=("pauc",),
         check=_band, undefined="no events or no non-events", ref="McClish (1989)")
 def partial_roc_auc(
-    events_from: Floats,
-    others_from: Floats,
-    *,
+    events_from: Floats, others_from: Floats, *,
     over: Literal["false_positive_rate", "sensitivity"] = "false_positive_rate",
-    low: Annotated[float, Field(ge=0, lt=1)] = 0.0,
-    high: Annotated[float, Field(gt=0, le=1)] = 1.0,
-    standardize: bool = True,
+    low: Annotated[float, Field(ge=0, lt=1)] = 0.0, high: Share = 1.0, standardize: bool = True,
 ) -> Floats:
     r"""Area under the ROC curve over a band of the false positive rate, or of sensitivity (then specificity is summed
     up); standardized so that chance is 1/2 and perfection 1, else the raw area,
