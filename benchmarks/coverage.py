@@ -204,7 +204,7 @@ def intervals(first: Sample, second: Sample, prevalence: float, *, slow: bool) -
     gaps = found.metrics["model", 0, METHODS.index(("roc_auc", "percentile"))]
     percentile = percentile_limits(gaps - drawn(second, alone).metrics["model", 0, 0], LEVEL)
     scores = [present(sample.models["model"].score, "scores") for sample in (first, second)]
-    yield paired_auc(first.truth, scores[0], scores[1], LEVEL).limits or percentile
+    yield paired_auc(first.truth, scores[0], scores[1]).limits(LEVEL) or percentile
     yield percentile
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval
@@ -66,13 +66,14 @@ def auc_variance(events_at: Floats, others_at: Floats) -> float:
         return math.nan
     below = (np.cumsum(others_at) - others_at / 2) / others
     above = 1 - (np.cumsum(events_at) - events_at / 2) / events
-    return float(_spread(below, events_at) / events + _spread(above, others_at) / others)
+    return variance_of_mean(below, events_at) + variance_of_mean(above, others_at)
 
 
-def _spread(values: Floats, counts: Floats) -> Any:
-    """Return the sample variance of values that occur so often."""
-    mean = np.average(values, weights=counts)
-    return (counts * (values - mean) ** 2).sum() / (counts.sum() - 1)
+def variance_of_mean(values: Floats, counts: Floats) -> float:
+    """Return the sample variance of values [n] that occur so often, over their number; NaN of fewer than two."""
+    total = float(counts.sum())
+    away = values - np.average(values, weights=counts)
+    return float((counts * away**2).sum()) / (total - 1) / total if total >= 2 else math.nan
 
 
 def logit_limits(value: float, error: float, level: float) -> tuple[float, float] | None:

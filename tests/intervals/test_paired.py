@@ -15,7 +15,7 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
-from evalpipe.intervals.paired import delong_covariance, diebold_mariano, diebold_mariano_sums, mcnemar, paired_auc
+from evalpipe.intervals.paired import diebold_mariano, mcnemar, paired_auc
 
 LEVEL = 0.9
 
@@ -39,76 +39,62 @@ def by_pairs(truth: Any, scores: Any) -> Any:
     return parts[0] / truth.sum() + parts[1] / (~truth).sum()
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_covariance_of_areas_is_that_over_all_pairs(seed: int) -> None:
-    truth, scores = sample(seed)
-    # 1e-12: the same sums of some sixty terms in another order.
-    assert delong_covariance(truth, scores) == pytest.approx(by_pairs(truth, scores), abs=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(6))
-def test_weights_are_repeated_rows_in_both_delong_functions(seed: int) -> None:
+def test_weights_are_repeated_rows_of_the_paired_test_of_areas(seed: int) -> None:
     truth, scores = sample(seed)
     times = np.random.default_rng(seed).integers(0, 4, len(truth))
     times[:4] = 1
     many, repeated = np.repeat(truth, times), np.repeat(scores, times, axis=1)
-    assert delong_covariance(truth, scores, times) == pytest.approx(by_pairs(many, repeated), abs=1e-12)
-    ours = paired_auc(truth, scores[0], scores[1], LEVEL, times)
-    plain = paired_auc(many, repeated[0], repeated[1], LEVEL)
-    assert (ours.value, ours.error, ours.p_value) == pytest.approx((plain.value, plain.error, plain.p_value), abs=1e-12)
+    ours = paired_auc(truth, scores[0], scores[1], times)
+    plain = paired_auc(many, repeated[0], repeated[1])
+    # 1e-12: the same sums of some sixty terms in another order.
+    assert (ours.value, ours.error) == pytest.approx((plain.value, plain.error), abs=1e-12)
 
 
-def test_proc_agrees_on_the_diagonal_of_the_covariance(reference: Path) -> None:
+def test_proc_agrees_on_the_variance_of_an_area(reference: Path) -> None:
     r = json.loads((reference / "mushroom" / "r_reference.json").read_text())["mushroom_val"]
     data = pl.read_csv(reference / "mushroom" / "val.csv")
     truth, score = (data["class"] == "poisonous").to_numpy(), data[".pred_poisonous"].to_numpy()
-    found = delong_covariance(truth, np.stack([score, -score]))
+    opposite = paired_auc(truth, score, -score)  # differs from its opposite by twice the area, less one
     # 1e-9: R prints 14 digits of a variance near 2e-5.
-    assert found == pytest.approx(r["auc_var_delong"] * np.array([[1, -1], [-1, 1]]), rel=1e-9)
+    assert opposite.error**2 == pytest.approx(4 * r["auc_var_delong"], rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(12))
 def test_the_paired_test_of_areas_is_the_normal_test_of_their_contrast(seed: int) -> None:
     truth, scores = sample(seed)
     covariance = by_pairs(truth, scores)
     error = math.sqrt(covariance[2, 2] + covariance[0, 0] - 2 * covariance[0, 2])
     value = roc_auc_score(truth, scores[2]) - roc_auc_score(truth, scores[0])
-    found = paired_auc(truth, scores[2], scores[0], LEVEL)
-    # 1e-12 as above; the p-value follows from the two.
-    assert (found.value, found.error) == pytest.approx((value, error), abs=1e-12)
-    assert found.statistic == pytest.approx(value / error, rel=1e-10)
-    assert found.p_value == pytest.approx(2 * norm.sf(abs(value / error)), rel=1e-9)
-    assert found.limits == pytest.approx(norm.interval(LEVEL, value, error), abs=1e-12)
-    assert (found.limits is not None and found.limits[0] <= 0 <= found.limits[1]) == (found.p_value >= 1 - LEVEL)
+    difference = paired_auc(truth, scores[2], scores[0])
+    limits = difference.limits(LEVEL)
+    # 1e-12: the same sums of some sixty terms in another order; the p-value follows from value and error.
+    assert (difference.value, difference.error) == pytest.approx((value, error), abs=1e-12)
+    assert difference.p(0.0) == pytest.approx(2 * norm.sf(abs(value / error)), rel=1e-9)
+    assert limits == pytest.approx(norm.interval(LEVEL, value, error), abs=1e-12)
+    assert (limits is not None and limits[0] <= 0 <= limits[1]) == (difference.p(0.0) >= 1 - LEVEL)
 
 
 def test_scores_in_the_same_order_differ_by_exactly_nothing() -> None:
     truth, scores = sample(4, n=500)
-    found = paired_auc(truth, scores[0], np.exp(3 * scores[0] + 1), LEVEL)
-    assert (found.value, found.error, found.p_value, found.limits) == (0.0, 0.0, 1.0, (0.0, 0.0))
-    assert math.isnan(found.statistic)
+    difference = paired_auc(truth, scores[0], np.exp(3 * scores[0] + 1))
+    assert (difference.value, difference.error) == (0.0, 0.0)
 
 
-def test_two_perfect_models_of_different_order_have_no_limits() -> None:
+@pytest.mark.parametrize(("second", "value"), [([2.0, 1, 3, 4], 0.0), ([0.0, 0, 0, 0], 0.5)])
+def test_a_difference_of_areas_that_does_not_vary_has_no_test(second: list[float], value: float) -> None:
     truth = np.array([False, False, True, True])
-    found = paired_auc(truth, np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 3, 4]), LEVEL)
-    assert (found.value, found.error, found.p_value, found.limits) == (0.0, 0.0, 1.0, None)
-
-
-def test_a_difference_of_areas_that_does_not_vary_has_no_test() -> None:
-    truth = np.array([False, False, True, True])
-    found = paired_auc(truth, np.array([1.0, 2, 3, 4]), np.zeros(4), LEVEL)
-    assert (found.value, found.error, found.limits) == (0.5, 0.0, None)
-    assert math.isnan(found.p_value)
+    difference = paired_auc(truth, np.array([1.0, 2, 3, 4]), np.array(second))
+    assert (difference.value, difference.error, difference.limits(LEVEL)) == (value, 0.0, None)
+    assert math.isnan(difference.p(0.0))
 
 
 def test_too_few_rows_of_a_class_leave_no_test_of_areas() -> None:
     truth, scores = np.array([True, False, False]), np.array([[3.0, 1, 2], [1.0, 2, 3]])
-    assert np.isnan(delong_covariance(truth, scores)).all()
-    one = paired_auc(truth, *scores, LEVEL)
-    assert (one.value, one.limits) == (1.0, None)
-    assert np.isnan([one.error, one.p_value]).all()
-    assert math.isnan(paired_auc(np.zeros(3, bool), *scores, LEVEL).value)
+    one = paired_auc(truth, *scores)
+    assert (one.value, one.limits(LEVEL)) == (1.0, None)
+    assert np.isnan([one.error, one.p(0.0)]).all()
+    assert math.isnan(paired_auc(np.zeros(3, bool), *scores).value)
 
 
 @pytest.mark.parametrize(("b", "c"), [(0, 1), (1, 7), (7, 1), (5, 5), (0, 30), (12, 25), (480, 560), (3000, 3100)])
@@ -133,45 +119,40 @@ def test_models_that_never_disagree_have_p_values_of_one() -> None:
 @pytest.mark.parametrize("n", [2, 5, 400])
 def test_diebold_and_mariano_corrected_are_the_paired_t_test(n: int) -> None:
     first, second = np.random.default_rng(n).gamma(1, 1, (2, n))
-    found, theirs = diebold_mariano(first, second, level=LEVEL), ttest_rel(first, second)
-    limits = theirs.confidence_interval(LEVEL)
+    difference, theirs = diebold_mariano(first, second), ttest_rel(first, second)
+    limits, statistic = theirs.confidence_interval(LEVEL), difference.value / difference.error
     # The uncorrected statistic divides by the standard deviation over n; the correction is sqrt((n - 1) / n).
     plain = (first - second).mean() / ((first - second).std() / math.sqrt(n))
-    assert found.statistic == pytest.approx(plain * math.sqrt((n - 1) / n), rel=1e-12)
-    assert (found.statistic, found.p_value) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
-    assert found.limits == pytest.approx((limits.low, limits.high), rel=1e-9)
-    assert found.error == pytest.approx((first - second).std(ddof=1) / math.sqrt(n), rel=1e-12)
+    assert statistic == pytest.approx(plain * math.sqrt((n - 1) / n), rel=1e-12)
+    assert (statistic, difference.p(0.0)) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+    assert difference.limits(LEVEL) == pytest.approx((limits.low, limits.high), rel=1e-9)
+    assert difference.error == pytest.approx((first - second).std(ddof=1) / math.sqrt(n), rel=1e-12)
 
 
-def test_diebold_and_mariano_from_sums_and_from_weights_are_those_of_the_rows() -> None:
+def test_diebold_and_mariano_with_weights_are_those_of_repeated_rows() -> None:
     generator = np.random.default_rng(5)
     first, second = generator.gamma(1, 1, (2, 80))
     times = generator.integers(0, 4, 80)
-    gaps = np.repeat(first - second, times)
     rows = diebold_mariano(np.repeat(first, times), np.repeat(second, times))
-    sums = diebold_mariano_sums(len(gaps), gaps.sum(), (gaps**2).sum())
-    for other in (sums, diebold_mariano(first, second, times)):
-        for name in ("value", "error", "statistic", "p_value", "limits"):
-            assert getattr(other, name) == pytest.approx(getattr(rows, name), rel=1e-9)  # sums in another order
-    assert rows.limits == pytest.approx(student.interval(0.95, len(gaps) - 1, rows.value, rows.error), rel=1e-9)
+    weighted = diebold_mariano(first, second, times)
+    # 1e-9: sums in another order.
+    for name in ("value", "error", "freedom"):
+        assert getattr(weighted, name) == pytest.approx(getattr(rows, name), rel=1e-9)
+    assert rows.limits(0.95) == pytest.approx(student.interval(0.95, times.sum() - 1, rows.value, rows.error), rel=1e-9)
 
 
 def test_losses_that_are_equal_in_every_row_differ_by_nothing() -> None:
     losses = np.random.default_rng(6).random(30)
-    for found in (diebold_mariano(losses, losses), diebold_mariano_sums(30, 0.0, 0.0)):
-        assert (found.value, found.error, found.p_value, found.limits) == (0.0, 0.0, 1.0, (0.0, 0.0))
+    difference = diebold_mariano(losses, losses)
+    assert (difference.value, difference.error) == (0.0, 0.0)
 
 
-def test_a_difference_of_losses_that_does_not_vary_has_no_test() -> None:
-    gaps = np.full(30, 0.1)
-    for found in (
-        diebold_mariano(gaps, np.zeros(30)),
-        diebold_mariano_sums(30, sum(gaps), sum(gaps**2)),
-        diebold_mariano(np.ones(1), np.zeros(1)),
-        diebold_mariano_sums(1, 1.0, 1.0),
-        diebold_mariano(np.ones(0), np.zeros(0)),
-        diebold_mariano_sums(0, 0.0, 0.0),
-    ):
-        assert math.isnan(found.p_value)
-        assert found.limits is None
-    assert diebold_mariano(gaps, np.zeros(30)).value == pytest.approx(0.1, rel=1e-12)
+@pytest.mark.parametrize("gaps", [np.full(30, 0.1), np.ones(1), np.ones(0)])
+def test_a_difference_of_losses_that_does_not_vary_has_no_test(gaps: Any) -> None:
+    difference = diebold_mariano(gaps, np.zeros(len(gaps)))
+    assert math.isnan(difference.p(0.0))
+    assert difference.limits(LEVEL) is None
+
+
+def test_a_difference_of_losses_that_does_not_vary_is_the_mean_of_them() -> None:
+    assert diebold_mariano(np.full(30, 0.1), np.zeros(30)).value == pytest.approx(0.1, rel=1e-12)

@@ -47,7 +47,7 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
         return None
     summaries = summary_of(first, entry, k), summary_of(second, entry, k)
     if entry.metric.name in AREAS:
-        return _areas(plan, *summaries, AREAS[entry.metric.name])
+        return _areas(*summaries, AREAS[entry.metric.name])
     if entry.metric.name in LOSSES and k is None:
         return _losses(first.summary, second.summary, entry)
     if is_proportion(entry) and _reportable_alike(first, second):
@@ -55,9 +55,9 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     return None
 
 
-def _areas(plan: Plan, first: Summary, second: Summary, scale: float) -> Test | None:
+def _areas(first: Summary, second: Summary, scale: float) -> Test | None:
     """Return DeLong's paired test; None where its error is nothing or unknown."""
-    difference = paired_auc(first.rows.truth, first.rows.scored, second.rows.scored, plan.level, first.floats)
+    difference = paired_auc(first.rows.truth, first.rows.scored, second.rows.scored, first.floats)
     contrast = Wald(scale * difference.value, scale * difference.error)
     return None if math.isnan(contrast.p(0.0)) else Test(contrast, "delong", "delong")
 
@@ -65,8 +65,7 @@ def _areas(plan: Plan, first: Summary, second: Summary, scale: float) -> Test | 
 def _losses(first: Summary, second: Summary, entry: MetricPlan) -> Test | None:
     """Return the test of Diebold and Mariano for the mean of a loss: the paired t test."""
     losses = [LOSSES[entry.metric.name](summary.rows, entry.params) for summary in (first, second)]
-    difference = diebold_mariano(losses[0], losses[1], first.floats)
-    contrast = Wald(difference.value, difference.error, max(float(first.floats.sum()) - 1, 1.0))
+    contrast = diebold_mariano(losses[0], losses[1], first.floats)
     return None if math.isnan(contrast.p(0.0)) else Test(contrast, "diebold_mariano", "paired_t")
 
 
