@@ -14,6 +14,7 @@ import keyword
 import math
 import re
 import typing
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +28,7 @@ from evalpipe.spelling import closest
 from evalpipe.tasks import Task
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Values
 
 Parameters = dict[str, Any]
 Shapes = Mapping[str, str | tuple[str, ...]]
@@ -38,8 +39,13 @@ class Unfit(Exception):  # noqa: N818 - a finding about the data, not a fault
     """A recalibrator cannot be fitted to these rows; the text says why, fit to follow "cannot be fitted: "."""
 
 
-class RecalibrationMethod:
+class RecalibrationMethod(ABC):
     """What a method tells of a fit by its parameters; a method overrides what is otherwise with it."""
+
+    @staticmethod
+    @abstractmethod
+    def apply(parameters: Parameters, prediction: Floats) -> Floats:
+        """Map predictions, [n] or of levels [n, K], to recalibrated ones of the same shape."""
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
@@ -80,13 +86,13 @@ class Training:
     the model gives probabilities themselves. It tells predictions apart that round to the same probability.
     """
 
-    truth: Any
-    prediction: Any
-    weight: Any
-    resampled: Callable[[int], Iterable[Any]]
-    score: Any = None
+    truth: Values
+    prediction: Floats
+    weight: Floats
+    resampled: Callable[[int], Iterable[Floats]]
+    score: Floats | None = None
 
-    def ordering(self) -> Any:
+    def ordering(self) -> Floats:
         """Return what a method takes that sees the order of predictions alone."""
         return self.prediction if self.score is None else self.score
 
@@ -103,18 +109,17 @@ class Fitted:
     parameters: Parameters
     clipped: int = 0
 
-    def __call__(self, prediction: Any, score: Any = None) -> Floats:
+    def __call__(self, prediction: Floats | None, score: Floats | None = None) -> Floats:
         """Map predictions, [n] or [n, K], to recalibrated ones of the same shape.
 
-        ``score`` is what the probabilities were made of, as it was for the `Training`, or None. Raises ValueError where
-        the fit was for another number of levels.
+        ``score`` is what the probabilities were made of, as it was for the `Training`, or None; a method that takes it
+        needs no ``prediction``. Raises ValueError where the fit was for another number of levels.
         """
         odds = self.log_odds(score)
         if odds is not None:
-            return _logistic(odds) if odds.ndim == 1 else _softmax(odds)
+            return _logistic(odds) if odds.ndim == 1 else softmax(odds)
         given = score if score is not None and self.acts_on == "order" else prediction
-        method: Any = registry[self.method].method
-        return np.asarray(method.apply(self.parameters, np.asarray(given, float)), float)
+        return np.asarray(registry[self.method].method.apply(self.parameters, np.asarray(given, float)), float)
 
     @property
     def acts_on(self) -> ActsOn:
@@ -127,14 +132,14 @@ class Fitted:
         direction = registry[self.method].method.direction(self.parameters)
         return None if direction is None else int(np.sign(direction))
 
-    def log_odds(self, score: Any) -> Floats | None:
+    def log_odds(self, score: Floats | None) -> Floats | None:
         """Return the log odds, or those of the levels up to a constant, that scores come to; None where it has none."""
         if score is None or self.acts_on != "log_odds":
             return None
         method: Any = registry[self.method].method
         return np.asarray(method.log_odds(self.parameters, np.asarray(score, float)), float)
 
-    def clips(self, prediction: Any, score: Any = None) -> int:
+    def clips(self, prediction: Floats, score: Floats | None = None) -> int:
         """Return how many of these rows have a probability that is clipped for a logarithm."""
         if score is not None and self.acts_on == "log_odds":
             return 0
@@ -203,7 +208,9 @@ def _logistic(log_odds: Floats) -> Floats:
     return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))
 
 
-def _softmax(log_odds: Floats) -> Floats:
+def softmax(log_odds: Floats) -> Floats:
+    """Return probabilities proportional to the exponential of ``log_odds``, along the last axis."""
+    # The largest is taken off first, so that no exponential overflows.
     raised = np.exp(log_odds - log_odds.max(axis=-1, keepdims=True))
     return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
 
@@ -256,7 +263,7 @@ def fitted_from(method: str, options: Mapping[str, Any], parameters: Mapping[str
     return Fitted(method, chosen, dict(parameters), clipped)
 
 
-def _misshapen(shapes: Shapes, parameters: Any) -> str | None:
+def _misshapen(shapes: Shapes, parameters: object) -> str | None:
     if not isinstance(parameters, Mapping):
         return f"the parameters are {parameters!r}, which is no map"
     for word, names in (("lacks", set(shapes) - set(parameters)), ("knows no", set(parameters) - set(shapes))):
@@ -267,7 +274,7 @@ def _misshapen(shapes: Shapes, parameters: Any) -> str | None:
     return next((fault for fault in faults if fault is not None), None)
 
 
-def _fault(name: str, shape: str | tuple[str, ...], value: Any, lengths: dict[str, int]) -> str | None:
+def _fault(name: str, shape: str | tuple[str, ...], value: object, lengths: dict[str, int]) -> str | None:
     if isinstance(shape, tuple):
         return None if value in shape else f"{name} is {value!r}, which is none of {', '.join(shape)}"
     if not shape:
@@ -280,13 +287,13 @@ def _fault(name: str, shape: str | tuple[str, ...], value: Any, lengths: dict[st
     return next((fault for part in value if (fault := _fault(name, shape[1:], part, lengths)) is not None), None)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """Write a value that was read in the words of its file, cut short."""
     text = json.dumps(value, default=str)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Turn arrays and numpy's numbers into lists and Python's numbers, and -0 into 0."""
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(np.asarray(value) + 0).tolist()

@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, Unfit, recalibrator, registry
+from evalpipe.calibration.declare import (
+    Parameters,
+    RecalibrationMethod,
+    Training,
+    Unfit,
+    recalibrator,
+    registry,
+    softmax,
+)
 from evalpipe.calibration.newton import Slope, maximise
 from evalpipe.calibration.pooled import clipped, rows_clipped
 from evalpipe.calibration.scales import OnLogOdds
 from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.arraytypes import Floats, Values, Wholes
 
 RIDGE = 1e-8
 """The weight of the squared slopes for each unit of the rows' weight: it decides between equally good ones only."""
@@ -67,11 +75,11 @@ class Multinomial(OnLogOdds):
         return softmax(_predictor(coefficients, design).T)
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
+    def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Map the scores of all levels [n, K] to others."""
         coefficients = np.asarray(parameters["coefficients"], float)
-        demand_levels(len(coefficients) + 1, log_odds)
-        design = np.vstack([np.ones(len(log_odds)), normalised(log_odds).T])
+        demand_levels(len(coefficients) + 1, at)
+        design = np.vstack([np.ones(len(at)), normalised(at).T])
         return np.asarray(_predictor(coefficients, design).T)
 
     @staticmethod
@@ -111,8 +119,7 @@ class OneVsRest(RecalibrationMethod):
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Map probabilities [n, K]."""
-        inner: Any = registry[parameters["each"]].method
-        parts = _parts(parameters)
+        inner, parts = registry[parameters["each"]].method, _parts(parameters)
         demand_levels(len(parts), prediction)
         mapped = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
         total = np.sum(mapped, axis=1, keepdims=True)
@@ -125,7 +132,7 @@ class OneVsRest(RecalibrationMethod):
         return rows_clipped(prediction) if inner.method.clips(part, np.zeros(1)) else 0
 
     @staticmethod
-    def check(parameters: Any) -> str | None:
+    def check(parameters: object) -> str | None:
         """Say what is wrong with parameters that were read."""
         if not isinstance(parameters, Mapping) or parameters.get("each") not in get_args(get_args(Inner)[0]):
             return "lacks the method of its levels"
@@ -136,12 +143,6 @@ class OneVsRest(RecalibrationMethod):
         inner = registry[parameters["each"]]
         faults = ((place, inner.fault(part)) for place, part in enumerate(_parts(parameters), 1))
         return next((f"level {place}: {fault}" for place, fault in faults if fault is not None), None)
-
-
-def softmax(values: Floats) -> Floats:
-    """Return probabilities proportional to the exponential of the values, along the last axis."""
-    raised = np.exp(values - values.max(axis=-1, keepdims=True))
-    return np.asarray(raised / np.sum(raised, axis=-1, keepdims=True))
 
 
 def normalised(scores: Floats) -> Floats:
@@ -162,7 +163,7 @@ def logs_in_order(training: Training) -> tuple[Floats, Wholes, Floats]:
     return logs, truth[order], weight[order]
 
 
-def check_levels(prediction: Floats, truth: Any) -> None:
+def check_levels(prediction: Floats, truth: Values) -> None:
     """Raise `Unfit` where a level has no rows."""
     for level in range(prediction.shape[1]):
         if not np.any(truth == level):

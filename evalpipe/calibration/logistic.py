@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, Unfit, recalibrator
+from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.newton import logistic_fit
 from evalpipe.calibration.pooled import (
     Events,
@@ -17,10 +17,9 @@ from evalpipe.calibration.pooled import (
     events_by_log_odds,
     events_of,
     expit,
-    logit,
     separated,
 )
-from evalpipe.calibration.scales import SCALES, OnEither, OnLogOdds, events_on, on_scale
+from evalpipe.calibration.scales import SCALES, OnEither, OnLogOdds, events_on
 from evalpipe.later import np
 
 if TYPE_CHECKING:
@@ -33,8 +32,8 @@ BACKWARDS = "higher predictions go with fewer events"
 SEPARATED = "a threshold parts all events from all others, so the likelihood has no maximum"
 
 
-class _Line(RecalibrationMethod):
-    """A line on the scale that it is a function of, whose height are log odds."""
+class _Line(OnEither):
+    """A line on the scale that it is a function of, whose heights are log odds."""
 
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
@@ -53,18 +52,13 @@ class _Line(RecalibrationMethod):
     tasks=("binary",), ref="Cox (1958)",
     parameters={"intercept": "", "slope": ""},
 )
-class Logistic(_Line, OnLogOdds):
+class Logistic(OnLogOdds, _Line):
     """A line on the log odds: logit p' = intercept + slope x logit p, by weighted maximum likelihood."""
 
     @staticmethod
     def fit(training: Training) -> Parameters:
         """Fit the line."""
         return _line(events_by_log_odds(training))
-
-    @staticmethod
-    def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities."""
-        return expit(_Line.log_odds(parameters, logit(prediction)))
 
 
 @recalibrator(
@@ -81,11 +75,6 @@ class LogisticProbability(_Line):
         """Fit the curve."""
         return _line(events_of(training))
 
-    @staticmethod
-    def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities."""
-        return expit(_Line.log_odds(parameters, prediction))
-
 
 @recalibrator(
     title="Platt scaling",
@@ -93,7 +82,7 @@ class LogisticProbability(_Line):
     tasks=("binary",), ref="Platt (1999)",
     parameters={"on": SCALES, "intercept": "", "slope": ""},
 )
-class Platt(_Line, OnEither):
+class Platt(_Line):
     """A logistic curve fitted to shrunken targets instead of 1 and 0.
 
     An event counts as (N1 + 1) / (N1 + 2) and another row as 1 / (N0 + 2), with N1 and N0 the weights of the events and
@@ -111,11 +100,6 @@ class Platt(_Line, OnEither):
         misses = table.events * (1 - high) + table.others * (1 - low)
         intercept, slope = logistic_fit([table.at], hits, misses)
         return {"on": on, "intercept": intercept, "slope": slope}
-
-    @staticmethod
-    def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities."""
-        return expit(_Line.log_odds(parameters, on_scale(prediction, parameters["on"])))
 
 
 @recalibrator(
@@ -157,9 +141,9 @@ class Beta(OnLogOdds):
         return expit(parameters["a"] * np.log(inside) - parameters["b"] * np.log1p(-inside) + parameters["intercept"])
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
+    def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Map log odds."""
-        event, other = _logarithms(log_odds)
+        event, other = _logarithms(at)
         return np.asarray(parameters["a"] * event - parameters["b"] * other + parameters["intercept"])
 
     @staticmethod

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.calibration.declare import Unfit
 from evalpipe.calibration.pooled import expit
@@ -84,7 +84,9 @@ def log_likelihood(log_odds: Floats, events: Floats, others: Floats) -> float:
     return -float(np.sum(events * np.logaddexp(0, -log_odds) + others * np.logaddexp(0, log_odds)))
 
 
-def logistic_fit(columns: Any, events: Floats, others: Floats, *, intercept: bool = True) -> Floats:
+def logistic_fit(
+    columns: Floats | Sequence[Floats], events: Floats, others: Floats, *, intercept: bool = True
+) -> Floats:
     """Return the weighted maximum-likelihood coefficients of a logistic regression, the intercept (if any) first.
 
     ``columns`` [k, m] are covariates at m values, ``events`` and ``others`` [m] the weights there. Raises `Unfit` where

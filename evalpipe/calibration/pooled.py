@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.calibration.declare import Training, Unfit
 from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.arraytypes import Floats, Values, Wholes
 
 CLIP = 1e-12
 """How near to 0 or 1 a probability may come before it is moved that far away, where its logarithm is taken."""
@@ -42,25 +42,25 @@ class Runs(NamedTuple):
     starts: Wholes
     at: Floats
 
-    def totals(self, values: Any) -> Floats:
+    def totals(self, values: Values) -> Floats:
         """Total values of rows [..., n] at each distinct prediction, [..., m]."""
         ordered = np.asarray(values)[..., self.order]
         tied = len(self.starts) < len(self.order)
         return np.asarray(np.add.reduceat(ordered, self.starts, axis=-1) if tied else ordered, float)
 
 
-def clipped(probability: Any) -> Floats:
+def clipped(probability: Floats) -> Floats:
     """Move probabilities within `CLIP` of 0 or 1 that far away; the others stay as they are."""
     return np.asarray(np.clip(np.asarray(probability, float), CLIP, 1 - CLIP))
 
 
-def rows_clipped(probability: Any) -> int:
+def rows_clipped(probability: Floats) -> int:
     """Return how many rows, [n] or [n, K], have a probability that `clipped` moves."""
     moved = (probability < CLIP) | (probability > 1 - CLIP)
     return int(np.count_nonzero(moved if moved.ndim == 1 else moved.any(axis=tuple(range(1, moved.ndim)))))
 
 
-def logit(probability: Any) -> Floats:
+def logit(probability: Floats) -> Floats:
     """Return the log odds of probabilities, clipped first."""
     inside = clipped(probability)
     return np.asarray(np.log(inside) - np.log1p(-inside))
@@ -72,7 +72,7 @@ def expit(log_odds: Floats) -> Floats:
     return np.asarray(np.where(log_odds >= 0, 1.0, small) / (1 + small))
 
 
-def runs(prediction: Any, truth: Any, weight: Any) -> Runs:
+def runs(prediction: Floats, truth: Values, weight: Floats) -> Runs:
     """Sort rows by prediction; among equal ones by truth and weight where the order could change the last bit of a sum.
 
     Sums of whole numbers are exact in any order, so that counting events costs one plain sort.
@@ -87,7 +87,7 @@ def runs(prediction: Any, truth: Any, weight: Any) -> Runs:
     return Runs(order, starts, at[starts])
 
 
-def events_of(training: Training, prediction: Any = None) -> Events:
+def events_of(training: Training, prediction: Floats | None = None) -> Events:
     """Total events and others at each distinct prediction, or at each distinct value given instead.
 
     Raises `Unfit` where all rows are events or none is.

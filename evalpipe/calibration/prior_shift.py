@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -60,11 +60,11 @@ class PriorShift(OnLogOdds):
         return np.asarray(event / (event + other))
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
+    def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
         moved = np.log(np.asarray(parameters["to"], float)) - np.log(np.asarray(parameters["from"], float))
-        demand_levels(len(moved), log_odds if log_odds.ndim > 1 else np.empty((1, 2)))
-        return np.asarray(log_odds + (moved if log_odds.ndim > 1 else moved[0] - moved[1]))
+        demand_levels(len(moved), at if at.ndim > 1 else np.empty((1, 2)))
+        return np.asarray(at + (moved if at.ndim > 1 else moved[0] - moved[1]))
 
     @staticmethod
     def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
@@ -89,7 +89,7 @@ SLACK = 1e-6
 """How far from 1 the sum of shares may be."""
 
 
-def _given(shares: Any, name: str, levels: int) -> Floats:
+def _given(shares: Shares, name: str, levels: int) -> Floats:
     """Return the share of each level, of two the event first."""
     given = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
     if len(given) != levels:

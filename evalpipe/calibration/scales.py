@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training
-from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, logit, rows_clipped
+from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, expit, logit, rows_clipped
 from evalpipe.later import np
 
 if TYPE_CHECKING:
@@ -15,32 +16,38 @@ SCALES = ("logit", "probability")
 """The words that the parameter ``on`` may be."""
 
 
-class OnLogOdds(RecalibrationMethod):
+class OnEither(RecalibrationMethod):
+    """A curve whose heights are log odds: of the log odds or, as where it has no parameter ``on``, the probability."""
+
+    @staticmethod
+    def acts_on(parameters: Parameters) -> ActsOn:
+        """Take what ``on`` says."""
+        return "log_odds" if parameters.get("on") == "logit" else "probability"
+
+    @staticmethod
+    @abstractmethod
+    def log_odds(parameters: Parameters, at: Floats) -> Floats:
+        """Return the heights of the curve at places ``at`` on the scale that it is a function of."""
+
+    @classmethod
+    def clips(cls, parameters: Parameters, prediction: Floats) -> int:
+        """Count the rows at 0 or 1, on the logit."""
+        return rows_clipped(prediction) if cls.acts_on(parameters) == "log_odds" else 0
+
+    @classmethod
+    def apply(cls, parameters: Parameters, prediction: Floats) -> Floats:
+        """Map probabilities [n] of the event."""
+        on_logit = cls.acts_on(parameters) == "log_odds"
+        return expit(cls.log_odds(parameters, logit(prediction) if on_logit else prediction))
+
+
+class OnLogOdds(OnEither):
     """A method that is a function of the log odds, [n] of the event or [n, K] of the levels up to a constant."""
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
         """Take the log odds."""
         return "log_odds"
-
-    @staticmethod
-    def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
-        """Count the rows at 0 or 1."""
-        return rows_clipped(prediction)
-
-
-class OnEither(RecalibrationMethod):
-    """A method that is a function of the log odds or of the probability, as its parameter ``on`` says."""
-
-    @staticmethod
-    def acts_on(parameters: Parameters) -> ActsOn:
-        """Take what ``on`` says."""
-        return "log_odds" if parameters["on"] == "logit" else "probability"
-
-    @staticmethod
-    def clips(parameters: Parameters, prediction: Floats) -> int:
-        """Count the rows at 0 or 1, on the logit."""
-        return rows_clipped(prediction) if parameters["on"] == "logit" else 0
 
 
 class OfOrder(RecalibrationMethod):
@@ -63,11 +70,6 @@ def ascending(parameters: Parameters) -> str | None:
     if not np.all(np.diff(at) > 0):
         return "at does not ascend"
     return None if bool(np.all(np.diff(value) >= 0)) else "value descends"
-
-
-def on_scale(prediction: Floats, on: str) -> Floats:
-    """Return probabilities on the scale that a curve is a function of."""
-    return logit(prediction) if on == "logit" else prediction
 
 
 def events_on(training: Training, on: str) -> Events:

@@ -13,7 +13,7 @@ from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrat
 from evalpipe.calibration.logistic import SEPARATED
 from evalpipe.calibration.newton import Slope, log_likelihood, maximise, solve
 from evalpipe.calibration.pooled import Events, expit, separated
-from evalpipe.calibration.scales import SCALES, OnEither, events_on, on_scale
+from evalpipe.calibration.scales import SCALES, OnEither, events_on
 from evalpipe.later import np
 
 if TYPE_CHECKING:
@@ -56,14 +56,9 @@ class LogisticSpline(OnEither):
         return {"on": on, "at": fitted.smoother.at, "log_odds": value, "lambda": fitted.power, "edf": fitted.edf}
 
     @staticmethod
-    def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities."""
-        return expit(_curve_at(parameters, on_scale(prediction, parameters["on"])))
-
-    @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
-        """Map log odds."""
-        return _curve_at(parameters, log_odds)
+    def log_odds(parameters: Parameters, at: Floats) -> Floats:
+        """Return the height of the curve at places [n] on the scale that it is a function of."""
+        return _curve_at(parameters, at)
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import typing
 from typing import TYPE_CHECKING
 
-from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
-from evalpipe.calibration.levels import check_levels, logs_in_order, softmax
+from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator, softmax
+from evalpipe.calibration.levels import check_levels, logs_in_order
 from evalpipe.calibration.logistic import BACKWARDS
 from evalpipe.calibration.newton import Slope, logistic_fit, maximise
 from evalpipe.calibration.pooled import clipped, events_by_log_odds, expit, logit, separated
@@ -48,9 +48,9 @@ class Temperature(OnLogOdds):
         return softmax(np.log(clipped(prediction)) / parameters["temperature"])
 
     @staticmethod
-    def log_odds(parameters: Parameters, log_odds: Floats) -> Floats:
+    def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
-        return np.asarray(log_odds / parameters["temperature"])
+        return np.asarray(at / parameters["temperature"])
 
     @staticmethod
     def direction(parameters: Parameters) -> float:
