@@ -60,7 +60,7 @@ def test_the_table_of_profits_says_where_it_is_largest(results: Results) -> None
 
 
 def test_the_section_is_on_the_card_and_in_its_contents(results: Results) -> None:
-    page = html_page(results).decode()
+    page = html_page(results.model_copy(update={"curves": []})).decode()
     assert '<a href="#costs">Costs and profit</a>' in page
     assert page.count('<section id="costs"') == 1
     assert facts(sections(results)) == {
@@ -69,8 +69,8 @@ def test_the_section_is_on_the_card_and_in_its_contents(results: Results) -> Non
 
 
 def test_a_card_without_costs_and_profit_has_no_such_section() -> None:
-    page = html_page(made({"method": "none"}, costs=None, profit=None, metrics=["accuracy"])).decode()
-    assert "Costs and profit" not in page
+    without = made({"method": "none"}, costs=None, profit=None, metrics=["accuracy"])
+    assert "Costs and profit" not in html_page(without.model_copy(update={"curves": []})).decode()
 
 
 def test_without_replicates_nothing_is_said_of_them() -> None:
