@@ -64,6 +64,7 @@ def _by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, li
         message = f"{theirs.called} has {counted(there, 'row')}, but the dataset has {here:,}"
         hint = f"{_identify(rows, theirs)}, or write one row for each"
         return None, [theirs.problem(_CODE, message, loc, hint)]
+    # A file in another order would give each row the prediction of another, and nothing else would tell.
     for column in theirs.dataset.compared:
         differ = differing(rows.frame[column], theirs.frame[column])
         if differ.any():
@@ -101,6 +102,7 @@ def _by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | N
         return None, [*fault, *other]
     present = ids.is_not_null()
     again = present & ~ids.is_first_distinct()
+    # Looked for among all rows of the dataset, of which `where` has left out none yet.
     strange = present & ~ids.is_in(wanted.drop_nulls().implode())
     problems = _faults(theirs, column, ids, again=again, strange=strange)
     # A join promises no order unless it is told to keep that of its left side.

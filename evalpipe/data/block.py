@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 POSITION = "\0position"
 """The column that says where a row stands: the number of its file times `FILE`, plus its 1-based row there."""
 
-FILE = 1 << 40
+FILE = 1 << 40  # more rows than a file has, while millions of files still fit in Int64
 SEPARATED = frozenset({"csv", "tsv"})
 TEXT_FORMATS = SEPARATED | {"ndjson"}
 
@@ -90,9 +90,8 @@ class RowBlock:
         from evalpipe.data.celltypes import decimals
 
         values = self.frame[column]
-        if self.dataset.table.format not in SEPARATED or values.dtype != pl.String:
-            return values
-        return decimals(values, self.dataset.table.named.csv.decimal)
+        written = self.separated and values.dtype == pl.String
+        return decimals(values, self.dataset.table.named.csv.decimal) if written else values
 
     @property
     def separated(self) -> bool:
@@ -126,5 +125,6 @@ class RowBlock:
         if self.dataset.table.format == "memory":
             return Place(f"{self.name} (in memory)")
         files = self.sources
+        # Of several files each row names its own, and the problem the glob or the folder that found them.
         return Place(str(files[0].path) if len(files) == 1 else self.dataset.table.named.path)
 

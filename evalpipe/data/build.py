@@ -87,6 +87,7 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
         frame["exposure"] = columns.numbers[plan.exposure.column]
     if plan.cluster is not None:
         frame["cluster"] = columns.names[plan.cluster]
+    # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
     table = pl.DataFrame(frame | _all_predictions(columns, levels) | slices.held(columns))
     if plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
@@ -180,6 +181,7 @@ def _predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int
         score = tables("score") if model.scores else None
         return _of_levels(tables("chance"), score, column("predicted"), model.zone)
     predicted, score, chance, zone = column("predicted"), column("score"), column("chance"), model.zone
+    # A model that gives the probability itself is ranked by it, so the score is the probability.
     if chance is None and "probabilities" in model.gives:
         chance = score
     predictions = Predictions(
@@ -197,6 +199,7 @@ def _of_levels(chances: Floats, scores: Floats | None, predicted: Values | None,
     if predicted is None:
         highest = chances if scores is None else scores
         predicted = _frozen(highest.argmax(axis=1).astype(np.intp))
+        # Rows in the equivocal zone have no class, so a tie there decides nothing.
         tied = _tied(highest if reported is None else highest[reported])
     return Predictions(
         scores, chances, predicted, tied=tied, reportable=reported, zone=zone, log_odds=scores is not None)

@@ -47,6 +47,7 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
         wrong_spec += [fault for table in files.values() for fault in csv_faults(sources.places, table)]
         predictions |= files
         wrong_data += faults
+    # Faults of the data wait in the catalog, to be told together with the columns that the data lack.
     if wrong_spec:
         raise SpecError(*wrong_spec)
     return Catalog(MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions))
@@ -99,6 +100,7 @@ def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, S
             schemas[shown] = schema(path, located.format, named.csv)
         except Unreadable as fault:
             problems.append(fault.problem(shown, named_at))
+    # From the last file to the first, so that the first file that has a column is the one that is named.
     holder = {column: shown for shown in reversed(schemas) for column in schemas[shown]}
     for shown, columns in schemas.items():
         lacking = [column for column in holder if column not in columns]
@@ -128,6 +130,7 @@ def _conditions(
         place = sources.places.place(*condition.loc)
         problems += [Problem(fault.code, f"{condition.called} {fault.reason}", place, fault.hint)
                      for fault in faults(condition.text, schema | types, why)]
+        # A slice by the outcome holds rows of one level alone, on which no measure means what it says.
         if condition.key != "where" and sources.outcome in mentioned(condition.text, schema):
             message = f"{condition.called} names the outcome's column '{sources.outcome}'"
             hint = "slice by what is known before the outcome is"
@@ -138,20 +141,17 @@ def _conditions(
 def _types(
     table: DataTable, columns: tuple[str, ...], named_at: Place | None
 ) -> tuple[Schema, dict[str, str], list[Problem]]:
-    """Tell the types of columns of separated text from all rows, and why one is text that also holds numbers.
-
-    Last comes the problem of a file that cannot be read, where there is one.
-    """
+    """Tell the types of columns of separated text, why one is text though it holds numbers, and what is broken."""
     import polars as pl
 
     from evalpipe.data.celltypes import tell, typed
     from evalpipe.data.formats import SEPARATORS, read
 
+    csv = table.named.csv
     if table.format not in SEPARATORS or not columns:
         return {}, {}, []
     # All rows are read: a text in the last of them makes the whole column text.
     parts: list[pl.DataFrame] = []
-    csv = table.named.csv
     for path, shown in table.files:
         try:
             parts.append(read(path, table.format, csv, columns, ())[0])
@@ -161,6 +161,7 @@ def _types(
     why: dict[str, str] = {}
     for column in pl.concat(parts):
         guess = tell(column, csv.decimal)
+        # An empty column is enough to tell the type, without reading the cells again.
         types[column.name] = typed(column.clear(), csv.types.get(column.name, guess.type), csv.decimal).dtype
         if guess.why is not None and column.name not in csv.types:
             why[column.name] = guess.why

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from evalpipe.cells import CellType
 
+# Of 18 digits at most, which Int64 always holds.
 _INTEGER = r"^-?(?:0|[1-9]\d{0,17})$"
 _NUMBER = r"^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$"
 _NAN = r"^(?i:nan)$"
 _INFINITE = r"^-?(?i:inf|infinity)$"
+# From 16 digits on (2^53 has 16), neighbouring whole numbers may be one Float64.
 _LONG = r"^-?\d{16,}$"
 _DATE = r"^\d{4}-\d{2}-\d{2}$"
 _DATETIME = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$"
@@ -50,6 +52,7 @@ def tell(column: pl.Series, decimal: str) -> Told:
     cells = cells.filter(cells != "")
     if cells.is_empty():
         return Told("text" if len(present) else None)
+    # The narrowest type that fits all cells counts, so whole numbers are looked for before numbers.
     if cells.str.contains(_INTEGER).all():
         return Told("integer")
     if cells.str.to_lowercase().is_in(["true", "false"]).all():
@@ -134,6 +137,7 @@ def decimals(cells: pl.Series, decimal: str) -> pl.Series:
     """Write the decimals of numbers with a point; with a decimal comma, a cell with a point is no number."""
     if decimal == ".":
         return cells
+    # With a decimal comma, 1.234 may be a thousand or a decimal; it is read as neither.
     return cells.set(cells.str.contains(".", literal=True), "?").str.replace(",", ".", literal=True)
 
 

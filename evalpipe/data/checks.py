@@ -31,6 +31,7 @@ def check(rows: RowBlock) -> Columns:
         _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
         for name, model in plan.models.items():
             predictions(columns.of(name), name, model)
+    # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
         weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
     if plan.exposure is not None:
@@ -52,11 +53,9 @@ def predictions(columns: Columns, name: str, model: ModelPlan) -> None:
     if model.score is not None:
         _score(columns, model.score, ("models", name, "score"))
     names = list(model.level_columns.values())
+    key, read = ("scores", _score) if model.scores else ("probabilities", _probability)
     for column in names:
-        if model.scores:
-            _score(columns, column, ("models", name, "scores"))
-        else:
-            _probability(columns, column, ("models", name, "probabilities"))
+        read(columns, column, ("models", name, key))
     if names and not model.scores and not model.renormalise:
         _sums(columns, name, names)
     if model.prediction is not None:
@@ -77,6 +76,7 @@ def _sums(columns: Columns, name: str, names: list[str]) -> None:
     off = (gap > rounding.EXACT) & in_range
     if not off.any():
         return
+    # Floats of 32 bits are looked at as stored: widened to 64, their decimals would have a tail of noise.
     stored = [columns.rows.frame[column] for column in names]
     places = rounding.decimals([written if written.dtype == pl.Float32 else columns.numbers[column]
                                 for written, column in zip(stored, names, strict=True)])

@@ -80,6 +80,7 @@ def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, call
     if code is not None and empty.any():
         message = f"{rows_have(empty)} no {called} in column '{column}'"
         hint = fill_hint(rows, column, loc)
+        # NaN says that something was computed and failed, which leaving out its row would hide.
         if loc[0] != "models" and values.is_nan().any():
             hint = f"every row needs {with_article(called)}; find out why it could not be computed"
         columns.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
@@ -91,6 +92,7 @@ def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, call
 
 def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
     """Return a column of numbers that every row must have; None where it is unusable, or was checked for the code."""
+    # Several models may name one column; its problems are told once.
     if (column, code) in columns.checked:
         return None
     columns.checked.add((column, code))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,10 +29,7 @@ def complete(rows: RowBlock, files: Mapping[str, RowBlock]) -> RowBlock | Proble
     the id, and where one of the model's cells is empty or NaN.
     """
     lacking = {model: _lacks(rows, files.get(model), model) for model in rows.plan.models}
-    masks = list(lacking.values())
-    absent = masks[0]
-    for mask in masks[1:]:
-        absent |= mask
+    absent = reduce(or_, lacking.values())
     if absent.all():
         message = f"no row of dataset '{rows.name}' has a prediction of every model"
         place = rows.plan.places.place("complete_case")
@@ -47,6 +46,7 @@ def _lacks(rows: RowBlock, theirs: RowBlock | None, model: str) -> pl.Series:
     plan = rows.plan
     at = None if theirs is None else rows.frame[row_of(model)]
     mask = pl.repeat(value=False, n=rows.frame.height, eager=True)
+    # By position every row has a partner, or the files were refused for their lengths.
     if at is not None and plan.id is not None:
         mask = at.is_null() & texts(rows.frame[plan.id]).is_not_null()
     source = rows if theirs is None else theirs

@@ -37,6 +37,7 @@ def header(path: Path, separator: str) -> list[str]:
     head = next(_chunks(path, _HEAD), b"")
     if not head.removeprefix(codecs.BOM_UTF8).strip():
         raise Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
+    # Before it is decoded, which would only say that line 1 is not UTF-8.
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise Unreadable("not-utf8", "it is UTF-16 text", _UTF8)
     if b"\n" not in head and b"\r" in head:
@@ -147,6 +148,7 @@ def _explain(path: Path, separator: str, width: int) -> None:
     text = io.TextIOWrapper(_open(path), encoding="utf-8-sig", newline="")
     try:
         for number, cells in enumerate(csv.reader(text, delimiter=separator, strict=True)):
+            # A blank line is no row; `check` has its place.
             if cells and len(cells) != width:
                 rows.append((number, counted(len(cells), "cell")))
     except csv.Error:

@@ -28,6 +28,7 @@ def check(columns: Columns, column: str) -> None:
            f"a row without exposure tells nothing; leave such rows out with where: '{sql_name(column)} > 0'", called)
     refuse(columns, column, loc, extreme(defined) & ~wrong, "extreme-value", EXTREME,
            "give the exposure in another unit, and rates per that unit", called)
+    # Rates and exposures that were refused by themselves give no products worth a second problem.
     if not columns.problems:
         columns.problems.extend(_not_expected(columns, values))
 

@@ -48,66 +48,77 @@ def format_of(name: str) -> Format | None:
     return None if ending is None else SUFFIXES[ending]
 
 
+class _Unfound(Exception):  # noqa: N818 - a state of a path, caught in `find`
+    """No files can be read at a path: the parts of the `Problem` but its place."""
+
+
 def find(places: Origin, named: Source) -> Found | Problem:
     """Find the files that are named: one file, the data files of a folder, or those that a glob matches."""
-    path = named.path
+    path, place = named.path, places.place(*named.loc)
     written = PurePosixPath(path.replace("\\", "/") if os.sep == "\\" else path)
     root = places.folder_of(*named.loc)
+    notes: tuple[str, ...] = ()
+    if places.path is not None and not written.is_absolute():
+        notes = (f"relative paths start at the folder of {place.file if place is not None else 'the spec'}",)
     try:
-        return _find(places, named, root, written)
+        return _one_format(named, root, _names(path, root, written))
+    except _Unfound as fault:
+        code, message, hint = fault.args
+        local = code == "missing-file" and "://" not in path
+        return Problem(code, message, place, hint, notes=notes if local else ())
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"cannot read {written}: {reason[:1].lower()}{reason[1:]}"
-        return _problem(places, named, "unreadable-file", message, None)
+        return Problem("unreadable-file", message, place)
 
 
-def _find(places: Origin, named: Source, root: Path, written: PurePosixPath) -> Found | Problem:
-    path = root / written
-    if path.is_dir():
-        inside = sorted(entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
+def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
+    """Return the names of the files at a path, below ``root``, in an order that no file system changes."""
+    if (root / written).is_dir():
+        inside = sorted(entry.name for entry in (root / written).iterdir()
+                        if entry.is_file() and not entry.name.startswith("."))
         names = [str(written / name) for name in inside if format_of(name) is not None]
         if not names:
             hint = f"put the data into it, or name a file; evalpipe reads {READABLE}"
-            return _problem(places, named, "no-files", f"the folder {written} holds no data files", hint)
-    elif path.is_file():
-        names = [str(written)]
-    elif glob.has_magic(str(written)):
-        matches = glob.glob(str(written), root_dir=root or None, recursive=True)  # noqa: PTH207 - keeps absolute patterns
+            raise _Unfound("no-files", f"the folder {written} holds no data files", hint)
+        return names
+    if (root / written).is_file():  # looked for before globs are, for a file may be called as a glob is
+        return [str(written)]
+    if glob.has_magic(str(written)):
+        matches = glob.glob(str(written), root_dir=root or None, recursive=True)  # noqa: PTH207 - for absolute patterns
         names = sorted(name.replace(os.sep, "/") for name in matches if (root / name).is_file())
         if not names:
-            return _problem(places, named, "no-files", f"no file matches {written}", _nearest(root, written.parent))
-    elif path.exists():
-        return _problem(places, named, "unreadable-file", f"{written} is not a file", "name a file, a folder or a glob")
-    else:
-        return _missing(places, named, root, written)
-    return _one_format(places, named, root, names)
+            raise _Unfound("no-files", f"no file matches {written}", _nearest(root, written.parent))
+        return names
+    if (root / written).exists():
+        raise _Unfound("unreadable-file", f"{written} is not a file", "name a file, a folder or a glob")
+    raise _missing(path, root, written)
 
 
-def _one_format(places: Origin, named: Source, root: Path, names: list[str]) -> Found | Problem:
+def _one_format(named: Source, root: Path, names: list[str]) -> Found:
+    """Return the files with the format that their names promise; raises _Unfound where these differ."""
     unknown = [name for name in names if format_of(name) is None]
     if unknown:
         message = f"evalpipe cannot tell the format of {unknown[0]} by its name"
-        return _problem(places, named, "unknown-format", message, f"it reads {READABLE}")
+        raise _Unfound("unknown-format", message, f"it reads {READABLE}")
+    # From the last file to the first, so that of each format the first file is named.
     formats = {kind: name for name in reversed(names) if (kind := format_of(name)) is not None}
     if len(formats) > 1:
         listed = " and ".join(sorted(formats.values()))
         message = f"the files of {named.called} have different formats: {listed}"
-        return _problem(places, named, "mixed-formats", message, "name files of one format, as with *.csv")
+        raise _Unfound("mixed-formats", message, "name files of one format, as with *.csv")
     return Found(next(iter(formats)), tuple((root / name, name) for name in names))
 
 
-def _missing(places: Origin, named: Source, root: Path, written: PurePosixPath) -> Problem:
+def _missing(path: str, root: Path, written: PurePosixPath) -> _Unfound:
     """Say what is missing, a folder on the way or the file itself, and what is there instead."""
-    if "://" in named.path:
+    if "://" in path:
         hint = "download it first: evalpipe reads files of this machine only"
-        return _problem(places, named, "missing-file", f"there is no file {named.path}", hint)
+        return _Unfound("missing-file", f"there is no file {path}", hint)
     # From the outermost folder inwards: the first that is missing is the one to mend.
     folder = next((above for above in reversed(written.parents) if not (root / above).exists()), None)
     message = f"there is no file {written}" if folder is None else f"there is no file {written}, and no folder {folder}"
-    notes: tuple[str, ...] = ()
-    if places.path is not None and not written.is_absolute():
-        notes = (f"relative paths start at the folder of {_file(places, named)}",)
-    return _problem(places, named, "missing-file", message, _nearest(root, folder or written), notes)
+    return _Unfound("missing-file", message, _nearest(root, folder or written))
 
 
 def _nearest(root: Path, missing: PurePosixPath) -> str:
@@ -117,14 +128,3 @@ def _nearest(root: Path, missing: PurePosixPath) -> str:
     names = sorted(entry.name for entry in (root / missing.parent).iterdir() if not entry.name.startswith("."))
     close = closest(missing.name, names)
     return f"did you mean '{missing.parent / close}'?" if close else "check the path"
-
-
-def _file(places: Origin, named: Source) -> str:
-    place = places.place(*named.loc)
-    return place.file if place is not None else "the spec"
-
-
-def _problem(
-    places: Origin, named: Source, code: str, message: str, hint: str | None, notes: tuple[str, ...] = ()
-) -> Problem:
-    return Problem(code, message, places.place(*named.loc), hint, notes=notes)

@@ -114,6 +114,7 @@ def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.B
     try:
         # polars expands a glob in a path; a name that looks like one is opened here
         source = io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path
+        # polars prints the panics of its readers of binary formats before it raises them.
         with quiet() if form in ("parquet", "ipc") else nullcontext():
             return action(source)
     except OSError as error:

@@ -46,6 +46,7 @@ def shared(columns: Columns, other: Columns) -> Iterator[Problem]:
 
 def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
     """Yield a problem where rows are shared though none has an id; rows that only look alike are a warning."""
+    # Rows of one place in one file are the same whatever they look like; no chance is in that.
     same = _of_one_file(columns, other)
     if same.height:
         yield _problem(columns, other, same, [])
@@ -99,6 +100,7 @@ def _twins(columns: Columns, other: Columns, keys: list[str]) -> pl.DataFrame | 
         return None
     left = pl.DataFrame({key: here[key] for key in keys} | {POSITION: columns.rows.frame[POSITION]})
     right = pl.DataFrame({key: there[key] for key in keys} | {THERE: other.rows.frame[POSITION]})
+    # Each row is told once, with its first twin.
     right = right.unique(keys, keep="first", maintain_order=True)
     if columns.rows.plan.id is not None:
         left = left.filter(pl.col(columns.rows.plan.id).is_not_null())

@@ -33,6 +33,7 @@ def settle(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Column
     for columns in evaluated:
         columns.problems.extend(_written_twice(columns, settled))
     event = settled[0] if settled else str(plan.outcome.event)
+    # Before levels are compared: 1.0 and true stand for a declared 1, and are no levels of their own.
     _write_alike((*evaluated, *references), settled or [event])
     for columns in evaluated if settled else ():
         columns.problems.extend(_undeclared(columns, settled))
@@ -107,6 +108,7 @@ def _found(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
         truth = columns.truth
         if truth is None:
             continue
+        # Sorted, so that the order of rows changes no message.
         there = {level: other_level(event, level) for level in truth.drop_nulls().unique().sort() if level != event}
         there = {level: find_level(other, list(first)) or other for level, other in there.items()}
         truth = columns.levels[plan.outcome.column] = truth.replace(there)

@@ -23,6 +23,7 @@ def quiet() -> Iterator[None]:
     except OSError:
         yield
         return
+    # Native code writes to the descriptor, past `sys.stderr`; only the descriptor itself can be turned aside.
     with os.fdopen(outside, "wb"), tempfile.TemporaryFile() as caught:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
@@ -31,6 +32,7 @@ def quiet() -> Iterator[None]:
             yield
         finally:
             os.dup2(outside, STDERR)
+        # Reached only where the block did not raise: its warnings are for the user, its panics are told as errors.
         caught.seek(0)
         with contextlib.suppress(OSError):
             os.write(outside, caught.read())

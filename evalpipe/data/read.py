@@ -35,6 +35,7 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
     predicted = [columns for columns in read_columns.values() if columns.rows.dataset.role != "reference"]
     references = [columns for columns in read_columns.values() if columns.rows.dataset.role == "reference"]
+    # After all datasets are read: the level of a binary outcome that is not the event may occur in one alone.
     levels = () if plan.task in NUMBERS else outcome.settle(plan, predicted, references)
     for columns in predicted:
         for reference in references:

@@ -40,6 +40,7 @@ def decimals(columns: Sequence[pl.Series]) -> int | None:
         return None
     for count in _DECIMALS:
         scaled = values * 10.0**count
+        # A decimal is stored to one part in 10^16, so a multiple of it is whole up to a little more than that.
         if (np.abs(scaled - np.rint(scaled)) <= 10.0**count * 1e-14).all():
             return count
     return None
@@ -54,6 +55,7 @@ def _written(column: pl.Series) -> pl.Series:
 
 def allowed(levels: int, places: int | None) -> float:
     """Return how far a sum may be from 1: each of the levels by half a unit of its last decimal."""
+    # A sum that is off by just the limit must not fail by the rounding of the sum itself: hence 1e-9 more.
     return EXACT if places is None else max(EXACT, min(MOST, levels * 0.5 * 10.0**-places * (1 + 1e-9)))
 
 

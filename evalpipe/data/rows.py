@@ -40,16 +40,16 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
             files[model] = rows
     if own is None or problems:
         return problems
+    # Before `where`, for positions are those of whole files.
     own, problems = match(own, files)
     kept = problems or _kept(own)
     if isinstance(kept, list):
         return kept
-    if plan.complete_case and dataset.role != "reference":
-        whole_rows = complete(kept, files)
-        if not isinstance(whole_rows, RowBlock):
-            return [whole_rows]
-        kept = whole_rows
-    kept, problems = take(kept, files)
+    # After `where`: a row that does not count needs no prediction, and is not counted as lacking one.
+    completed = complete(kept, files) if plan.complete_case and dataset.role != "reference" else kept
+    if not isinstance(completed, RowBlock):
+        return [completed]
+    kept, problems = take(completed, files)
     return problems or kept
 
 
@@ -185,11 +185,13 @@ def _kept(rows: RowBlock) -> RowBlock | list[Problem]:
     if isinstance(conditions, list):
         return conditions
     flags = conditions.pop("where", None)
+    # Names with a NUL, which no column of a file should have, are of this room: positions, rows of other files.
     hidden = [name for name in rows.frame.columns if name.startswith("\0")]
     frame = rows.frame.select([*rows.dataset.columns, *hidden]).with_columns(
         column.fill_null(value=False).alias(f"\0{name}") for name, column in conditions.items())
     if flags is None:
         return replace(rows, frame=frame, unknown=_unknown(conditions))
+    # Of slices, only the rows that are left are counted as unknown.
     unknown = _unknown({"where": flags} | {name: column.filter(flags) for name, column in conditions.items()})
     if not flags.any():
         return [_none_left(rows, unknown["where"])]

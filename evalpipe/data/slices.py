@@ -120,6 +120,7 @@ def _cut(columns: Columns, cut: ColumnPlan, loc: Loc, counts: pl.Series) -> Grad
     if values is None:
         return None
     defined = values.fill_nan(None)
+    # Whatever stands for a missing value here is replaced below, where it gets a place of its own.
     places = np.searchsorted(np.array(cut.cuts, dtype=np.float64), defined.fill_null(0.0).to_numpy(), side="right")
     absent = defined.is_null().to_numpy()
     codes = np.where(absent, len(cut.cuts) + 1, places)
@@ -213,6 +214,7 @@ def _combined(columns: Columns, frame: pl.DataFrame, combination: Sequence[Colum
     if len(names) == 1:
         return SlicedRows(title, tuple({names[0]: label} for label in labels[0]), _whole(places[0]))
     sizes = [len(of_column) for of_column in labels]
+    # One number for each combination, in the order of the labels, so that slices sort as their columns do.
     occurring, codes = np.unique(np.ravel_multi_index(places, sizes), return_inverse=True)
     combinations = zip(*np.unravel_index(occurring, sizes), strict=True)
     combined: tuple[Mapping[str, str], ...] = tuple(

@@ -36,6 +36,7 @@ def _files(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
     import polars as pl
 
     read = list(dict.fromkeys((*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)))
+    # Files have row counts of their own, so rows are counted by the file in their position.
     used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(counting)
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
     return tuple(
@@ -112,6 +113,7 @@ def spread(values: Floats, weights: Floats) -> dict[str, float]:
     if not len(values) or not weights.sum():
         return {}
     mean = float(np.average(values, weights=weights))
+    # Sorting and summing rather than repeating rows: weights need not be whole.
     order = np.argsort(values, kind="stable")
     ordered, reached = values[order], np.cumsum(weights[order]) / weights.sum()
     sides = [np.searchsorted(reached, np.array([0.25, 0.5, 0.75]), side=side) for side in ("left", "right")]

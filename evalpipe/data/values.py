@@ -9,6 +9,7 @@ from evalpipe.data.errors import Unreadable
 if TYPE_CHECKING:
     import polars as pl
 
+# Below it, a whole Float64 fits Int64, whose text has no point and no exponent.
 _EXACT = 2.0**63
 
 
@@ -71,6 +72,7 @@ def differing(left: pl.Series, right: pl.Series) -> pl.Series:
     words = [_words(column) for column in (left, right)]
     if any(kind.is_temporal() for kind in kinds):
         words = [_moments(text) for text in words]
+    # 0.1 as Float32 is not 0.1 as Float64; compared as the coarser they are the same cell.
     exact = pl.Float32 if pl.Float32 in kinds else pl.Float64
     values = [_values(column, text).cast(exact) for column, text in zip((left, right), words, strict=True)]
     both = values[0].is_not_null() & values[1].is_not_null()

@@ -75,6 +75,7 @@ def _scaled(columns: Columns, values: pl.Series) -> pl.Series:
         message = (f"the weights of dataset '{columns.rows.name}' are divided by 2^{power}, so that their sums can be "
                    "held; only their ratios count, and totals of weights are of the divided ones")
         columns.warnings.append(Warned(code="weights-scaled", message=message))
+    # By a power of two no digit of a weight changes, so ratios stay exact.
     scaled = np.ldexp(values.to_numpy(), -power)
     # Squares of weights are summed too, and 1e-60 squared is still held beside 1.
     gone = (values.to_numpy() > 0) & (scaled < NEGLIGIBLE * math.ldexp(largest, -power))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def mentioned(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
     """Return the columns that a condition mentions, in the order of ``columns``."""
+    # Any word may be a column, CAST and AND too; one that is meant as a word costs a column that is read unused.
     words = names(text)
     return tuple(column for column in columns if column in words)
 

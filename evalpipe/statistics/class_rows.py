@@ -49,6 +49,7 @@ class ClassRows(OfLevels):
     @cached_property
     def true_rank(self) -> Wholes:
         """How many levels are ranked above the true one, shape [n]; of equals the first level leads."""
+        # By scores where there are any: the softmax rounds to ties what these tell apart.
         values = self.chances if self.scores is None else self.scores
         true = values[np.arange(len(self.truth)), self.truth][:, None]
         earlier = np.arange(self.levels) < self.truth[:, None]
@@ -109,6 +110,7 @@ class ClassRows(OfLevels):
         predicted = None if self.predicted is None else self.predicted > level
         chances = None
         if self.probabilities is not None:
+            # A sum of probabilities may exceed 1 in its last digit.
             chances = np.clip(self.probabilities[:, level + 1 :].sum(axis=1), 0.0, 1.0)
         score = None if self.scores is None else self._log_odds([*range(level + 1, self.levels)])
         return Rows(self.truth > level, predicted, chances, score, self.reportable)

@@ -30,6 +30,7 @@ def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Wholes:
     share a cell, and every cell holds a value.
     """
     ordered = np.sort(values)
+    # Quantiles as edges: many values that are equal give fewer, fuller cells, and none is cut in two.
     inner = np.unique(ordered[(np.arange(1, cells) * len(ordered)) // cells])
     place = np.searchsorted(inner, values, side="right")
     for numbers, edges in ends:

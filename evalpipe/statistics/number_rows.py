@@ -90,6 +90,7 @@ class NumberRows:
         """
         if self.exposure is None:
             return self.deviation
+        # Rounding must not make a row differ from what the plain rate gives it.
         excess = self.truth - self.pilot * self.relative_exposure
         return np.where(np.abs(excess) > SAME * np.abs(self.truth), excess, 0.0)
 

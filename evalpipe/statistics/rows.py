@@ -93,6 +93,7 @@ class Rows(OfLevels):
     def stacked(cls, parts: Sequence[Rows]) -> Rows:
         """Return the rows of all parts, one part after the other; the parts have the same predictions."""
         def joined(name: str) -> Values | None:
+            # The parts are of one model, which gives all of them or none.
             arrays = [getattr(part, name) for part in parts]
             return None if arrays[0] is None else np.concatenate(arrays)
 
@@ -121,6 +122,7 @@ class Rows(OfLevels):
 
     def negative_log(self, epsilon: float) -> Floats:
         """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""
+        # log1p, for 1 - p would lose the digits of a small p.
         clipped = np.clip(self.chances, epsilon, 1 - epsilon)
         return -np.where(self.truth, np.log(clipped), np.log1p(-clipped))
 

@@ -84,6 +84,7 @@ class Summary:
         ``shares`` of the classes are [K], as a tuple, or an array [..., K] with a row for each row of weights; made
         once for each. A class that is absent stays so; see `lacks`. Saerens, Latinne & Decaestecker (2002), eq. 2.4.
         """
+        # Arrays cannot be keys by value; the same array is asked for again and again.
         key = shares if isinstance(shares, tuple) else id(shares)
         if key not in self._at:
             occurring = self("occurring")
@@ -150,7 +151,8 @@ class Summary:
                 "fn": others[..., level, :].sum(axis=-1),
                 "tn": np.delete(others, level, axis=-2).sum(axis=(-2, -1)),
             }
-        computed: dict[tuple[str, tuple[object, ...]], Floats] = {(name, ()): cell for name, cell in cells.items()}
+        computed: dict[tuple[str, tuple[object, ...]], Floats] = {
+            (name, ()): np.asarray(cell) for name, cell in cells.items()}
         return Summary(self.rows.against(level), self.weights, computed)
 
     @cached_property

@@ -29,6 +29,7 @@ def sweep(summary: Summary, cuts: Wholes | None = None) -> Summary:
     events, others = summary.by_score
     parts = [_parted(values, cuts) for values in (events, others)]
     weights = np.stack([part for pair in parts for part in pair], axis=-1).astype(float)
+    # The four weights are the matrix already; to group the four rows again for each cut would cost far more.
     return Summary(CELLS, weights, {("confusion", ()): weights.reshape(*weights.shape[:-1], 2, 2)})
 
 

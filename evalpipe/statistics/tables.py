@@ -55,6 +55,7 @@ def top_label_gap(summary: Summary, *, bins: int) -> Floats:
     Those of ``bins`` intervals of equal width that hold a row.
     """
     rows = summary.rows.top_label
+    # Intervals are closed below; 1 belongs to the last.
     inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, rows.chances, side="right") - 1, bins - 1)
     return Groups.by(inside).totals(summary.floats * (rows.truth - rows.chances))
 

@@ -141,6 +141,7 @@ def call(function: Function, arguments: list[Value]) -> Value:
     first = next((value for value in checked if value.kind != "nothing"), checked[0])
     gives = first.kind if function.gives == "any" else cast("Kind", function.gives)
     called = f"{function.name}({', '.join(value.called for value in arguments)})"
+    # A missing argument makes the value missing, whatever polars would do with a null of no type.
     if takes[0] != "any" and any(value.kind == "nothing" for value in checked):
         return Value(nothing().expression, gives, called)
     result = function.build(*(

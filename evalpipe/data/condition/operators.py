@@ -63,6 +63,7 @@ def _flags(value: Value, word: str) -> pl.Expr:
 
 def compared(left: Value, sign: str, right: Value) -> Value:
     """Compare two values."""
+    # SQL allows it and finds no row; whoever writes it means IS NULL.
     if "NULL" in (left.called, right.called):
         hint = "a missing value is found by IS NULL or IS NOT NULL"
         raise Wrong("bad-where", f"compares with NULL ({sign} NULL), which no row meets", hint)
@@ -102,6 +103,7 @@ def _listed(value: Value, options: Sequence[Value]) -> Value | None:
     if value.kind == "text" and len(texts) == len(options):
         return Value(value.expression.is_in(texts), "truth", "a test with IN")
     sizes = [option.constant for option in options if option.constant is not None]
+    # Above 2^53 two whole numbers may be one Float64, so longer ones are compared one by one instead.
     if value.kind == "number" and len(sizes) == len(options) and max(sizes) < _EXACT:
         looked_up = pl.Series(sizes, dtype=pl.Float64, strict=False).implode()
         return Value(real(value).is_in(looked_up), "truth", "a test with IN")
@@ -154,6 +156,7 @@ def chosen(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:
 
     values = together([*(value for _, value in branches), other], "CASE brings together")
     result = values[-1].expression
+    # From the last branch inwards, each the alternative of the one before.
     for (met, _), value in zip(reversed(branches), reversed(values[:-1]), strict=True):
         result = pl.when(_flags(met, "WHEN")).then(value.expression).otherwise(result)
     first = next((value for value in values if value.kind != "nothing"), values[0])
@@ -212,4 +215,5 @@ def _day(cells: pl.Expr, *, strict: bool) -> pl.Expr:
     import polars as pl
 
     day = cells.str.extract(_DAY, 1)
+    # What is no date is left as it is, so that the error of a strict cast shows what was written.
     return pl.when(day.is_null()).then(cells).otherwise(day).str.to_date("%Y-%m-%d", strict=strict)

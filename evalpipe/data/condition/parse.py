@@ -118,6 +118,7 @@ class Parser:
             elif self._take("is"):
                 value = self._is(value)
             else:
+                # NOT belongs to the test only where one of these words follows; `x NOT` alone is told by what reads on.
                 after = self._tokens[self._at + 1].value.casefold() if self._next.sort == "word" else ""
                 inverted = self._next.value.casefold() == "not" and after in ("in", "between", "like", "ilike")
                 self._at += inverted
@@ -244,6 +245,7 @@ class Parser:
             if arguments:
                 self._must(",")
             arguments.append(self._or())
+        # People who know SQL will try a window; alone, OVER would be told as a word out of place.
         if word != "isnan" and self._next.value.casefold() == "over":
             raise _refused("holds a window over other rows")
         return call(FUNCTIONS[word], arguments)

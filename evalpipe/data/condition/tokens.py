@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
+# Names and texts in quotes are told apart, as SQL does: "age" is a column, 'age' a text.
 Sort = Literal["number", "text", "quoted", "word", "sign", "end"]
 SORTS: tuple[Sort, ...] = ("number", "text", "quoted", "word", "sign")
 

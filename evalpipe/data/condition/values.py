@@ -51,6 +51,7 @@ def column(name: str, dtype: pl.DataType, why: str | None = None) -> Value:
     if dtype.is_float() or dtype == pl.Decimal:
         return Value(defined(cells), "number", called)
     if dtype.is_integer():
+        # Whole numbers stay whole, in Int128 where Int64 is too narrow: as Float64, neighbours above 2^53 are equal.
         wide = dtype in (pl.UInt64, pl.Int128, pl.UInt128)
         return Value(cells.cast(pl.Int128 if wide else pl.Int64), "number", called)
     if dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -101,6 +102,7 @@ def not_zero(numbers: pl.Expr) -> pl.Expr:
     """Turn 0, by which nothing is divided, into a missing value."""
     import polars as pl
 
+    # Not when().then(), which would hold its input twice, as in `defined`.
     return numbers.map_batches(
         lambda column: column.set(column == 0, None), return_dtype=pl.Float64, is_elementwise=True)
 
@@ -138,6 +140,7 @@ def alike(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
 def together(values: Sequence[Value], what: str) -> list[Value]:
     """Return values of which each row may have any, in one kind and one time zone; raises Wrong where they differ."""
     present = [value for value in values if value.kind != "nothing"]
+    # A written text takes its kind from the column beside it, never the other way round.
     first = next((value for value in present if value.literal is None), present[0] if present else values[0])
     alike_values = [_dated(value, first) for value in values]
     for value in alike_values:
@@ -193,6 +196,7 @@ def _instant(moment: datetime, value: Value, other: Value) -> Value:
         return Value(pl.lit(moment), "time", value.called)
     if moment.tzinfo is None:
         local = moment.replace(tzinfo=ZoneInfo(other.zone))
+        # The two offsets differ in the hour that clocks repeat in autumn, and in the one they skip in spring.
         if local.utcoffset() != local.replace(fold=1).utcoffset():
             message = (f"compares {other.called} with {value.called}, which the clocks of {other.zone} show twice or"
                        " never")
