@@ -46,6 +46,7 @@ def _environment() -> Environment:
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    # Names from specs and data reach the templates, so these can neither run code nor write markup unescaped.
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(templates()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,

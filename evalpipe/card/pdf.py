@@ -51,6 +51,7 @@ def document(results: Results) -> bytes:
             pdf_tags=True,
             pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16],
         )
+    # WeasyPrint itself goes on without what it cannot fetch.
     if fetcher.refused:
         raise InternalError.of(
             "outside-resource", f"the card asked for {fetcher.refused[0]}, which is not part of evalpipe",

@@ -65,6 +65,7 @@ class Results(Document):
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the document"
             raise _not_results(source, where, first["msg"].lower()) from None
+        # JSON has no infinity, but what reads it takes 1e999 for one.
         endless = _endless(results.model_dump(by_alias=True))
         if endless is not None:
             raise _not_results(source, endless, "the number is too large, or not a number")
@@ -116,6 +117,7 @@ class Results(Document):
 
 
 def _dump(value: object) -> str:
+    # A NaN left would be written as a word that no other reader of JSON knows.
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 

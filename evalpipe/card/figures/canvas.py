@@ -40,6 +40,7 @@ FONTS = "'Source Sans 3', 'DejaVu Sans', sans-serif"
 METADATA = ("Date", "Creator", "Format", "Type")
 """What matplotlib would write about the making of a figure; left out."""
 
+# Text stays text, in the fonts of the page, and is never read as a formula: names of models may hold a dollar sign.
 STYLE: dict[str, object] = {
     "svg.fonttype": "none", "font.family": ["DejaVu Sans"], "font.size": 9, "text.parse_math": False,
     "text.color": INK, "axes.edgecolor": MUTED, "axes.labelcolor": INK, "axes.linewidth": 0.7, "axes.grid": True,
@@ -110,6 +111,7 @@ def style(key: str, **changes: object) -> Iterator[None]:
         # Names may hold letters that the measuring font lacks; the page's fonts will show them.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         mpl.rcdefaults()
+        # Without a salt the ids inside an SVG are drawn at random, and no two cards have the same bytes.
         settings: dict[Any, Any] = {**STYLE, "svg.hashsalt": key, **changes}
         mpl.rcParams.update(settings)
         yield
@@ -184,6 +186,7 @@ def inline(document: str, key: str, title: str, description: str = "") -> str:
     body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
     body = body.replace("xlink:href", "href")
     opening, rest = body.split(">", 1)
+    # Ids are of the whole page: those that nothing refers to go, the others get the key of the figure.
     used = set(re.findall(r"(?:url\(|href=\")#([^)\"]+)", rest))
     rest = re.sub(r' id="([^"]*)"', lambda m: f' id="{key}-{m[1]}"' if m[1] in used else "", rest)
     rest = re.sub(r"(url\(|href=\")#", rf"\1#{key}-", rest)

@@ -118,7 +118,7 @@ def context_of(results: Results, dataset: str) -> Context:
 
 
 def _operating(matrix: Confusion, event: str) -> Operating:
-    i = matrix.levels.index(event)
+    i = matrix.levels.index(event)  # of two, so that the other one is 1 - i
     tp, fn = matrix.counts[i][i], matrix.counts[i][1 - i]
     fp, tn = matrix.counts[1 - i][i], matrix.counts[1 - i][1 - i]
     cut, mark = "the predicted levels", None

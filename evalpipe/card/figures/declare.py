@@ -85,6 +85,7 @@ def _declare(place: int, name: str, draw: Draw) -> None:
 
 def figures() -> tuple[FigureDeclaration, ...]:
     """Return every declared figure in order; what is in any file of this folder is declared."""
+    # A figure is declared when its file is imported, so a new file needs no entry in a list.
     package = __name__.rpartition(".")[0]
     for module in iter_modules(import_module(package).__path__):
         import_module(f"{package}.{module.name}")

@@ -174,7 +174,7 @@ def _range(columns: list[Column], included: Sequence[float] = ()) -> tuple[float
     """Return the limits of an axis that all panels share, with room at both ends; ``included`` values are in it."""
     values = [*included, *(value for values in columns for value in known(values))]
     low, high = min(values), max(values)
-    room = 0.04 * (high - low) or abs(high) / 2 or 0.5
+    room = 0.04 * (high - low) or abs(high) / 2 or 0.5  # where all values are one, or all are 0
     return low - room, high + room
 
 
@@ -232,6 +232,7 @@ def _hang(axes: Axes, curve: Rootogram) -> None:
     tops = [math.sqrt(value) for value in expected]
     lengths = [-math.sqrt(value) for value in observed]
     axes.bar(count, lengths, width=0.82, bottom=tops, color="#a9bfd3", edgecolor=POINT, linewidth=0.5)
+    # The last bin is apart where it holds all larger counts: it is no point of the distribution.
     single = len(count) - 1 if curve.notes.last_or_more else len(count)
     for part in (slice(None, single), slice(single, None)):
         axes.plot(count[part], tops[part], color=EXPECTED, marker="o", markersize=2.8, linewidth=1.2)

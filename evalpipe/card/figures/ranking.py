@@ -46,7 +46,7 @@ def _marks(axes: Axes, context: Context, pairs: Pairs, plot: Plot) -> None:
         _mark(axes, series, x, y)
         if at.mark is None:
             continue
-        left = x > 0.7
+        left = x > 0.7  # else the label would leave the panel
         place = x + (-0.03 if left else 0.03), max(y - 0.05, 0.02)
         while any(abs(place[0] - a) < 0.22 and abs(place[1] - b) < 0.05 for a, b in taken):
             place = place[0], place[1] - 0.05

@@ -263,7 +263,7 @@ def _away(band: list[tuple[float, float, float]]) -> str:
     before = ""
     for at, low, high in band:
         side = "above" if low > at else "below" if high < at else ""
-        if side and side == before:
+        if side and side == before:  # the stretch goes on
             runs[-1] = (side, runs[-1][1], at)
         elif side:
             runs.append((side, at, at))

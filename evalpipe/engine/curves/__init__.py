@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from evalpipe.engine.replicates import Replicates
     from evalpipe.plan.plan import Plan
 
-for _file in iter_modules(__path__):  # what is in any file of this folder is declared
+# A curve is declared when its file is imported, so a new file needs no entry in a list.
+for _file in iter_modules(__path__):
     import_module(f"{__name__}.{_file.name}")
 
 

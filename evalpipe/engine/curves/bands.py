@@ -46,6 +46,7 @@ def _drawn(
 ) -> Floats:
     """Return the ``height`` of each of some curves [..., m] at ``places`` [k], [..., k]."""
     flat = zip(across.reshape(-1, across.shape[-1]), up.reshape(-1, up.shape[-1]), strict=True)
+    # np.interp and np.searchsorted take one curve at a time.
     heights = np.stack([height(places, x, y) for x, y in flat]).reshape(*across.shape[:-1], len(places))
     both = (summary("events_from")[..., 0] > 0) & (summary("others_from")[..., 0] > 0)
     return np.where(both[..., None], heights, np.nan)

@@ -30,6 +30,7 @@ def bin_edges(summary: Summary, strategy: str) -> Floats:
         inside = np.minimum(np.searchsorted(edges, rows.chance_at, side="right") - 1, constants.BINS - 1)
     else:
         inside = equal_weight(rows.by_score(summary.weights[rows.order]), constants.BINS)
+    # Bins that no score is in leave no edge behind.
     lowest: Floats = rows.distinct[np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])]
     return lowest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,8 +22,11 @@ from evalpipe.statistics.grid import EDGES, cut
 from evalpipe.statistics.groups import totals_of_runs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalpipe.arraytypes import Floats, Wholes
 
+B = TypeVar("B", BandLine, BandCurve)
 
 WIDTH, STEP = 10, 5
 """The width of a window of probability and the distance of their centres, in hundredths (Kuhn & Johnson)."""
@@ -46,6 +49,7 @@ def window_totals(distinct: Floats, values: Floats) -> Floats:
     Windows are closed below; those that reach 1 are closed above too.
     """
     first, last = (np.searchsorted(distinct, ends) for ends in (LOW, np.where(HIGH < 1, HIGH, np.inf)))
+    # Windows overlap, so that their totals are no sums of runs that part the rows.
     return np.stack([values[..., a:b].sum(axis=-1) for a, b in zip(first, last, strict=True)], axis=-1)
 
 
@@ -101,24 +105,29 @@ def _fittable(rows: CurveRows) -> Fittable | None:
         return None
     places = _places(table.at)
     robust = sample.weight_kind == "importance" or sample.cluster is not None
-    spread = None
-    if robust:
-        spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster)
+    # The Hessian's errors take rows for independent observations, which weighted rows and rows of a cluster are not.
+    spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster) if robust else None
     moved = float(np.sum(summary.weights[chances != summary.rows.chances]))
     table, spread = _joined(table, spread)
     return Fittable(table, places, spread, moved)
 
 
+def _fitted(rows: CurveRows, fit: Callable[[Events, Floats, Spread | None], B]) -> tuple[Fittable, B] | None:
+    """Fit a curve on the log odds; None where a class is absent, or the fit does not exist."""
+    fittable = rows.once(_fittable)
+    try:
+        return None if fittable is None else (fittable, fit(fittable.table, fittable.places, fittable.spread))
+    except Unfit:
+        return None
+
+
 @curve(calibration.CalibrationLogistic, of=("event", "class"), needs="probabilities")
 def logistic(rows: CurveRows) -> Computed | None:
     """Compute the logistic line where its fit exists."""
-    fittable = rows.once(_fittable)
-    if fittable is None:
+    fitted = _fitted(rows, logistic_line)
+    if fitted is None:
         return None
-    try:
-        line = logistic_line(fittable.table, fittable.places, fittable.spread)
-    except Unfit:
-        return None
+    fittable, line = fitted
     return _banded(rows, fittable, line), calibration.LogisticNotes(
         level=rows.plan.level, clipped=fittable.clipped, intercept=line.intercept, slope=line.slope,
         method=_errors(rows, fittable, "wald"))
@@ -127,13 +136,10 @@ def logistic(rows: CurveRows) -> Computed | None:
 @curve(calibration.CalibrationSpline, of=("event", "class"), needs="probabilities")
 def spline(rows: CurveRows) -> Computed | None:
     """Compute the spline where its fit exists."""
-    fittable = rows.once(_fittable)
-    if fittable is None:
+    fitted = _fitted(rows, logistic_spline)
+    if fitted is None:
         return None
-    try:
-        curved = logistic_spline(fittable.table, fittable.places, fittable.spread)
-    except Unfit:
-        return None
+    fittable, curved = fitted
     return _banded(rows, fittable, curved), calibration.SplineNotes(
         level=rows.plan.level, clipped=fittable.clipped, edf=curved.edf, criterion="unbiased risk",
         method=_errors(rows, fittable, "bayesian"))
@@ -221,7 +227,7 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
     heights = np.full((*total.shape[:-1], len(places)), np.nan)
     for index in np.ndindex(total.shape[:-1]):
         kept = np.flatnonzero(total[index])
-        if len(kept):
+        if len(kept):  # SciPy's fit needs positive weights
             weight = total[index][kept]
             level = isotonic_regression(events[index][kept] / weight, weights=weight).x
             heights[index] = interpolated(places, at[kept], level)
@@ -246,6 +252,7 @@ def isotonic(rows: CurveRows) -> Computed:
         float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
     whole = len(isotonic_ends(starts, len(at), len(at)))
     points = {"probability": at[ends], "event_rate": fit[ends], "lower": lower, "upper": upper}
+    # The fit is never worse than p or than the share of events on the rows that it is of: below 0 is rounding.
     return points, calibration.IsotonicNotes(
         miscalibration=max(given - calibrated, 0.0), discrimination=max(plain - calibrated, 0.0), uncertainty=plain,
         blocks=len(starts), method="percentile" if "calibration_isotonic" in rows.drawn else "none",

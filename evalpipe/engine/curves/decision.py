@@ -22,7 +22,7 @@ def net_benefits(summary: Summary, thresholds: Floats) -> Floats:
     """Return the net benefit of acting on rows from each of ``thresholds`` [k] up, [..., k]. Vickers & Elkin (2006)."""
     events, others = summary("events_from"), summary("others_from")
     total = events[..., :1] + others[..., :1]
-    nobody = np.zeros_like(total)
+    nobody = np.zeros_like(total)  # from a threshold above all probabilities
     place = np.searchsorted(summary.rows.chance_at, thresholds, side="left")
     caught, alarmed = (np.concatenate([values, nobody], axis=-1)[..., place] for values in (events, others))
     return ratio(caught - alarmed * (thresholds / (1 - thresholds)), total)

@@ -143,6 +143,7 @@ def drawn_heights(plan: Plan, summary: Summary) -> dict[str, tuple[Heights, Floa
 
 def computed(rows: CurveRows) -> Iterator[tuple[str, dict[str, Column], Notes]]:
     """Yield the name, the points and the notes of every curve that rows have, in the order of the results."""
+    # The order of the records and not that in which files were imported: it is the order of results.json.
     for name in (name for name in CURVES if name in registry):
         declared = registry[name]
         if rows.kind in declared.of and declared.needs in rows.summary.rows.gives:

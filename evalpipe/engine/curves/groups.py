@@ -26,6 +26,7 @@ def ranked(summary: Summary, groups: int, *, whole: bool) -> tuple[Floats, Float
     events, others = summary("events_from"), summary("others_from")
     tested = events + others
     cuts = tested[..., :1] * np.arange(groups + 1) / groups
+    # Rounded first, so that a cut that is whole but for rounding takes no further row.
     cuts = np.ceil(np.round(cuts, 9)) if whole else cuts
     flat = zip(*(values.reshape(-1, values.shape[-1]) for values in (cuts, tested, events)), strict=True)
     captured = [np.interp(at, np.r_[0.0, x[::-1]], np.r_[0.0, y[::-1]]) for at, x, y in flat]

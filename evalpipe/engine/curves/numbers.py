@@ -157,7 +157,7 @@ def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
     """Total the weights in bins of equal width; residuals that are all the same lie in the middle one."""
     values, weights = gathered.plain
     size = np.abs(values).max()
-    width = max(values[-1] - values[0], 1e-9 * size) or 1.0
+    width = max(values[-1] - values[0], 1e-9 * size) or 1.0  # narrower bins would drown in rounding
     start = (values[0] + values[-1] - width) / 2
     place = np.clip(np.floor((values - start) / width * BINS), 0, BINS - 1).astype(np.intp)
     edges, total = start + np.arange(BINS + 1) * (width / BINS), np.bincount(place, weights=weights, minlength=BINS)
@@ -169,7 +169,7 @@ def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
 def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
     """Compute the share of the rows with a larger absolute residual, from zero up to the largest."""
     sizes, weights = gathered.sizes
-    if sizes[0] > 0:
+    if sizes[0] > 0:  # the curve begins at zero with all rows above
         sizes, weights = np.r_[0.0, sizes], np.r_[0.0, weights]
     above = np.cumsum(weights[::-1])[::-1]
     share = np.r_[above[1:], 0.0] / above[0]
@@ -332,6 +332,7 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
     last = counts[-1]
     predicted, weights = _distinct(cells.predicted, cells.weight)
     expected = [(weights * np.exp(k * np.log(predicted) - predicted - gammaln(k + 1))).sum() for k in counts]
+    # Where counts lie beyond the last bin it holds them, observed and expected alike.
     above, more = float((weights * pdtrc(last, predicted)).sum()), bool(observed.max() > last)
     if more:
         expected[-1] += above

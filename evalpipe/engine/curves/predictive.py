@@ -60,6 +60,7 @@ def _reach(sensitivity: float, specificity: float, events: float, others: float,
 
     if level is None:
         return np.nan
+    # At a value of 1/2 the error on the logit scale is four times that of the value, and it is the same at any value.
     return 4 * predictive_error(0.5, sensitivity, specificity, events, others) * float(ndtri((1 + level) / 2))
 
 

@@ -95,7 +95,7 @@ def thresholds(rows: CurveRows) -> Computed | None:
     steps = rows.once(Steps.of)
     if not steps.has_both:
         return None
-    kept = steps.kept[1:]
+    kept = steps.kept[1:]  # without the threshold above all scores, which is none of them
     specificity, precision = 1 - steps.alarms / steps.alarms[-1], ratio(steps.hits, steps.hits + steps.alarms)
     columns = {"threshold": steps.threshold, "sensitivity": steps.found, "specificity": specificity,
                "precision": precision, "tested": steps.tested}
@@ -108,6 +108,7 @@ def precision_recall(rows: CurveRows) -> Computed | None:
     steps = rows.once(Steps.of)
     if not steps.hits[-1] > 0:
         return None
+    # Where no row is predicted as an event precision is 0 / 0: 1 by convention, as in scikit-learn and yardstick.
     kept, precision = steps.kept, np.r_[1.0, ratio(steps.hits, steps.hits + steps.alarms)[1:]]
     points = {"threshold": steps.threshold[kept], "recall": steps.found[kept], "precision": precision[kept]}
     return points, events.RankedNotes(points_of=steps.points_of, area=_area(rows, "average_precision"))
@@ -162,6 +163,7 @@ def histogram(rows: CurveRows) -> Computed:
     summary = rows.summary
     edges, distinct = np.arange(HISTOGRAM_BINS + 1) / HISTOGRAM_BINS, summary.rows.threshold_at
     if summary.rows.probability is None:
+        # A single score would leave the bins no width.
         edges = distinct[0] + edges * (max(distinct[-1] - distinct[0], 1e-9))
     place = np.minimum(np.searchsorted(edges, distinct, side="right") - 1, HISTOGRAM_BINS - 1)
     weights = (summary(name) for name in ("events_at", "others_at"))
@@ -188,6 +190,7 @@ def distributions(rows: CurveRows) -> Computed | None:
     at = rows.summary.rows.threshold_at
     score, gap = np.r_[at, at[-1]], np.abs(events_below - others_below)
     widest = int(gap.argmax())
+    # The figure marks the widest gap, so that point is kept whichever others are left out.
     keep = np.unique(np.r_[shown(len(score), rows.vertices), widest])
     points = {"score": score[keep], "events_below": events_below[keep], "others_below": others_below[keep]}
     return points, calibration.KsNotes(statistic=float(gap[widest]), score=float(score[widest]))

@@ -28,7 +28,7 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
     """Compute a reliability diagram, with limits from replicates of its event rates [B, bins] where there are any."""
     summary, name = rows.summary, f"calibration_{strategy}"
     edges = bin_edges(summary, strategy)
-    events, others = (totals(summary.rows, summary(name), edges) for name in ("events_at", "others_at"))
+    events, others = (totals(summary.rows, summary(at), edges) for at in ("events_at", "others_at"))
     weight = events + others
     stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
     mean = totals(summary.rows, stated, edges) / weight
@@ -40,6 +40,7 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
         bins_requested=constants.BINS, bins_used=len(weight), method=method_of_bins(rows, name), mean_gap=gap)
 
 
+# One function serves both, bound to its way of making bins.
 for _strategy in ("uniform", "quantile"):
     curve(Reliability, of=OF, needs="probabilities", name=f"calibration_{_strategy}",
           heights=Heights(event_rates, partial(bin_edges, strategy=_strategy), binned=True))(

@@ -15,7 +15,7 @@ from evalpipe.results.curves.declare import Column, Curve, Notes, Points
 
 CURVES: dict[str, type[Curve]] = {
     name: record
-    for file in (events, calibration, bands, residuals)
+    for file in (events, calibration, bands, residuals)  # in this order they stand in results.json
     for record in vars(file).values() if isinstance(record, type) and issubclass(record, Curve)
     for name in record.names()
 }
