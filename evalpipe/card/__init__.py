@@ -27,17 +27,13 @@ def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
     """
     from importlib import import_module
 
+    from evalpipe.errors import UsageError
     from evalpipe.formats import FORMATS, files
 
     unknown = [name for name in formats if name not in FORMATS]
     if unknown:
-        raise _unknown_format(unknown[0], sorted(FORMATS))
+        *known, last = sorted(FORMATS)
+        raise UsageError.of("unknown-format", f"the card cannot be written as '{unknown[0]}'",
+                            hint=f"use {', '.join(known)} or {last}")
     written = files(formats, gates=bool(results.gates))
     return {file: import_module(f"evalpipe.card.{name}").document(results) for name, file in written.items()}
-
-
-def _unknown_format(name: str, known: list[str]) -> Exception:
-    from evalpipe.errors import UsageError
-
-    hint = f"use {', '.join(known[:-1])} or {known[-1]}"
-    return UsageError.of("unknown-format", f"the card cannot be written as '{name}'", hint=hint)

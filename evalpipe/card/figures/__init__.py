@@ -18,4 +18,4 @@ __all__ = ["Drawing", "drawings", "formula_svg"]
 def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw every declared figure of a dataset for which the results hold the numbers, in the order of their places."""
     context = context_of(results, dataset)
-    return tuple(drawing for figure in figures() for drawing in figure.draw(context))
+    return tuple(drawing for figure in figures() for drawing in figure.draw(context) if drawing is not None)

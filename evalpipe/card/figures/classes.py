@@ -68,8 +68,7 @@ def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | 
     }
     first, others = _worst(pairs, lambda line: or_nan(line.notes.area))
     caption = f"{model.label}: each class in turn is the event, all others its opposite.{_left_out(others, 'areas')}"
-    alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
-        f"{name}: {short} {area}." for name, area in areas.items())
+    alt = context.told(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
     with canvas.style(key):
         entries = [KeyEntry(f"{s.short}: {short} {areas[s.name]}", s.colour, s.dash) for s, _ in first]
         figure, (axes,) = canvas.paper(len(entries) + bool(others) + (curve == "roc"))

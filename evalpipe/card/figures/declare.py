@@ -5,7 +5,7 @@ Figures stand in the order of ``place``, whatever file they are in; places are t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalpipe.results.curves import Curve
 
     C = TypeVar("C", bound=Curve)
-    Draw = Callable[[Context], Iterator[Drawing]]
+    Draw = Callable[[Context], Iterable[Drawing | None]]
     OfDataset = TypeVar("OfDataset", bound=Callable[[Context], Drawing | None])
     OfCurves = Callable[[Context, list[tuple[Series, C]]], Drawing | None]
     OfClasses = Callable[[Context, Series, list[tuple[Series, C]]], Drawing]
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FigureDeclaration:
-    """A declared figure: where it stands, and what draws it, or nothing where the results lack its numbers."""
+    """A declared figure: where it stands, and what draws it, None where the results lack its numbers."""
 
     place: int
     name: str
@@ -39,7 +39,7 @@ def figure(*, place: int) -> Callable[[OfDataset], OfDataset]:
     """Declare the decorated function as a figure of a dataset, drawn where it returns one."""
 
     def declare(draw: OfDataset) -> OfDataset:
-        _declare(place, draw.__name__, lambda context: (drawing for drawing in (draw(context),) if drawing is not None))
+        _declare(place, draw.__name__, lambda context: (draw(context),))
         return draw
 
     return declare
@@ -52,13 +52,8 @@ def figure_of(kind: type[C], *, place: int, name: str | None = None) -> Callable
     """
 
     def declare(draw: OfCurves[C]) -> OfCurves[C]:
-        def drawn(context: Context) -> Iterator[Drawing]:
-            pairs = context.curves(kind, name)
-            drawing = draw(context, pairs) if pairs else None
-            if drawing is not None:
-                yield drawing
-
-        _declare(place, draw.__name__, drawn)
+        _declare(place, draw.__name__, lambda context: (
+            draw(context, pairs) for pairs in (context.curves(kind, name),) if pairs))
         return draw
 
     return declare
