@@ -84,7 +84,8 @@ def test_files_of_others_stay_and_stale_cards_go(command: Command, folder: Path)
 def test_a_failed_run_leaves_earlier_output_untouched(
     command: Command, folder: Path, break_it: Callable[[Path], object], code: int
 ) -> None:
-    command("run", "small.yaml", "--out", "out")
+    command("run", "small.yaml", "--out", "out", *NO_CARD)
+    (folder / "out" / "card.html").write_text("of an earlier run")
     before = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
     break_it(folder)
     done = command("run", "small.yaml", "--out", "out", "--no-progress")

@@ -170,7 +170,7 @@ def test_a_run_without_slices_has_no_section_of_them(results: Results) -> None:
 
 def test_forests_stand_under_a_heading_that_says_how_many_there_are(grouped: Results) -> None:
     assert paragraphs(sections(grouped)).count("Of the first 6 key measures; all are in estimates.csv.") == 2
-    page = html_page(grouped).decode()
+    page = html_page(grouped.model_copy(update={"curves": []})).decode()
     assert page.count("by slice.</b>") == 12
 
 
