@@ -25,8 +25,7 @@ Cut = Annotated[Literal["quantile", "uniform"], Field(description="Bins of equal
     text="The function that never falls and fits best by least squares: steps, or the lines that join them. "
     "Predictions on one step become equal.",
     tasks=("binary", "regression", "count"), ref="Ayer et al. (1955); Zadrozny & Elkan (2002)",
-    parameters={"interpolate": ("step", "linear"), "at": "m", "value": "m"},
-)
+    parameters={"interpolate": ("step", "linear"), "at": "m", "value": "m"})
 class Isotonic(OfOrder):
     """The non-decreasing function that fits best by weighted least squares: the pool of adjacent violators (PAVA).
 
@@ -59,9 +58,7 @@ class Isotonic(OfOrder):
 @recalibrator(
     title="Bagged isotonic regression",
     text="The mean of the isotonic regressions of bootstrap resamples of the rows: more and smaller steps.",
-    tasks=("binary",), ref="Zadrozny & Elkan (2002); Breiman (1996)",
-    parameters={"at": "m", "value": "m"},
-)
+    tasks=("binary",), ref="Zadrozny & Elkan (2002); Breiman (1996)", parameters={"at": "m", "value": "m"})
 class IsotonicBagged(OfOrder):
     """The mean of the isotonic step functions of bootstrap resamples of the rows, which is one step function again.
 
@@ -78,6 +75,7 @@ class IsotonicBagged(OfOrder):
             events, total = _bags(training, tied, np.asarray(batch, float))
             for some, all_ in zip(events, total, strict=True):
                 used += _add_rises(rise, some, all_)
+        # A sum of rises may exceed 1 by rounding.
         mean = np.minimum(np.cumsum(rise) / used, 1.0)
         last = np.flatnonzero(np.r_[mean[1:] != mean[:-1], True])
         return {"at": tied.at[last], "value": mean[last]}
@@ -91,9 +89,7 @@ class IsotonicBagged(OfOrder):
 @recalibrator(
     name="histogram", title="Histogram binning",
     text="The share of events among the rows of each bin of probability.",
-    tasks=("binary",), ref="Zadrozny & Elkan (2001)",
-    parameters={"at": "m", "value": "m"},
-)
+    tasks=("binary",), ref="Zadrozny & Elkan (2001)", parameters={"at": "m", "value": "m"})
 class HistogramBinning(RecalibrationMethod):
     """The share of events in each bin of probability, closed below.
 

@@ -37,9 +37,7 @@ Inner = Annotated[Literal["logistic", "isotonic", "beta", "platt"], Field(descri
 @recalibrator(
     title="Multinomial recalibration",
     text="A multinomial logistic regression of the level on the log probabilities of all levels.",
-    tasks=("multiclass", "ordinal"), ref="Kull et al. (2019)",
-    parameters={"coefficients": "jk"},
-)
+    tasks=("multiclass", "ordinal"), ref="Kull et al. (2019)", parameters={"coefficients": "jk"})
 class Multinomial(OnLogOdds):
     """A multinomial logistic regression of the level on the log probabilities of all K levels.
 
@@ -61,6 +59,7 @@ class Multinomial(OnLogOdds):
         centre = np.sum(odds * weight, axis=1) / total
         moved = odds - centre[:, None]
         spread = np.sqrt(np.sum(moved**2 * weight, axis=1) / total)
+        # A probability that is the same in every row has no spread; the penalty alone decides its slope.
         spread = np.where(spread > 1e-9, spread, 1.0)
         coefficients = _fit(np.vstack([np.ones(len(truth)), moved / spread[:, None]]), truth, weight, levels)
         slopes = coefficients[:, 1:] / spread
@@ -93,9 +92,7 @@ class Multinomial(OnLogOdds):
     title="One against the rest",
     text="A recalibrator of an event for each level against the rest; the results are divided by their sum in each "
     "row.",
-    tasks=("multiclass", "ordinal"), ref="Zadrozny & Elkan (2002)",
-    parameters=None,
-)
+    tasks=("multiclass", "ordinal"), ref="Zadrozny & Elkan (2002)", parameters=None)
 class OneVsRest(RecalibrationMethod):
     """A recalibrator of an event for each level against the rest, the results divided by their sum in each row.
 

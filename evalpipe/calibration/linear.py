@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 @recalibrator(
     title="Linear recalibration",
     text="The line, intercept + slope × prediction, that fits the truth best by least squares.",
-    tasks=("regression", "count"), ref="Mincer & Zarnowitz (1969)",
-    parameters={"intercept": "", "slope": ""},
-)
+    tasks=("regression", "count"), ref="Mincer & Zarnowitz (1969)", parameters={"intercept": "", "slope": ""})
 class Linear(RecalibrationMethod):
     """The line intercept + slope x prediction that fits the truth best by weighted least squares.
 

@@ -49,9 +49,7 @@ class _Line(OnEither):
 @recalibrator(
     title="Logistic recalibration",
     text="A line on the log odds, intercept + slope × logit p, by maximum likelihood.",
-    tasks=("binary",), ref="Cox (1958)",
-    parameters={"intercept": "", "slope": ""},
-)
+    tasks=("binary",), ref="Cox (1958)", parameters={"intercept": "", "slope": ""})
 class Logistic(OnLogOdds, _Line):
     """A line on the log odds: logit p' = intercept + slope x logit p, by weighted maximum likelihood."""
 
@@ -64,9 +62,7 @@ class Logistic(OnLogOdds, _Line):
 @recalibrator(
     title="Logistic recalibration on the probability",
     text="A logistic curve of the probability itself, log odds = intercept + slope × p, by maximum likelihood.",
-    tasks=("binary",), ref="Kuhn et al. (2026), probably",
-    parameters={"intercept": "", "slope": ""},
-)
+    tasks=("binary",), ref="Kuhn et al. (2026), probably", parameters={"intercept": "", "slope": ""})
 class LogisticProbability(_Line):
     """A logistic curve of the probability itself: logit p' = intercept + slope x p, by weighted maximum likelihood."""
 
@@ -79,9 +75,7 @@ class LogisticProbability(_Line):
 @recalibrator(
     title="Platt scaling",
     text="A logistic curve fitted to targets that are shrunk a little from 1 and 0.",
-    tasks=("binary",), ref="Platt (1999)",
-    parameters={"on": SCALES, "intercept": "", "slope": ""},
-)
+    tasks=("binary",), ref="Platt (1999)", parameters={"on": SCALES, "intercept": "", "slope": ""})
 class Platt(_Line):
     """A logistic curve fitted to shrunken targets instead of 1 and 0.
 
@@ -105,9 +99,7 @@ class Platt(_Line):
 @recalibrator(
     title="Beta calibration",
     text="A curve from two beta distributions, log odds = a ln p − b ln(1 − p) + intercept, with a and b not below 0.",
-    tasks=("binary",), ref="Kull, Silva Filho & Flach (2017)",
-    parameters={"a": "", "b": "", "intercept": ""},
-)
+    tasks=("binary",), ref="Kull, Silva Filho & Flach (2017)", parameters={"a": "", "b": "", "intercept": ""})
 class Beta(OnLogOdds):
     """A curve from two beta distributions: logit p' = a ln p - b ln(1 - p) + intercept, with a and b not below 0.
 

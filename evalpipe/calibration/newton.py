@@ -66,6 +66,7 @@ def solve(matrix: Floats, right: Floats) -> Floats:
     scale = np.sqrt(np.diagonal(matrix))
     if not np.all(scale > 0):
         raise Unfit("the predictions do not determine all coefficients")
+    # With a diagonal of 1 a pivot says how much of a column the others leave, whatever its units.
     left = matrix / np.multiply.outer(scale, scale)
     solution = (right.T / scale).T
     for j in range(len(left)):
@@ -97,6 +98,7 @@ def logistic_fit(
     centre = np.sum(columns * total, axis=1) / weight * intercept
     moved = columns - centre[:, None]
     spread = np.sqrt(np.sum(moved**2 * total, axis=1) / weight)
+    # Centred and of unit spread the information is nearly diagonal, and the steps are few.
     scaled = moved / np.where(spread > 0, spread, 1.0)[:, None]
     design = np.vstack([np.ones_like(total), scaled]) if intercept else scaled
 

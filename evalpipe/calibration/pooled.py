@@ -63,6 +63,7 @@ def rows_clipped(probability: Floats) -> int:
 def logit(probability: Floats) -> Floats:
     """Return the log odds of probabilities, clipped first."""
     inside = clipped(probability)
+    # log1p, as 1 - p loses the digits of a small p.
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
 

@@ -23,8 +23,7 @@ Shares = Share | list[Share]
     text="Probabilities made at one prevalence turned into those at another: the odds times the ratio of the two odds. "
     "Nothing else is learnt.",
     tasks=("binary", "multiclass", "ordinal"), ref="Saerens, Latinne & Decaestecker (2002)",
-    parameters={"from": "k", "to": "k"},
-)
+    parameters={"from": "k", "to": "k"})
 class PriorShift(OnLogOdds):
     """Probabilities made at one prevalence turned into those at another, the odds times the ratio of the two odds.
 
@@ -103,6 +102,7 @@ def _observed(training: Training, levels: int) -> Floats:
     """Return the weighted share of each level among the rows; the order of the rows changes nothing."""
     truth = np.asarray(training.truth)
     codes = np.where(truth, 0, 1) if np.ndim(training.prediction) == 1 else truth
+    # Sorted, as a sum in the order of the rows would change its last bits with them.
     totals = np.array([np.sort(training.weight[codes == k]).sum() for k in range(levels)])
     if not totals.all():
         raise Unfit("a level does not occur, so its share is unknown")

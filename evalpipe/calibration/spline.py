@@ -37,8 +37,7 @@ LARGE = 1e300
     text="A logistic regression on a natural cubic spline of the prediction, as smooth as the data allow; its "
     "effective degrees of freedom say how bent it is, 2 being a line.",
     tasks=("binary",), ref="Wood (2017, sections 5.3 and 6.2)",
-    parameters={"on": SCALES, "at": "m", "log_odds": "m", "lambda": "", "edf": ""},
-)
+    parameters={"on": SCALES, "at": "m", "log_odds": "m", "lambda": "", "edf": ""})
 class LogisticSpline(OnEither):
     """A logistic regression on a smooth function of the probability: a natural cubic spline with a penalty.
 
@@ -281,6 +280,7 @@ class _Smoother:
 
         tried, start = [], None
         for penalty in np.arange(STRONGEST, WEAKEST - STRIDE / 2, -STRIDE):
+            # Strongest first, each from the fit before it, which is near.
             risk, curve = self.risk(float(penalty), start)
             start = start if curve is None else curve
             tried.append((risk, float(penalty), start))

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     title="Temperature scaling",
     text="Log probabilities divided by one temperature, by maximum likelihood; above 1 it makes predictions more "
     "cautious.",
-    tasks=("binary", "multiclass", "ordinal"), ref="Guo et al. (2017)",
-    parameters={"temperature": ""},
-)
+    tasks=("binary", "multiclass", "ordinal"), ref="Guo et al. (2017)", parameters={"temperature": ""})
 class Temperature(OnLogOdds):
     """Log probabilities divided by a temperature T > 0 and normalised again, T by weighted maximum likelihood.
 

@@ -20,8 +20,7 @@ Point = tuple[float, float]
     text="Two isotonic levels for each new prediction, as if its row were an event or not, joined to the probability "
     "with the least worst-case log loss.",
     tasks=("binary",), ref="Vovk, Petej & Fedorova (2015)",
-    parameters={"at_0": "m", "value_0": "m", "at_1": "n", "value_1": "n"},
-)
+    parameters={"at_0": "m", "value_0": "m", "at_1": "n", "value_1": "n"})
 class VennAbers(OfOrder):
     """The two levels an isotonic fit gives a new prediction, added to the rows as another (p0) or as an event (p1).
 
@@ -80,6 +79,7 @@ def levels(events: Floats, total: Floats) -> Floats:
         while len(stack) > 1 and not _turns_left(left, stack[-1], stack[-2]):
             stack.pop()
         stack.append(left)
+    # The levels rise with the place and stay below 1, but for rounding.
     return np.minimum(np.maximum.accumulate(slopes), 1.0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def values(summary: Summary, entry: MetricPlan, drawn: Floats | None = None) -> 
     if entry.metric.needs not in summary.rows.gives:
         return np.full((*summary.weights.shape[:-1], *([len(entry.of_class)] * (entry.average == "none"))), np.nan)
     summary = summary.seen_by(entry.metric)
-    shares: Any = entry.prior.shares
+    shares: Floats | tuple[float, ...] | None = entry.prior.shares
     if drawn is not None and entry.prior.uncertain:
         if shares is None:
             return _values(summary, entry.under(drawn))
@@ -58,5 +58,6 @@ def by_class(summary: Summary, entry: MetricPlan) -> Floats:
 def brought_together(of_classes: Floats, occurring: Floats, average: str) -> Floats:
     """Return the mean over the classes that have a value, plain ("macro") or by their true weight; NaN without any."""
     size = np.ones_like(of_classes) if average == "macro" else occurring
+    # A class without a value leaves the mean with its weight; `classes_used` tells the reader.
     size = np.where(np.isnan(of_classes), 0.0, size)
     return ratio((np.nan_to_num(of_classes) * size).sum(axis=-1), size.sum(axis=-1))

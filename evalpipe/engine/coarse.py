@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.arraytypes import Floats, Values, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
 
@@ -38,6 +38,7 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     mode = plan.mode
     if mode == "exact" or (mode == "auto" and sample.n <= ROWS):
         return None
+    # Clusters are drawn whole; importance weights and exposures make rows with one score unlike.
     if sample.cluster is not None or sample.weight_kind == "importance" or sample.exposure is not None:
         return None
     numbers = _numbers(sample)
@@ -54,6 +55,7 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     for cells in GRIDS[len(numbers)]:
         grid = [cut(values, cells, *some) for values, some in zip(numbers, ends, strict=True)]
         units, count = joint(pattern, *grid)
+        # Units of fewer than two rows in the mean would save no work.
         if count <= min(UNITS, sample.n // 2):
             return _joined(sample, units, grid)
     return None
@@ -88,7 +90,7 @@ def _ends(sample: Sample, several: int) -> list[list[tuple[Floats, Floats]]]:
     return [[(present(model.probability, "probabilities"), edges)] for model in scored]
 
 
-def _codes(values: Any) -> Wholes:
+def _codes(values: Values) -> Wholes:
     return np.asarray(values).astype(np.intp)
 
 

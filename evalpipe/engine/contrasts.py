@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,7 @@ def of_subsets(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: in
     if shared:
         if shared < first.subset.n or n <= m:
             return None
+        # The second holds the first: taken against the rest of it, which shares no row, times the share of that rest.
         y, n, scale = y - x, n - m, (n - m) / n
     if not m or not n:
         return None
@@ -47,7 +48,7 @@ def is_proportion(entry: MetricPlan) -> bool:
     return entry.metric.interval == "proportion" and entry.metric.needs == "labels"
 
 
-def options_of(entry: MetricPlan, k: int | None) -> Mapping[str, Any]:
+def options_of(entry: MetricPlan, k: int | None) -> Mapping[str, object]:
     """Return the options of a measure, of its k-th class where it has one."""
     return entry.params if k is None else entry.of_class[k]
 

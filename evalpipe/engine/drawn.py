@@ -85,8 +85,8 @@ class Drawn:
     absent: str = "undefined"
     jackknife: Floats | None = None
     errors: Floats | None = None
-    error: Any = None
-    shift: Any = None
+    error: Floats | None = None
+    shift: Floats | None = None
 
     @property
     def clusters(self) -> int | None:
@@ -106,7 +106,7 @@ class Drawn:
 
     def of_class(self, k: int) -> Drawn:
         """Return the number of the k-th class."""
-        def of(table: Any) -> Any:
+        def of(table: Floats | None) -> Floats | None:
             return None if table is None else table[..., k]
 
         return replace(
@@ -162,7 +162,7 @@ class Drawn:
         return limited.doubted(excluding(self.value, limits, excludes))
 
 
-def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Any]) -> Drawn:
+def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Floats]) -> Drawn:
     """Return the number that ``reduced`` makes of several along the last axis, such as their range.
 
     Its units are the fewest of any, as they bound what the replicates tell.
@@ -174,9 +174,8 @@ def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Any]) -> Drawn:
     return Drawn(value, replicates, min(part.units for part in parts), first.clustered, first.undefined)
 
 
-def quotient(over: Any, under: Any) -> Any:
+def quotient(over: Floats, under: Floats) -> Floats:
     """Return a ratio of values that are never below zero; NaN where the divisor is zero or either is negative."""
-    over, under = np.asarray(over, float), np.asarray(under, float)
     good = (over >= 0) & (under > 0)
     return np.where(good, over / np.where(good, under, 1.0), np.nan)
 

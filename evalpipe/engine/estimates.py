@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evalpipe.intervals.declare import Limits
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.results import Status
     from evalpipe.statistics import Summary
 
 NO_ROW = "no row is reportable: all lie in the equivocal zone"
@@ -113,20 +114,20 @@ def estimates(scope: Scope, entry: MetricPlan, replicates: Replicates) -> Iterat
 
 def not_served(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield what stands for a measure that the model cannot serve: its absence on all rows, with the reason."""
-    if scope.subset.slice is not None:
-        return
-    absent = Limited(None, status="undefined", reason=f"the model gives {LACKING[entry.metric.needs]}")
-    for level in scope.sample.levels if entry.average == "none" else (None,):
-        yield _estimate(scope, entry, absent, level=level)
+    if scope.subset.slice is None:
+        yield from _absent(scope, entry, "undefined", f"the model gives {LACKING[entry.metric.needs]}")
 
 
 def insufficient(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
-    """Yield what stands for a measure in a slice of too few rows."""
+    """Return what stands for a measure in a slice of too few rows."""
     n, least = scope.subset.n, scope.plan.slices.min_rows
     reason = f"{n:,} {'row' if n == 1 else 'rows'}, fewer than the {least:,} of slice_rules.min_rows"
-    absent = Limited(None, status="insufficient", reason=reason)
+    return _absent(scope, entry, "insufficient", reason)
+
+
+def _absent(scope: Scope, entry: MetricPlan, status: Status, reason: str) -> Iterator[Estimate]:
     for level in scope.sample.levels if entry.average == "none" else (None,):
-        yield _estimate(scope, entry, absent, level=level)
+        yield _estimate(scope, entry, Limited(None, status=status, reason=reason), level=level)
 
 
 def averaged(scope: Scope, entry: MetricPlan, drawn: Drawn) -> tuple[Limited, int | None]:
@@ -156,12 +157,13 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     ends = None if limits is None else _within(limits, entry, options)
     method = "none" if limits is None else limits.method or method
     estimate = Limited(value, ends, method, drawn=drawn if entry.drawn else None)
+    # The first doubt is the one told: undefined replicates and few clusters come before thin bins.
     estimate = estimate.doubted(drawn.doubt(scope.plan.level) if entry.drawn else None)
     estimate = estimate.doubted(_thin(scope, summary, entry, drawn))
     return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
 
 
-def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, Any]) -> tuple[float, float]:
+def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, object]) -> tuple[float, float]:
     """Return limits within the range of a measure."""
     low, high = entry.metric.bounds(options)
     return max(float(limits.lower), low), min(float(limits.upper), high)

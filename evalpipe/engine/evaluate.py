@@ -43,6 +43,7 @@ def evaluate(
     """Evaluate every sample of role ``evaluate``; ``advance`` is told of each block of replicates done."""
     evaluation = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
     datasets: list[Evaluated] = []
+    # Before thresholds are chosen, for a variant has its own.
     variants = with_variants(plan, samples)
     classified, thresholds = with_thresholds(plan, variants)
     evaluation.tables |= {"recalibration": variants.records, "thresholds": thresholds}

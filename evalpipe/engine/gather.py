@@ -28,26 +28,15 @@ def gather(
     settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
     event, other = settled if plan.task == "binary" else (None, None)
     return Results(
-        evalpipe_version=VERSION,
-        name=plan.name,
-        title=plan.title,
-        task=plan.task,
-        event=event,
-        other=other,
-        levels=list(settled),
-        unit=plan.outcome.unit,
-        spec=dict(written),
-        spec_sha256=plan.spec_sha256,
+        evalpipe_version=VERSION, name=plan.name, title=plan.title, task=plan.task, event=event, other=other,
+        levels=list(settled), unit=plan.outcome.unit, spec=dict(written), spec_sha256=plan.spec_sha256,
         weight=asdict(plan.weight) if plan.weight else None,
         exposure=asdict(plan.exposure) if plan.exposure else None,
         inputs=[file for sample in samples for file in sample.files],
-        datasets=[sample.summary for sample in samples],
-        models=_models(plan),
+        datasets=[sample.summary for sample in samples], models=_models(plan),
         metrics=[_describe(plan, metric) for metric in {e.metric.name: e.metric for e in plan.metrics}.values()],
-        intervals=_method(plan, evaluation),
-        rows=list(evaluation.estimates),
-        confusion=list(evaluation.confusion),
-        curves=list(evaluation.curves),
+        intervals=_method(plan, evaluation), rows=list(evaluation.estimates),
+        confusion=list(evaluation.confusion), curves=list(evaluation.curves),
         warnings=[*(_of_spec(problem) for problem in plan.warnings), *evaluation.warnings],
         **evaluation.tables,
     )
@@ -63,14 +52,9 @@ def _of_spec(problem: Problem) -> Warned:
 def _models(plan: Plan) -> list[ModelSummary]:
     return [
         ModelSummary(
-            name=model.name,
-            label=model.label,
-            columns=dict(model.columns),
-            scale=model.scale,
-            threshold=model.threshold.number,
-            equivocal=zone_record(model.zone, model.threshold.number),
-            threshold_rule=model.threshold.words,
-            characteristics=dict(model.characteristics),
+            name=model.name, label=model.label, columns=dict(model.columns), scale=model.scale,
+            threshold=model.threshold.number, equivocal=zone_record(model.zone, model.threshold.number),
+            threshold_rule=model.threshold.words, characteristics=dict(model.characteristics),
         )
         for model in plan.models.values()
     ]

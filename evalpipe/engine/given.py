@@ -35,7 +35,7 @@ class Given:
 
     entry: MetricPlan
     summary: Summary
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     value: float
     level: float
     weighted: bool

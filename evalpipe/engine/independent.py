@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,11 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Flags, Floats
     from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
+
+    Shares = Floats | tuple[float, ...]
 
 PAIRS = 20_000_000
 """The most pairs of a row and a distinct truth that are summed over one by one."""
@@ -85,7 +87,7 @@ def _of_numbers(summary: Summary, entry: MetricPlan, *, whole: bool) -> Floats |
     return metric(*[independent(name, entry.params) for name in metric.statistics], **entry.params)
 
 
-def _constant(metric: Metric, options: Mapping[str, Any], summary: Summary) -> Floats:
+def _constant(metric: Metric, options: Mapping[str, object], summary: Summary) -> Floats:
     """Return the number that a metric has without information, NaN where it has no value in any pairing."""
     return np.where(np.isnan(summary.value(metric, options)), np.nan, float(metric.blind or 0.0))
 
@@ -95,11 +97,13 @@ class Independent:
     """The mean statistics of rows over all pairings of their truths with their predictions, under weights [n].
 
     Each prediction meets each level as often as the level occurs: a statistic that is linear in the pairs is the mean
-    of those of rows that are all of one level, weighted by the levels' shares.
+    of those of rows that are all of one level, weighted by the levels' shares. ``pool`` takes every row once for each
+    level, that level being the event: the ingredients of micro.
     """
 
     rows: Any
     weights: Floats
+    pool: bool = False
 
     @cached_property
     def levels(self) -> list[tuple[float, Summary]]:
@@ -114,27 +118,28 @@ class Independent:
         return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
 
     @property
-    def pooled(self) -> Pooled:
-        """Every row once for each level, that level being the event: the ingredients of micro."""
-        return Pooled(self)
+    def pooled(self) -> Independent:
+        """Every row once for each level, that level being the event."""
+        return replace(self, pool=True)
 
     def seen_by(self, _: Metric) -> Independent:
         """Return itself: its rows are those that the metric sees."""
         return self
 
-    def at(self, shares: Any) -> Independent:
+    def at(self, shares: Shares) -> Independent:
         """Return the same with each class weighed to its share."""
         return Independent(self.rows, Summary(self.rows, self.weights).at(shares).weights)
 
-    def lacks(self, shares: Any) -> Any:
+    def lacks(self, shares: Shares) -> Flags:
         """Tell whether a class with a share above 0 is absent."""
         return Summary(self.rows, self.weights).lacks(shares)
 
-    def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
+    def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
         """Return the mean of the statistic ``name``."""
-        return np.asarray(sum(share * summary(name, options) for share, summary in self.levels))
+        of_levels = ((share, summary.pooled if self.pool else summary) for share, summary in self.levels)
+        return np.asarray(sum(share * summary(name, options) for share, summary in of_levels))
 
-    def value(self, metric: Metric, options: Mapping[str, Any]) -> Floats:
+    def value(self, metric: Metric, options: Mapping[str, object]) -> Floats:
         """Return the mean of a metric: where it is linear its value at the mean statistics, else by its closed form."""
         if metric.blind is not None:
             return _constant(metric, options, Summary(self.rows, self.weights))
@@ -146,13 +151,13 @@ class Independent:
         known = ~np.isnan(table_values)
         return ratio((chance[known] * table_values[known]).sum(), chance[known].sum())
 
-    def always_defined(self, metric: Metric, options: Mapping[str, Any]) -> bool:
+    def always_defined(self, metric: Metric, options: Mapping[str, object]) -> bool:
         """Tell whether a metric has a value in every pairing."""
         if metric.name in SQUARES:
             return not math.isnan(float(self.value(metric, options)))
         return not np.isnan(self._tables(metric, options)[0]).any()
 
-    def _tables(self, metric: Metric, options: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    def _tables(self, metric: Metric, options: Mapping[str, object]) -> tuple[Floats, Floats]:
         """Return a metric's values in all tables of counts with these margins [m], and the tables' chances [m].
 
         The events among the predicted ones are hypergeometric; chances follow from the ratios of neighbours, so that
@@ -170,24 +175,10 @@ class Independent:
         steps = np.log(events - before) + np.log(predicted - before)
         steps -= np.log(before + 1) + np.log(n - events - predicted + before + 1)
         logs = np.concatenate([[0.0], np.cumsum(steps)])
+        # Relative to the likeliest table, since chances themselves may be too small for a float.
         chance = np.exp(logs - logs.max())
         cells = {"tp": hits, "fp": predicted - hits, "fn": events - hits, "tn": n - events - predicted + hits}
         return metric(*[cells[name] for name in metric.statistics], **options), chance / chance.sum()
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """The mean statistics of rows that stand once for each level, over all pairings of the rows."""
-
-    whole: Independent
-
-    def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
-        """Return the mean of the statistic ``name``."""
-        return np.asarray(sum(share * summary.pooled(name, options) for share, summary in self.whole.levels))
-
-    def value(self, metric: Metric, options: Mapping[str, Any]) -> Floats:
-        """Return the value of a linear metric at the mean statistics."""
-        return metric(*[self(name, options) for name in metric.statistics], **options)
 
 
 @dataclass(frozen=True)
@@ -202,7 +193,7 @@ class IndependentNumbers:
     weights: Floats
     quadratic: bool
 
-    def __call__(self, name: str, options: Mapping[str, Any] | None = None) -> Floats:
+    def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
         """Return the mean of the statistic ``name``."""
         if name in OF_TRUTH:
             return Summary(self.rows, self.weights)(name, options)

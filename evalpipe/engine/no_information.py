@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
@@ -55,7 +55,7 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPl
     return ratio(np.where(known, drawn, 0.0).sum(axis=0), known.sum(axis=0))
 
 
-def _pairing(plan: Plan, sample: Sample, summary: Summary, number: int, *, weighted: bool) -> Any:
+def _pairing(plan: Plan, sample: Sample, summary: Summary, number: int, *, weighted: bool) -> Wholes:
     """Draw which row's truth meets each prediction: a permutation; with weights, rows in proportion to them."""
     generator, n = stream(plan.seed, "pairing", sample.dataset, number), len(summary.rows.truth)
     if not weighted:

@@ -30,7 +30,7 @@ from evalpipe.statistics import Draws, Stack, Summary, View, view
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.curves.declare import Heights
     from evalpipe.plan.measures import MetricPlan
@@ -83,7 +83,7 @@ class _Task:
     campaign: Campaign | None
 
     @cached_property
-    def base(self) -> Any:
+    def base(self) -> Wholes:
         """The counts of a draw that holds every observation once, shape [1, units]."""
         return self.design.sizes[None]
 
@@ -91,6 +91,7 @@ class _Task:
         """Return the replicates of one block, by what they are of."""
         drawn_values: dict[Any, list[Floats]] = defaultdict(list)
         seed = self.plan.seed
+        # A stream of its own: the replicates are the same whether or not errors are asked for.
         grouped = stream(seed, "folds", self.sample.dataset, number)
         priors, first = self._priors(number, size), 0
         for counts in block_counts(self.design, number, size, seed, self.sample.dataset):
@@ -144,7 +145,7 @@ class _Task:
         if self.campaign is not None and self.sample.models[model].score is not None:
             yield "profit", self.campaign.profits(summary)
 
-    def _scale(self, counts: Any) -> Floats | None:
+    def _scale(self, counts: Wholes) -> Floats | None:
         """Return what brings a measure that grows with the rows to as many as there are, where draws vary in size [b].
 
         It is of all rows together: how many are in a slice is left to chance, as it is in draws of a fixed size.
@@ -180,7 +181,7 @@ class _Task:
         """Return the numbers of the metrics whose interval method needs something beside replicates."""
         return tuple(i for i in self.wanted if what in registry[self.plan.entries[i].method].needs)
 
-    def _squares(self, counts: Any, generator: np.random.Generator) -> Iterator[tuple[Key, Floats]]:
+    def _squares(self, counts: Wholes, generator: np.random.Generator) -> Iterator[tuple[Key, Floats]]:
         """Yield the squared standard errors under one draw [units], leaving out `FOLDS` groups of it in turn.
 
         The jackknife of groups: Tukey (1958). What was drawn twice counts as two observations, each in its own group.
@@ -249,6 +250,7 @@ def _blocks(task: _Task, sizes: Sequence[int]) -> Iterator[dict[Any, Floats]]:
         yield from (task.block(number, size) for number, size in enumerate(sizes))
         return
     with ThreadPoolExecutor(workers) as pool:
+        # `map` keeps the order of the blocks, so that the number of threads changes no byte.
         yield from pool.map(task.block, range(len(sizes)), sizes)
 
 
@@ -256,6 +258,7 @@ def _workers(plan: Plan) -> int:
     asked = plan.workers
     if asked != "auto":
         return asked
+    # Not `os.cpu_count`, which also counts processors that this process may not use.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -284,9 +287,8 @@ def _task(
 
 def _view(plan: Plan, sample: Sample, design: Design, name: str, subset: Subset, edges: Sequence[Floats]) -> View:
     rows = rows_of(sample, sample.models[name])
-    unit = np.arange(sample.n) if design.unit is None else design.unit
     return view(
-        rows if subset.rows is None else rows.taken(subset.rows), subset.of(unit), subset.of(design.factor),
+        rows if subset.rows is None else rows.taken(subset.rows), subset.of(design.unit), subset.of(design.factor),
         subset.of(sample.weight), np.concatenate(edges) if edges else None, exact=plan.mode == "exact",
     )
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evalpipe.data.sample import Sample
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
+    from evalpipe.statistics import Rows
 
 
-def counts(sample: Sample, subset: Subset, rows: Any) -> Summary:
+def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
     """Return statistics of ``rows``, those of an event in a subset, with two weights each: observations, and events.
 
     The second is a row's observations where it is an event, else 0.
@@ -23,7 +26,7 @@ def counts(sample: Sample, subset: Subset, rows: Any) -> Summary:
     return Summary(rows, np.stack([observed, observed * rows.truth]))
 
 
-def own_denominator(counted: Summary, entry: MetricPlan, params: Any) -> tuple[int, int]:
+def own_denominator(counted: Summary, entry: MetricPlan, params: Mapping[str, object]) -> tuple[int, int]:
     """Return the observations in a proportion's denominator and the events among them.
 
     Its trials are linear in the weights of rows, so those of the events alone are the events among them. No prevalence

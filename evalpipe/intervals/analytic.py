@@ -22,8 +22,7 @@ FAILS = {**IN_CLOSED_FORM, "weights": "limits in closed form do not hold under i
     "of the other, with limits symmetric on the logit scale. Where the area is 0 or 1 the variance says nothing; the "
     "limits are then Clopper-Pearson's, with the rows of the smaller level as trials.",
     ref="DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
-    "correlated receiver operating characteristic curves. Biometrics 44(3), 837–845.",
-)
+    "correlated receiver operating characteristic curves. Biometrics 44(3), 837–845.")
 def delong_limits(events_at: Floats, others_at: Floats, value: float, level: float) -> Limits:
     """Return DeLong's limits; where its variance is zero or unknown, those of the smaller class's rows as trials."""
     variance = auc_variance(events_at, others_at)
@@ -40,8 +39,7 @@ def delong_limits(events_at: Floats, others_at: Floats, value: float, level: flo
     text="The error of sensitivity and specificity carried over to the measure under the fixed prior, with limits "
     "symmetric on the logit scale.",
     ref="Mercaldo, N. D., Lau, K. F. & Zhou, X. H. (2007). Confidence intervals for predictive values with an "
-    "emphasis to case-control studies. Statistics in Medicine 26(10), 2170–2183.",
-)
+    "emphasis to case-control studies. Statistics in Medicine 26(10), 2170–2183.")
 def predictive_limits(
     measure: str, value: float, tp: Floats, fp: Floats, fn: Floats, tn: Floats, level: float
 ) -> tuple[float, float]:
@@ -109,8 +107,7 @@ def predictive_error(value: float, sensitivity: float, specificity: float, event
     text="The value and the spread of its bootstrap replicates on the logit scale, as of a normal "
     "distribution. Holds better than quantiles for a share whose replicates are biased.",
     ref="Boyd, K., Eng, K. H. & Page, C. D. (2013). Area under the precision-recall curve: point "
-    "estimates and confidence intervals. ECML PKDD 2013, 451–466.",
-)
+    "estimates and confidence intervals. ECML PKDD 2013, 451–466.")
 def logit_bootstrap(replicates: Floats, value: float, level: float) -> tuple[float, float] | None:
     """Return limits of a value inside (0, 1) from the spread of its replicates, symmetric on the logit scale.
 

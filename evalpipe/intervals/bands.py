@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -48,10 +48,10 @@ def simultaneous_band(
     return band[0], band[1]
 
 
-def _reach(drawn: Floats, centre: Floats, level: float) -> Any:
-    """Return how far the band goes to either side at points that vary."""
+def _reach(drawn: Floats, centre: Floats, level: float) -> Floats:
+    """Return how far the band goes to either side at points that vary, [m]."""
     if not len(centre):
-        return 0.0
+        return centre
     errors = np.nanstd(drawn, axis=0, ddof=1)
     furthest = np.fmax.reduce(np.abs(drawn - centre) / errors, axis=1)
-    return errors * np.quantile(furthest[~np.isnan(furthest)], level)
+    return np.asarray(errors * np.quantile(furthest[~np.isnan(furthest)], level))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
 from evalpipe.later import np
@@ -20,9 +20,8 @@ FAILS = {**IN_CLOSED_FORM, "weights": "binomial limits do not hold under importa
     for_={"proportion": "a proportion of rows, so Clopper-Pearson limits hold"},
     text="Exact limits of a binomial proportion, by inverting two one-sided tests. Coverage is never below the level.",
     ref="Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case "
-    "of the binomial. Biometrika 26(4), 404–413.",
-)
-def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:
+    "of the binomial. Biometrika 26(4), 404–413.")
+def clopper_pearson(successes: Floats | float, trials: Floats | float, level: float) -> Limits:
     """Return the exact limits, shapes broadcast; NaN where there are no trials.
 
     Quantiles of beta distributions; the limit is 0 at no success and 1 at no failure. Clopper & Pearson (1934).
@@ -32,6 +31,7 @@ def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:
     x, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
     tail = (1 - level) / 2
     failures = n - x
+    # A beta distribution needs parameters above 0 also where its quantile is then not used.
     lower = np.where(x > 0, betaincinv(np.maximum(x, 1), failures + 1, tail), 0.0)
     upper = np.where(failures > 0, betaincinv(x + 1, np.maximum(failures, 1), 1 - tail), 1.0)
     return np.where(n > 0, lower, np.nan), np.where(n > 0, upper, np.nan)
@@ -42,9 +42,8 @@ def clopper_pearson(successes: Any, trials: Any, level: float) -> Limits:
     for_={"proportion": "a proportion of rows, and the spec asks for Wilson limits"},
     text="Limits of a binomial proportion, by inverting the score test. Coverage is near the level on average.",
     ref="Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
-    "the American Statistical Association 22(158), 209–212.",
-)
-def wilson(successes: Any, trials: Any, level: float) -> Limits:
+    "the American Statistical Association 22(158), 209–212.")
+def wilson(successes: Floats | float, trials: Floats | float, level: float) -> Limits:
     """Return the score limits, shapes broadcast; NaN where there are no trials. Wilson (1927)."""
     from scipy.special import ndtri
 
@@ -54,6 +53,7 @@ def wilson(successes: Any, trials: Any, level: float) -> Limits:
     share, scale = x / n, 1 + z**2 / n
     centre = (share + z**2 / (2 * n)) / scale
     half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
+    # Of no success, and of no failure, the formula gives 0 and 1 but for rounding.
     return np.where(x > 0, centre - half, 0.0 * n), np.where(x < n, centre + half, n / n)
 
 
@@ -62,9 +62,8 @@ def wilson(successes: Any, trials: Any, level: float) -> Limits:
     for_={"proportion": "a proportion of rows, and the spec asks for Jeffreys limits"},
     text="Quantiles of a binomial proportion's posterior under Jeffreys' prior. Coverage is near the level on average.",
     ref="Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. "
-    "Statistical Science 16(2), 101–133.",
-)
-def jeffreys(successes: Any, trials: Any, level: float) -> Limits:
+    "Statistical Science 16(2), 101–133.")
+def jeffreys(successes: Floats | float, trials: Floats | float, level: float) -> Limits:
     """Return quantiles of the posterior under Jeffreys' prior, Beta(1/2, 1/2), shapes broadcast; NaN without trials.
 
     The lower limit is 0 at no success and the upper 1 at no failure. Brown, Cai & DasGupta (2001).

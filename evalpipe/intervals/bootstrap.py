@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.intervals.declare import EVERY, interval
 from evalpipe.later import np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Values
 
 Limits = tuple[float, float]
 
@@ -53,8 +53,7 @@ def excluding(value: float, limits: Limits, method: str) -> str | None:
     "quantiles are interpolated linearly.",
     text="Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
     "dataset sees the same replicates.",
-    ref="Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), 1–26.",
-)
+    ref="Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), 1–26.")
 def percentile_limits(replicates: Floats, level: float) -> Limits | None:
     """Return the percentile limits of the defined replicates, or None where fewer than two are. Efron (1979)."""
     defined = replicates[~np.isnan(replicates)]
@@ -70,8 +69,7 @@ def percentile_limits(replicates: Floats, level: float) -> Limits | None:
     text="Quantiles of the measure over bootstrap replicates of the rows, mirrored at the value and kept within "
     "the range of the measure.",
     ref="Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge University "
-    "Press, section 5.2.",
-)
+    "Press, section 5.2.")
 def basic_limits(replicates: Floats, value: float, level: float) -> Limits | None:
     """Return the percentile limits mirrored at the value, 2 v - q; None without a value or two defined replicates.
 
@@ -90,8 +88,7 @@ def basic_limits(replicates: Floats, value: float, level: float) -> Limits | Non
     text="Quantiles of the measure over bootstrap replicates of the rows, moved for the bias of the replicates and "
     "for how the error changes with the value, which the measure with rows left out tells.",
     ref="Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association "
-    "82(397), 171–185.",
-)
+    "82(397), 171–185.")
 def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float) -> Limits | None:
     """Return the bias-corrected and accelerated limits, or None where fewer than two replicates are defined.
 
@@ -102,6 +99,7 @@ def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float
     defined, left = replicates[~np.isnan(replicates)], jackknife[~np.isnan(jackknife)]
     if len(defined) < 2 or len(left) < 2:
         return None
+    # A replicate equal to the value lies half on either side, as many do where a measure takes few values.
     share = ((defined < value).sum() + (defined == value).sum() / 2) / len(defined)
     if not 0 < share < 1:
         return None
@@ -120,8 +118,7 @@ def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float
     text="Quantiles of (replicate − value) / error over bootstrap replicates of the rows, each with its own "
     f"error from {FOLDS} groups of its rows left out in turn.",
     ref="Efron, B. (1981). Nonparametric standard errors and confidence intervals. Canadian Journal of "
-    "Statistics 9(2), 139–158.",
-)
+    "Statistics 9(2), 139–158.")
 def studentised_limits(replicates: Floats, errors: Floats, value: float, error: float, level: float) -> Limits | None:
     """Return the bootstrap-t limits, v - t* s at the quantiles of t* = (replicate - v) / its own error.
 
@@ -143,8 +140,7 @@ def studentised_limits(replicates: Floats, errors: Floats, value: float, error: 
     text="Of a difference: plus and minus the quantile of Student’s distribution times the standard "
     "error, which the distance between two quantiles of its replicates tells; a few replicates far out do not move it.",
     ref="Machado, J. A. F. & Parente, P. (2005). Bootstrap estimation of covariance matrices via the "
-    "percentile method. The Econometrics Journal 8(1), 70–78.",
-)
+    "percentile method. The Econometrics Journal 8(1), 70–78.")
 def bootstrap_error(replicates: Floats) -> float:
     """Return the standard error that the defined replicates [B] tell: the distance of two quantiles over a normal's.
 
@@ -176,7 +172,7 @@ def monte_carlo_error(replicates: Floats, level: float) -> float | None:
     return float(((high - low) / 2).max())
 
 
-def kish(weights: Any) -> Any:
+def kish(weights: Values) -> Floats:
     """Return the effective sample size, (sum of w)^2 / sum of w^2 along the last axis; NaN without any weight.
 
     The number of rows of equal weight whose mean varies as much as the weighted one, if the weights say nothing about
@@ -184,4 +180,4 @@ def kish(weights: Any) -> Any:
     """
     given = np.asarray(weights, float)
     squares = (given**2).sum(axis=-1)
-    return given.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan)
+    return np.asarray(given.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan))

@@ -43,8 +43,7 @@ class Contrast(Protocol):
     text="Of a difference of mean losses on the same rows: plus and minus the quantile of Student’s "
     "distribution times the standard error of the mean of the rows’ differences.",
     ref="Harvey, D., Leybourne, S. & Newbold, P. (1997). Testing the equality of prediction mean squared "
-    "errors. International Journal of Forecasting 13(2), 281–291.",
-)
+    "errors. International Journal of Forecasting 13(2), 281–291.")
 @dataclass(frozen=True, slots=True)
 class Wald:
     """A difference with its standard error, normal or Student's with so many degrees of ``freedom``. Wald (1943)."""
@@ -78,8 +77,7 @@ class Wald:
     text="Of a difference of two proportions of the same rows: the differences that the score test does not "
     "reject; of no difference that is McNemar’s test.",
     ref="Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the "
-    "paired-sample design. Statistics in Medicine 17(8), 891–908.",
-)
+    "paired-sample design. Statistics in Medicine 17(8), 891–908.")
 @dataclass(frozen=True, slots=True)
 class PairedProportions:
     """Two proportions of the same ``rows``: successes of the first alone, and of the second alone.
@@ -116,8 +114,7 @@ class PairedProportions:
     "score test does not reject. A slice against all rows is taken as the slice against the rest of them, times the "
     "share of the rest.",
     ref="Miettinen, O. & Nurminen, M. (1985). Comparative analysis of two rates. Statistics in "
-    "Medicine 4(2), 213–226.",
-)
+    "Medicine 4(2), 213–226.")
 @dataclass(frozen=True, slots=True)
 class IndependentProportions:
     """Two proportions of rows that are not shared: successes among trials of each; their difference times ``scale``.
@@ -154,6 +151,7 @@ class IndependentProportions:
         a, b, c, d = cubic
         q = b**3 / (3 * a) ** 3 - b * c / (6 * a**2) + d / (2 * a)
         r = math.copysign(math.sqrt(max(b**2 / (3 * a) ** 2 - c / (3 * a), 0.0)), q)
+        # Rounding may take the cosine beyond 1.
         angle = (math.pi + math.acos(min(max(q / r**3, -1.0), 1.0))) / 3 if r else math.pi / 2
         return min(max(2 * r * math.cos(angle) - b / (3 * a), 0.0, -gap), 1.0, 1 - gap)
 
@@ -212,6 +210,7 @@ def verdict(
         return "untested"
     if direction == "none" and margin == 0:
         return "no_direction"
+    # 1 - 0.95 is a little more than 0.05 in floats, and a p-value of 0.05 itself must not pass.
     if p >= round(1 - level, 12):
         return "undecided"
     if abs(value) <= margin:

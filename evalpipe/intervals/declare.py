@@ -20,7 +20,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
 
 Obstacle = Literal["uncertain", "clusters", "reweighted", "averaged", "weights", "weighted_even_bins"]
 """What may keep limits from holding: a prevalence that is drawn anew in each replicate, clusters, classes weighed to a
@@ -48,8 +51,8 @@ Declared = TypeVar("Declared", bound=Callable[..., Any])
 class Limits(NamedTuple):
     """Two limits; ``method`` names another method where that has stepped in."""
 
-    lower: Any
-    upper: Any
+    lower: Floats | float
+    upper: Floats | float
     method: str | None = None
 
 
@@ -90,7 +93,7 @@ class IntervalMethod:
         """Whether it needs bootstrap replicates."""
         return "replicates" in self.needs
 
-    def limits(self, given: Callable[[str], Any]) -> Limits | None:
+    def limits(self, given: Callable[[str], object]) -> Limits | None:
         """Return the limits made of what is ``given`` for each name; None where there are none. Raises NoLimits."""
         limits = self.function(*map(given, self.needs))
         return None if limits is None else Limits(*limits)

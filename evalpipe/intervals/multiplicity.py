@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
 
-def holm(p: Any) -> Floats:
+def holm(p: Floats | Sequence[float]) -> Floats:
     """Return p-values adjusted so that the chance of any false rejection stays below the level.
 
     Of m p-values the i-th smallest is multiplied by m - i + 1, never falling, at most 1; the tests may depend on each
@@ -20,7 +20,7 @@ def holm(p: Any) -> Floats:
     return _adjusted(p, lambda ranked: np.maximum.accumulate(ranked * np.arange(len(ranked), 0, -1)))
 
 
-def benjamini_hochberg(p: Any) -> Floats:
+def benjamini_hochberg(p: Floats | Sequence[float]) -> Floats:
     """Return p-values adjusted so that the expected share of false ones among the rejections stays below the level.
 
     Of m p-values the i-th smallest is multiplied by m / i, never rising towards smaller ones, at most 1; for tests that
@@ -35,7 +35,7 @@ def benjamini_hochberg(p: Any) -> Floats:
     return _adjusted(p, step)
 
 
-def _adjusted(p: Any, step: Callable[[Floats], Floats]) -> Floats:
+def _adjusted(p: Floats | Sequence[float], step: Callable[[Floats], Floats]) -> Floats:
     """Apply a step to the ascending p-values and put each back in its place."""
     given = np.asarray(p, float)
     known = ~np.isnan(given)

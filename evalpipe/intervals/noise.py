@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
@@ -242,8 +242,7 @@ class Bins:
     "distances, in proportion to their errors, for which the observed sum would be a quantile; bootstrap quantiles "
     "would lie too high.",
     ref="Leone, F. C., Nelson, L. S. & Nottingham, R. B. (1961). The folded normal distribution. Technometrics "
-    "3(4), 543–550.",
-)
+    "3(4), 543–550.")
 def mean_distance_limits(bins: Bins, value: float, level: float) -> Limits:
     """Return the limits of the mean distance of event rate and expected rate over bins; see `folded_limits`."""
     return including(folded_limits(bins.shares * bins.gap / bins.rows, bins.shares * np.sqrt(bins.variances), level),
@@ -259,8 +258,7 @@ def mean_distance_limits(bins: Bins, value: float, level: float) -> Limits:
     ref="Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral chi-squared "
     "distribution. Journal of Statistical Planning and Inference 46(2), 147–159; Bröcker, J. (2012). Estimating "
     "reliability and resolution of probability forecasts through decomposition of the empirical score. Climate "
-    "Dynamics 39, 655–667.",
-)
+    "Dynamics 39, 655–667.")
 def mean_square_limits(bins: Bins, kind: str, value: float, level: float) -> Limits:
     """Return the limits of the mean square of the distances over bins, or of its root where it is no square itself."""
     gaps = bins.gap / bins.rows
@@ -278,8 +276,7 @@ def mean_square_limits(bins: Bins, kind: str, value: float, level: float) -> Lim
     f"largest that the exact limits of all bins together require. Coverage is never below the level. {BEYOND}",
     ref="Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in "
     "the case of the binomial. Biometrika 26(4), 404–413; Šidák, Z. (1967). Rectangular confidence regions for the "
-    "means of multivariate normal distributions. Journal of the American Statistical Association 62(318), 626–633.",
-)
+    "means of multivariate normal distributions. Journal of the American Statistical Association 62(318), 626–633.")
 def largest_distance_limits(bins: Bins, value: float, level: float) -> Limits:
     """Return the limits of the largest distance of any bin, with effective rows; see `binomial_bins_limits`."""
     count = bins.rows / bins.squares
@@ -294,8 +291,7 @@ def largest_distance_limits(bins: Bins, value: float, level: float) -> Limits:
     text="Noise makes what is left within bins smaller than it truly is. The limits are those of a normal "
     f"distribution about the value with the loss given back. {BEYOND}",
     ref="Ferro, C. A. T. & Fricker, T. E. (2012). A bias-corrected decomposition of the Brier score. "
-    "Quarterly Journal of the Royal Meteorological Society 138(668), 1954–1960.",
-)
+    "Quarterly Journal of the Royal Meteorological Society 138(668), 1954–1960.")
 def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
     """Return the limits of the mean variance within bins, of which noise takes the variance of each bin's rate."""
     rates, shares = bins.events / bins.rows, bins.shares
@@ -316,10 +312,9 @@ def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
     "bootstrap replicates show. A measure that searches the rows for its largest value, or is fitted to follow them, "
     f"shows a part of its noise so; its lower limit allows for the rest. {BEYOND}",
     ref="Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral "
-    "chi-squared distribution. Journal of Statistical Planning and Inference 46(2), 147–159.",
-)
+    "chi-squared distribution. Journal of Statistical Planning and Inference 46(2), 147–159.")
 def drawn_distance_limits(
-    replicates: Floats, value: float, kind: str, options: Mapping[str, Any], level: float
+    replicates: Floats, value: float, kind: str, options: Mapping[str, object], level: float
 ) -> Limits | None:
     """Return the limits of a distance or a square from its replicates [B]; percentile limits where they show no noise.
 
@@ -330,6 +325,7 @@ def drawn_distance_limits(
         limits = noncentral_limits(value, drawn_noise(replicates, value), level, unseen)
     else:
         noise = drawn_noise(replicates**2, value**2)
+        # A debiased value has lost its noise already, and the inversion would take it out once more.
         square = value**2 + (max(noise.mean, 0.0) if options.get("debiased") else 0.0)
         squares = noncentral_limits(square, noise, level, unseen)
         limits = None if squares is None else _root(squares)
@@ -342,8 +338,7 @@ def drawn_distance_limits(
     text="Noise makes the measure smaller than it truly is, and resampling once more. The limits are "
     f"those of a normal distribution about the value with what replicates lose given back. {BEYOND}",
     ref="Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge "
-    "University Press, section 5.2.",
-)
+    "University Press, section 5.2.")
 def drawn_scatter_limits(replicates: Floats, value: float, level: float) -> Limits | None:
     """Return the limits of a measure that noise makes smaller, from its replicates [B]."""
     noise = drawn_noise(replicates, value)
@@ -353,8 +348,7 @@ def drawn_scatter_limits(replicates: Floats, value: float, level: float) -> Limi
 
 def range_limits(value: float, replicates: Floats, level: float) -> Limits | None:
     """Return the limits of a distance without a name, such as a range, from its replicates [B]."""
-    squares = noncentral_limits(value**2, drawn_noise(replicates**2, value**2), level)
-    return _including_or_percentile(None if squares is None else _root(squares), replicates, value, level)
+    return drawn_distance_limits(replicates, value, "distance", {}, level)
 
 
 def _including_or_percentile(limits: Limits | None, replicates: Floats, value: float, level: float) -> Limits | None:

@@ -13,8 +13,7 @@ from evalpipe.intervals.declare import interval
     "the distances of the two values from their own limits, put together as the sides of a right angle. Where the two "
     "share rows it is wider than it need be.",
     ref="Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: a general "
-    "approach. Statistics in Medicine 27(10), 1693–1702.",
-)
+    "approach. Statistics in Medicine 27(10), 1693–1702.")
 def recovered_limits(
     first: tuple[float, float, float], second: tuple[float, float, float]
 ) -> tuple[float, float]:

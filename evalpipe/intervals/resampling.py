@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from evalpipe.intervals.bootstrap import GROUPS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.arraytypes import Floats, Values, Wholes
 
 BLOCK = 64
 """Replicates that share one random stream; fixed, so that batches and threads cannot change a draw."""
@@ -37,6 +37,7 @@ LOOKUP = 4_000_000
 def stream(seed: int, *names: str | int) -> np.random.Generator:
     """Return the random generator of one named step and block under the root ``seed``."""
     text = "/".join([str(seed), *map(str, names)])
+    # A hash, not Python's own, which differs from run to run; "<u4" reads it alike on every machine.
     key = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u4")
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(word) for word in key])))
 
@@ -62,9 +63,9 @@ class Design:
     poisson: bool = False
 
     @property
-    def unit(self) -> Wholes | None:
-        """The number of each row's unit, shape [n]; None where every row is one."""
-        return self.cluster
+    def unit(self) -> Wholes:
+        """The number of each row's unit, shape [n]."""
+        return np.arange(self.n) if self.cluster is None else self.cluster
 
     @cached_property
     def sizes(self) -> Wholes:
@@ -93,12 +94,12 @@ class Design:
         total = int(self.sizes.sum())
         return np.repeat(np.arange(len(self.sizes)), self.sizes) if total <= LOOKUP else None
 
-    def weights(self, counts: Wholes) -> Any:
+    def weights(self, counts: Wholes) -> Values:
         """Return the weight of each row [b, n] when its unit is drawn ``counts`` [b, units] times."""
-        rows = counts if self.unit is None else np.take(counts, self.unit, axis=-1)
+        rows = counts if self.cluster is None else np.take(counts, self.cluster, axis=-1)
         return rows if self.factor is None else rows * self.factor
 
-    def draw(self, generator: np.random.Generator, times: int) -> Any:
+    def draw(self, generator: np.random.Generator, times: int) -> Wholes:
         """Draw as many observations as there are, with replacement, ``times`` times: counts [times, units].
 
         Efron (1979); Poisson counts: Chamandy et al. (2012).
@@ -106,6 +107,7 @@ class Design:
         if self.poisson:
             return generator.poisson(self.sizes, (times, len(self.sizes)))
         counts = np.zeros((times, len(self.sizes)), np.intp)
+        # One replicate after the other, so that the size of a batch changes no draw.
         for row in counts:
             if not self.parts:
                 row[:] = _multinomial(generator, self.sizes, self.lookup)
@@ -114,7 +116,9 @@ class Design:
         return counts
 
 
-def _multinomial(generator: np.random.Generator, sizes: Wholes, lookup: Wholes | None, times: int | None = None) -> Any:
+def _multinomial(
+    generator: np.random.Generator, sizes: Wholes, lookup: Wholes | None, times: int | None = None
+) -> Wholes:
     """Draw ``times`` observations, or as many as there are, from units of these sizes: how often each was drawn.
 
     Where units stand for many observations each, most of the draw is made by independent Poisson counts whose total is
@@ -129,7 +133,7 @@ def _multinomial(generator: np.random.Generator, sizes: Wholes, lookup: Wholes |
         return np.bincount(drawn if total == units else _of(drawn, sizes, lookup), minlength=units)
     rate = sizes * (wanted / total) * (1 - 3 / np.sqrt(wanted))
     while True:
-        counts = generator.poisson(rate)
+        counts: Wholes = generator.poisson(rate)
         short = wanted - int(counts.sum())
         if short >= 0:
             break
@@ -138,7 +142,7 @@ def _multinomial(generator: np.random.Generator, sizes: Wholes, lookup: Wholes |
     return counts + np.bincount(_of(generator.integers(0, total, short), sizes, lookup), minlength=units)
 
 
-def _of(observations: Wholes, sizes: Wholes, lookup: Wholes | None) -> Any:
+def _of(observations: Wholes, sizes: Wholes, lookup: Wholes | None) -> Wholes:
     """Return the unit of each observation."""
     if lookup is not None:
         return lookup[observations]
@@ -158,7 +162,7 @@ def block_counts(design: Design, number: int, size: int, seed: int, dataset: str
         yield design.draw(generator, min(batch, size - first))
 
 
-def replicate_weights(design: Design, replicates: int, seed: int, dataset: str) -> Iterator[Any]:
+def replicate_weights(design: Design, replicates: int, seed: int, dataset: str) -> Iterator[Values]:
     """Yield batches of weight rows [b, n] of ``replicates`` resamples with replacement.
 
     Frequency weights say how many observations a row stands for, and those are resampled; importance weights multiply
@@ -191,7 +195,7 @@ def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterato
         yield np.stack(rows)
 
 
-def _shares(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Any]:
+def _shares(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Wholes]:
     """Yield the counts [units] of each fold, without a look at single observations."""
     total, left = int(counts.sum()), counts
     for k in range(folds - 1):

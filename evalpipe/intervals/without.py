@@ -11,7 +11,6 @@ from evalpipe.intervals.declare import EVERY, interval
         EVERY: "the spec asks for none",
         "test": "a test of a hypothesis, of which replicates are no draws: it has no limits",
         "extreme": "an extreme of these rows, which no replicate exceeds and other rows may: it has no limits",
-    },
-)
+    })
 def no_limits() -> None:
     """Return no limits."""

@@ -22,6 +22,7 @@ def equal_weight(at: Floats, bins: int) -> Wholes:
     running = np.cumsum(at, axis=-1)
     total = running[..., -1:]
     share = (running - at) / np.where(total > 0, total, 1.0)
+    # A score of no weight above all others lies at share 1, which is of the last bin.
     return np.minimum((bins * share + ROUNDING).astype(np.intp), bins - 1)
 
 

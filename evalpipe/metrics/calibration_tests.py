@@ -39,6 +39,7 @@ def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
     one tells that they are not, with many rows of even a slight fault, $2\Phi(-|Z|)$."""
     from scipy.special import erfc
 
+    # erfc(|Z| / sqrt 2) is 2 Phi(-|Z|), with all digits far out, where 1 - Phi has none.
     return np.asarray(erfc(np.abs(ratio(spiegelhalter_excess, np.sqrt(2 * spiegelhalter_variance)))))
 
 

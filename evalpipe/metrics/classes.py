@@ -60,6 +60,7 @@ def balanced_accuracy(confusion: Floats) -> Floats:
     r"""Mean over the classes of the share that was predicted rightly; for two classes, the mean of sensitivity and
     specificity, $\frac{1}{K}\sum_k\frac{n_{kk}}{n_k}$."""
     recalls = ratio(np.diagonal(confusion, axis1=-2, axis2=-1), confusion.sum(axis=-1))
+    # Of two classes a missing one leaves no value; of more, the mean is over those that occur.
     return np.asarray(recalls.mean(axis=-1)) if confusion.shape[-1] == 2 else mean_of_defined(recalls)
 
 

@@ -77,7 +77,7 @@ class Metric:
     blind: float | None = None
     within: bool = False
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
-    matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]] | None = None
+    matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]] | None = None
     check: Callable[[Any], str | None] | None = None
     statistics: tuple[str, ...] = field(init=False)
 
@@ -87,21 +87,21 @@ class Metric:
         names = tuple(p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY)
         object.__setattr__(self, "statistics", names)
 
-    def __call__(self, *statistics: Any, **options: Any) -> Floats:
+    def __call__(self, *statistics: Floats, **options: object) -> Floats:
         """Return the metric's value [...] from its statistics; NaN where it is undefined."""
         outcome = self.function(*statistics, **options)
         value = ratio(*outcome) if isinstance(outcome, Proportion) else outcome
         value = np.asarray(value.value if isinstance(value, Gaps) else value, float)
         return np.asarray(value + 0.0)  # turns -0 into 0
 
-    def proportion(self, *statistics: Any, **options: Any) -> Proportion:
+    def proportion(self, *statistics: Floats, **options: object) -> Proportion:
         """Return successes and trials of a metric whose ``interval`` is "proportion"."""
         outcome = self.function(*statistics, **options)
         if not isinstance(outcome, Proportion):
             raise TypeError(f"{self.name} is declared as a proportion but does not return one")
         return outcome
 
-    def gaps(self, *statistics: Any, **options: Any) -> Gaps:
+    def gaps(self, *statistics: Floats, **options: object) -> Gaps:
         """Return the bins of a metric whose ``interval`` is "gaps", "squared_gaps" or "scatter"."""
         outcome = self.function(*statistics, **options)
         if not isinstance(outcome, Gaps):
@@ -113,7 +113,7 @@ class Metric:
         """Whether the function returns `Gaps`."""
         return self.interval in ("gaps", "squared_gaps", "scatter")
 
-    def norm(self, options: Mapping[str, Any]) -> str:
+    def norm(self, options: Mapping[str, object]) -> str:
         """Return the norm of the gaps under some options; it is the same for any rows, so none are needed."""
         return self.gaps(*[np.zeros((1, 1))] * len(self.statistics), **options).norm
 
@@ -180,7 +180,7 @@ class Metric:
         """
         return self.sees != "numbers" and self.interval != "test" and "prevalence" not in self.option_types
 
-    def bounds(self, options: Mapping[str, Any]) -> tuple[float, float]:
+    def bounds(self, options: Mapping[str, object]) -> tuple[float, float]:
         """Return the range of the values under some options."""
         return self.range if self.range_of is None else self.range_of(options)
 
@@ -331,7 +331,7 @@ class MetricFacts(TypedDict, total=False):
     """Whether it sees rates within each class alone, so that of two classes it is the same at any prevalence."""
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]]
     """The range under some options, where it is not ``range``."""
-    matrix: Callable[[Mapping[str, Any], int], tuple[str, Any]]
+    matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]]
     """The name and the values [K, K] of how much each pair of levels counts, from the options and K."""
     check: Callable[[Any], str | None]
     """What is wrong with options that do not fit each other, or None."""

@@ -79,6 +79,7 @@ def brier_residual(
 def brier_miscalibration(total: Floats, squared_error: Floats, events_at: Floats, others_at: Floats) -> Floats:
     r"""Part of the Brier score that isotonic recalibration to these very rows would take away: 0 where no monotone
     change of the probabilities helps; chance alone makes it larger, $BS-BS_{iso}$."""
+    # The probabilities are one of the monotone curves of which the isotonic is the best: below 0 is rounding.
     return np.maximum(ratio(squared_error - _after_isotonic(events_at, others_at), total), 0.0)
 
 
@@ -88,6 +89,7 @@ def brier_discrimination(total: Floats, events_at: Floats, others_at: Floats) ->
     r"""By how much the Brier score of the isotonically recalibrated scores is smaller than that of the prevalence; sees
     the ranking alone, and grows with the prevalence's uncertainty, $\pi(1-\pi)-BS_{iso}$."""
     prevalence = ratio(events_at.sum(axis=-1), total)
+    # A constant is a monotone curve too, and the isotonic one is the best of them: below 0 is rounding.
     return np.maximum(prevalence * (1 - prevalence) - ratio(_after_isotonic(events_at, others_at), total), 0.0)
 
 

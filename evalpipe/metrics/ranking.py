@@ -84,6 +84,7 @@ def gain_capture(events_from: Floats, others_from: Floats) -> Floats:
     tested = ratio(events_from + others_from, (events_from + others_from)[..., :1])
     sensitivity = ratio(events_from, events_from[..., :1])
     zero = np.zeros_like(sensitivity[..., :1])
+    # Scores ascend, so the share tested falls along the table, and the area comes out negative.
     area = -np.trapezoid(np.concatenate([sensitivity, zero], -1), np.concatenate([tested, zero], -1), axis=-1)
     prevalence = ratio(events_from[..., 0], (events_from + others_from)[..., 0])
     return ratio(area - 0.5, (1 - prevalence) / 2)

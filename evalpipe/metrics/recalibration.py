@@ -81,6 +81,7 @@ def e90(
     r"""Distance of the probability from a curve of the event rate, as for ici, that nine rows in ten do not exceed,
     $Q_{0.9}\{|\hat c(p_i)-p_i|\}$."""
     at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
+    # Stable, so that the weights of equal distances are summed in the order of their probabilities.
     order = np.argsort(away, axis=-1, kind="stable")
     at, away = (np.take_along_axis(table, order, axis=-1) for table in (at, away))
     return quantile(at, away, 0.9)

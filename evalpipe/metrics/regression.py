@@ -242,6 +242,7 @@ def c_index(concordant: Floats, truth_at: Floats) -> Floats:
     predictions count one half, and random ones reach 0.5, $P(\hat y_i>\hat y_j|y_i>y_j)+\frac{1}{2}P(\hat y_i=\hat
     y_j|y_i>y_j)$."""
     before = np.cumsum(truth_at, axis=-1)[..., :-1]
+    # Sums of products of weights may exceed the total of the pairs by rounding.
     return np.minimum(ratio(concordant, (truth_at[..., 1:] * before).sum(axis=-1)), 1.0)
 
 

@@ -69,6 +69,7 @@ def _spline(events: Floats, others: Floats, x: Floats, shares: Sequence[float]) 
     fitted = np.flatnonzero(apart)
     columns = _orthonormal(_basis(x[fitted], knots[fitted]), at[fitted])
     coefficients = fit(events[fitted], others[fitted], columns, STEPS)
+    # Term by term and not as a matrix product, whose last bits may depend on the threads.
     log_odds = coefficients[:, :1] * columns[0]
     for j in range(1, len(columns)):
         log_odds += coefficients[:, j, None] * columns[j]

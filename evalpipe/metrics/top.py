@@ -28,6 +28,7 @@ def _events_on_top(
     """Return the events [...] among so many ``rows`` scored highest; equal scores at the border share the room left."""
     at = events_at + others_at
     above = events_from + others_from - at
+    # All of a score above the border count, none of one below; 0 / 0 is a score without rows.
     share = np.clip(np.nan_to_num(ratio(np.asarray(rows)[..., None] - above, at)), 0, 1)
     return np.asarray((events_at * share).sum(-1))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -52,9 +52,10 @@ class Gaps(NamedTuple):
         return mean if self.norm in ("square", "within") else np.asarray(np.sqrt(np.maximum(mean, 0.0)))
 
 
-def ratio(numerator: Any, denominator: Any, empty: float = math.nan) -> Floats:
+def ratio(numerator: Floats | float, denominator: Floats | float, empty: float = math.nan) -> Floats:
     """Divide, shapes broadcast; ``empty``, by default NaN (undefined), wherever the denominator is zero."""
     numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
+    # The common case: a division under a mask takes twice the time.
     if denominator.all():
         return np.asarray(numerator / denominator)
     quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), empty)

@@ -78,8 +78,7 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
     alone = replace(sample, models=MappingProxyType({"m": model}), slicings=(), searched=())
     drawn = coarsened(plan, alone) or alone
     how = design(plan, drawn)
-    unit = np.arange(drawn.n) if how.unit is None else how.unit
-    rows = view(rows_of(drawn, drawn.models["m"]), unit, how.factor, drawn.weight, exact=plan.mode == "exact")
+    rows = view(rows_of(drawn, drawn.models["m"]), how.unit, how.factor, drawn.weight, exact=plan.mode == "exact")
     stack, all_rows = Stack((rows,)), how.sizes[None]
     whole, total = best(rule, sweep(Summary(rows.rows, rows.weights(all_rows)))), float(how.weights(all_rows).sum())
     places, gains = [], []
