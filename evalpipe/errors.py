@@ -43,22 +43,18 @@ class Problem:
         return "\n".join([f"{self.severity}[{self.code}]: {self.message}", *self._body()])
 
     def _body(self) -> list[str]:
-        place = self.place
-        excerpt = place is not None and place.text is not None and place.line is not None
-        pad = " " * (len(str(place.line)) if place is not None and excerpt else 1)
-        lines = [f"{pad}--> {place}"] if place is not None else []
-        if excerpt and place is not None and place.text is not None:
-            column = place.column or 1
+        place, hint, pad = self.place, self.hint or "", " "
+        lines = [] if place is None else [f"{pad}--> {place}"]
+        if place is not None and place.text is not None and place.line is not None:
+            pad = " " * len(str(place.line))
             # Tabs stay tabs, so that the caret stands under its character however wide they are shown.
-            caret = "".join(c if c == "\t" else " " for c in place.text[: column - 1]) + "^" * max(1, place.length)
-            hint = f" {self.hint}" if self.hint else ""
-            lines += [f"{pad} |", f"{place.line} | {place.text}", f"{pad} | {caret}{hint}"]
-        if self.rows:
-            lines += [f"{pad} |", *(f"{pad} | row {row}: {value}" for row, value in self.rows)]
+            before = "".join(c if c == "\t" else " " for c in place.text[: (place.column or 1) - 1])
+            under = f"{before}{'^' * max(1, place.length)} {hint}".rstrip()
+            lines, hint = [f"{pad}--> {place}", f"{pad} |", f"{place.line} | {place.text}", f"{pad} | {under}"], ""
+        lines += [f"{pad} |"] if self.rows else []
+        lines += [f"{pad} | row {row}: {value}" for row, value in self.rows]
         lines += [f"{pad} = {note}" for note in self.notes]
-        if self.hint and not excerpt:
-            lines.append(f"{pad} = help: {self.hint}")
-        return lines
+        return [*lines, f"{pad} = help: {hint}"] if hint else lines
 
     def as_dict(self) -> dict[str, object]:
         """Return the problem as plain JSON values."""

@@ -28,13 +28,17 @@ def print_gates(results: Results, spec: Spec, folder: Path) -> None:
     """Print how many gates held, and a line for each that did not or was skipped, with the path it looked for."""
     if not results.gates:
         return
-    passed, names = sum(gate.verdict == "pass" for gate in results.gates), names_of(results)
+    passed, names = len(results.gates) - len(not_held(results)), names_of(results)
     click.echo(f"\ngates: {passed:,} of {len(results.gates):,} held")
-    for gate in results.gates:
-        if gate.verdict != "pass":
-            word, reason = word_and_reason(names, gate)
-            sought = f" Looked for {_sought(gate, spec, folder)}." if gate.verdict == "skipped" else ""
-            click.echo(f"gate {gate.gate} {word}: {reason}{sought}")
+    for gate in not_held(results):
+        word, reason = word_and_reason(names, gate)
+        sought = f" Looked for {_sought(gate, spec, folder)}." if gate.verdict == "skipped" else ""
+        click.echo(f"gate {gate.gate} {word}: {reason}{sought}")
+
+
+def not_held(results: Results) -> list[Gate]:
+    """Return the gates that did not hold, or were skipped."""
+    return [gate for gate in results.gates if gate.verdict != "pass"]
 
 
 def _sought(gate: Gate, spec: Spec, folder: Path) -> Path:
@@ -47,11 +51,10 @@ def _sought(gate: Gate, spec: Spec, folder: Path) -> Path:
 def print_annotations(results: Results, spec: Spec) -> None:
     """Print each gate that did not hold or was skipped as a GitHub workflow command at its place in the spec."""
     names = names_of(results)
-    for gate in results.gates:
-        if gate.verdict != "pass":
-            word, reason = word_and_reason(names, gate)
-            place, severity = spec.origin.place("gates", gate.gate - 1), SEVERITIES.get(gate.kind, "notice")
-            click.echo(annotation(Problem(f"gate {word}", reason, place, severity=severity)))
+    for gate in not_held(results):
+        word, reason = word_and_reason(names, gate)
+        place, severity = spec.origin.place("gates", gate.gate - 1), SEVERITIES.get(gate.kind, "notice")
+        click.echo(annotation(Problem(f"gate {word}", reason, place, severity=severity)))
 
 
 def print_accepted(folder: str, results: Results, changes: Sequence[ReferenceChange]) -> None:

@@ -60,13 +60,13 @@ class MetricChoice:
             value, Mapping) else NOT_A_MEASURE
         raise PydanticCustomError(fault, "a metric is a name, or a mapping with the key 'metric' and its options")
 
-    def written(self) -> str | dict[str, Any]:
+    def written(self) -> str | dict[str, object]:
         """Return the choice as it stands in a spec."""
         common = {"average": self.average, "prevalence": self.prevalence}
         given = {**self.options, **{key: value for key, value in common.items() if value is not None}}
         return {"metric": self.metric, **given} if given else self.metric
 
-    def canonical(self) -> str | dict[str, Any]:
+    def canonical(self) -> str | dict[str, object]:
         """Return the choice under the metric's canonical name, with the defaults of its options.
 
         Options that the metric takes from the spec stay absent where none are written.
@@ -78,7 +78,7 @@ class MetricChoice:
         options = entry.options.model_validate(stand_ins | given).model_dump(mode="json", include=own)
         return MetricChoice(entry.name, options, self.average, self.prevalence).written()
 
-    def _dumped(self, info: SerializationInfo) -> str | dict[str, Any]:
+    def _dumped(self, info: SerializationInfo) -> str | dict[str, object]:
         """Write the canonical form in JSON, which is what results hold and hash; else what was written."""
         return self.canonical() if info.mode == "json" else self.written()
 

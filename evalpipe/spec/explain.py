@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
 from evalpipe.metrics import registry
@@ -17,6 +17,8 @@ from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pydantic import ValidationError
 
     from evalpipe.errors import Problem
@@ -78,7 +80,7 @@ def _no_measure(tree: Tree, loc: Loc, kind: str) -> Problem | None:
     return tree.problem("wrong-type", f"expected {form}, got {tree.spell(*named)}", *named, hint=hint)
 
 
-def _unnamed(tree: Tree, loc: Loc, value: dict[str, Any]) -> Problem:
+def _unnamed(tree: Tree, loc: Loc, value: Mapping[str, object]) -> Problem:
     """Report an entry without the key 'metric'; often the name itself was taken for a key."""
     name = next(iter(value), "")
     if name in registry and len(value) == 1:
@@ -205,7 +207,7 @@ def _hint(tree: Tree, shapes: Shapes, loc: Loc) -> str | None:
     return hint
 
 
-def _number_hint(value: Any, shapes: Shapes) -> str | None:
+def _number_hint(value: object, shapes: Shapes) -> str | None:
     share = any(schema.get("maximum", schema.get("exclusiveMaximum")) == 1 for schema in shapes.schemas)
     if isinstance(value, str):
         percent = re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)

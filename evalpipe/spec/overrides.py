@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evalpipe.errors import Problem
+from evalpipe.errors import Problem, SpecError
 from evalpipe.spec.models import Spec
 from evalpipe.spec.text import SpecText
 from evalpipe.spec.tree import UNREADABLE, Node, kind, without
@@ -31,11 +31,9 @@ class _Segment:
     place: Place
 
 
-class _RefusedError(Exception):
-    """An override cannot be applied, because of its ``problem``."""
-
-    def __init__(self, message: str, place: Place, hint: str) -> None:
-        self.problem = Problem("bad-override", message, place, hint)
+def _refused(message: str, place: Place, hint: str) -> SpecError:
+    """Return the error of an override that cannot be applied."""
+    return SpecError(Problem("bad-override", message, place, hint))
 
 
 def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) -> tuple[Node, list[Problem]]:
@@ -54,8 +52,8 @@ def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) 
             root = _put(root, segments, 0, value)
             if there and (value.content is None or (value.content == {} and len(path) == 1)):
                 root = without(root, path)
-        except _RefusedError as error:
-            problems.append(error.problem)
+        except SpecError as error:
+            problems += error.problems
     return root, problems
 
 
@@ -81,20 +79,20 @@ def _segments(text: SpecText) -> tuple[list[_Segment], int]:
         if match["next"] == "=":
             break
     else:
-        raise _RefusedError(
+        raise _refused(
             "an override is a path of keys, '=' and a value", text.place(0),
             "write it as in --set intervals.level=0.9; put a key with a dot or a space in double quotes, as in "
             "--set 'models.\"Model 1.2\".threshold=0.4'")
     if segments[0].text == "extends":
-        raise _RefusedError("'extends' cannot be set here", segments[0].place, "write it in the file")
+        raise _refused("'extends' cannot be set here", segments[0].place, "write it in the file")
     if len(segments) > MAX_DEPTH:
         message = f"the path has more than {MAX_DEPTH} keys"
-        raise _RefusedError(message, segments[-1].place, "is it a value? Put '=' before it")
+        raise _refused(message, segments[-1].place, "is it a value? Put '=' before it")
     return segments, end
 
 
 def _value(text: SpecText, environment: Mapping[str, str], problems: list[Problem]) -> Node:
-    """Return what stands after the '=', read as YAML; raises _RefusedError for what YAML reads as something else."""
+    """Return what stands after the '=', read as YAML; raises SpecError for what YAML reads as something else."""
     document = parse(text, environment)
     problems.extend(document.problems)
     written = text.text[text.skip :].strip()
@@ -102,14 +100,14 @@ def _value(text: SpecText, environment: Mapping[str, str], problems: list[Proble
     if document.root is None:
         if written and not document.problems:
             message = "what follows '#' is a comment in YAML, so there is no value"
-            raise _RefusedError(message, place, "put the value in quotes")
+            raise _refused(message, place, "put the value in quotes")
         return Node(UNREADABLE if document.problems else None, place)
     # `--set title=a: b` means a text; who wants a mapping writes its braces.
     if isinstance(document.root.content, dict | tuple) and not written.startswith(("{", "[")):
         hint = "put a text in quotes, or write {key: value} or [a, b]"
-        raise _RefusedError("YAML reads this value as a mapping or a list", place, hint)
+        raise _refused("YAML reads this value as a mapping or a list", place, hint)
     if re.search(r"\s#", written) and written[:1] not in "\"'{[":
-        raise _RefusedError("what follows ' #' is a comment in YAML", place, "put the value in quotes")
+        raise _refused("what follows ' #' is a comment in YAML", place, "put the value in quotes")
     return document.root
 
 
@@ -128,7 +126,7 @@ def _put(node: Node | None, segments: list[_Segment], at: int, value: Node) -> N
             return node
         whole = ".".join(s.text for s in segments[:at])
         message = f"{whole!r} is {kind(node.content)}, which has no key {segment.text!r}"
-        raise _RefusedError(message, segment.place, f"set {whole!r} as a whole")
+        raise _refused(message, segment.place, f"set {whole!r} as a whole")
     child = _put(node.content.get(segment.text), segments, at + 1, value)
     if child.key is None:
         child = replace(child, key=segment.place)
@@ -141,7 +139,7 @@ def _put_item(node: Node, segments: list[_Segment], at: int, value: Node) -> Nod
     whole = ".".join(s.text for s in segments[:at])
     if not re.fullmatch("[0-9]{1,6}", segment.text) or int(segment.text) > count:
         message = f"{whole!r} is a list of {count} and has no entry {segment.text!r}"
-        raise _RefusedError(message, segment.place, f"entries count from 0; {count} adds one at the end")
+        raise _refused(message, segment.place, f"entries count from 0; {count} adds one at the end")
     index = int(segment.text)
     child = _put(node.content[index] if index < count else None, segments, at + 1, value)
     return replace(node, content=(*node.content[:index], child, *node.content[index + 1 :]))

@@ -142,7 +142,7 @@ def _demands(node: Schema, defs: Schema) -> Schema:
     }
 
 
-def resolved(spec: Spec) -> dict[str, Any]:
+def resolved(spec: Spec) -> dict[str, object]:
     """Return the spec as plain JSON values: defaults filled in, metrics under their canonical names with all options.
 
     Options that a metric takes from the spec stay absent. Loading the outcome gives the same spec again.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 from yaml.composer import Composer
@@ -20,7 +20,7 @@ from evalpipe.spec.tree import UNREADABLE, Node
 from evalpipe.spelling import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evalpipe.spec.text import SpecText
 
@@ -46,10 +46,7 @@ class YamlDocument:
 
 
 class _TooDeepError(Exception):
-    """Values are nested too deeply at the character ``index``."""
-
-    def __init__(self, index: int) -> None:
-        self.index = index
+    """Values are nested too deeply at a character, whose position is the argument."""
 
 
 class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
@@ -63,12 +60,12 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         BaseResolver.__init__(self)
         self.depth = 0
 
-    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> str:  # noqa: ARG002 - the base class sets it
+    def resolve(self, kind: type[yaml.Node], value: object, implicit: Sequence[bool]) -> str:  # noqa: ARG002 - the base class sets it
         if kind is yaml.ScalarNode:
             return _PLAIN if implicit[0] else f"{_CORE}str"
         return f"{_CORE}seq" if kind is yaml.SequenceNode else f"{_CORE}map"
 
-    def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
+    def compose_scalar_node(self, anchor: dict[object, yaml.Node]) -> yaml.ScalarNode:
         # In YAML 1.2 a lone '!' makes a text of any scalar; PyYAML forgets it.
         bare = self.peek_event().tag == "!"  # type: ignore[no-untyped-call]
         node = super().compose_scalar_node(anchor)
@@ -76,7 +73,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
             node.tag = f"{_CORE}str"
         return node
 
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.depth > MAX_DEPTH:
             raise _TooDeepError(self.peek_event().start_mark.index)  # type: ignore[no-untyped-call]
         self.depth += 1
@@ -95,7 +92,7 @@ def parse(text: SpecText, environment: Mapping[str, str]) -> YamlDocument:
         return YamlDocument(None, (explained(error, text),))
     except _TooDeepError as error:
         message = f"values are nested more than {MAX_DEPTH} deep"
-        return YamlDocument(None, (Problem("too-deep", message, text.place(error.index, error.index + 1)),))
+        return YamlDocument(None, (Problem("too-deep", message, text.place(error.args[0], error.args[0] + 1)),))
     except (ValueError, OverflowError):  # PyYAML lets them pass for an escape beyond the last character of Unicode
         place = text.place(loader.get_mark().index)
         message, hint = "this escape is not a character", "write the character itself"
