@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _ALIKE = 0.6
 """The least similarity of names (Ratcliff and Obershelp's ratio of matching characters); that of `difflib` itself."""
@@ -32,8 +32,12 @@ def printable(text: str) -> str:
 
 def listed(words: Iterable[object], last: str = "or") -> str:
     """Write words as a list: ``'a', 'b' or 'c'``."""
-    texts = [quoted(word) for word in words]
-    return f" {last} ".join(part for part in (", ".join(texts[:-1]), texts[-1] if texts else "") if part)
+    return joined([quoted(word) for word in words], last)
+
+
+def joined(texts: Sequence[str], last: str) -> str:
+    """Join texts as a list, without quotes: ``a, b or c``."""
+    return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)
 
 
 def closest(word: str, names: Iterable[str]) -> str | None:

@@ -68,15 +68,11 @@ def _options(metric: Metric) -> dict[str, Schema]:
             if option not in metric.alone}
 
 
-def _either(words: list[str]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
-
-
 BINOMIAL = [method.short for method in registry.values() if "proportion" in method.for_]
 """The methods for proportions, by name."""
 
 INTERVALS = {
-    "proportion": f"{_either(BINOMIAL)}; percentile bootstrap under importance weights",
+    "proportion": f"{', '.join(BINOMIAL[:-1])} or {BINOMIAL[-1]}; percentile bootstrap under importance weights",
     "auc": "DeLong on the logit scale; percentile bootstrap under importance weights",
     "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
     "gaps": "inversion of the noise in its bins; of clusters and averages, of the noise that replicates show",

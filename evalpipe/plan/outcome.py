@@ -50,16 +50,6 @@ def outcome_plan(spec: Spec) -> OutcomePlan:
     return OutcomePlan(declared.column, event, tuple(levels(spec)), tuple(_written(spec)), declared.unit)
 
 
-def weight_plan(spec: Spec) -> WeightPlan | None:
-    """Return the case weights of a spec; None without any."""
-    return None if spec.weight is None else WeightPlan(spec.weight.column, spec.weight.kind)
-
-
-def exposure_plan(spec: Spec) -> ExposurePlan | None:
-    """Return the exposure of a spec; None without one."""
-    return None if spec.exposure is None else ExposurePlan(spec.exposure.column, spec.exposure.unit)
-
-
 def levels(spec: Spec) -> list[str]:
     """Return the declared levels of the outcome; of a binary one the event first; empty where none are declared."""
     declared = _written(spec)

@@ -17,7 +17,7 @@ from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, l
 from evalpipe.plan.measures import asked
 from evalpipe.plan.methods import proportions
 from evalpipe.plan.models import models_plan
-from evalpipe.plan.outcome import exposure_plan, outcome_plan, weight_plan
+from evalpipe.plan.outcome import ExposurePlan, WeightPlan, outcome_plan
 from evalpipe.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -49,14 +49,16 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
     """Resolve all that the spec asks for, chapter by chapter."""
     from evalpipe.spec.schema import spec_sha256
 
-    intervals, metrics = spec.intervals, asked(spec)
+    intervals, weight, exposure, metrics = spec.intervals, spec.weight, spec.exposure, asked(spec)
     limited = intervals.method != "none"
     return Plan(
         name=spec.name, title=spec.title or spec.name, spec_sha256=spec_sha256(spec), task=spec.task, seed=spec.seed,
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, no_information=spec.no_information, formats=spec.report.formats,
-        outcome=outcome_plan(spec), weight=weight_plan(spec), exposure=exposure_plan(spec), cluster=spec.cluster,
+        outcome=outcome_plan(spec), cluster=spec.cluster,
+        weight=None if weight is None else WeightPlan(weight.column, weight.kind),
+        exposure=None if exposure is None else ExposurePlan(exposure.column, exposure.unit),
         id=spec.id, complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
         datasets=datasets, models=models_plan(spec), metrics=metrics, behind=behind(spec, metrics),
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,

@@ -51,13 +51,11 @@ class MetricChoice:
         if isinstance(value, Mapping) and isinstance(value.get("metric"), str):
             common = common_keys(value["metric"])
             options = {k: v for k, v in value.items() if k not in common}
-            average, at = (value.get(key) if key in common else None for key in ("average", "prevalence"))
-            return cls(
-                value["metric"], MappingProxyType(options), tuple(average) if isinstance(average, list) else average,
-                tuple(at) if isinstance(at, list) else at,
-            )
-        fault = UNNAMED if isinstance(value, Mapping) and "metric" not in value else NOT_A_NAME if isinstance(
-            value, Mapping) else NOT_A_MEASURE
+            given = (value.get(key) if key in common else None for key in ("average", "prevalence"))
+            average, at = (tuple(item) if isinstance(item, list) else item for item in given)
+            return cls(value["metric"], MappingProxyType(options), average, at)
+        named = NOT_A_NAME if isinstance(value, Mapping) and "metric" in value else UNNAMED
+        fault = named if isinstance(value, Mapping) else NOT_A_MEASURE
         raise PydanticCustomError(fault, "a metric is a name, or a mapping with the key 'metric' and its options")
 
     def written(self) -> str | dict[str, object]:

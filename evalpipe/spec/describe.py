@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.spec.kinds import RULES
-from evalpipe.spelling import listed, quoted
+from evalpipe.spelling import joined, listed, quoted
 
 if TYPE_CHECKING:
     from evalpipe.origin import Loc
@@ -66,7 +66,7 @@ class Shapes:
         phrases = list(dict.fromkeys(_phrase(schema) for schema in self.schemas))
         if "a number" in phrases and "a whole number" in phrases:
             phrases.remove("a whole number")
-        return " or ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+        return joined(phrases, "or")
 
 
 def _alternatives(schema: Schema, root: Schema) -> list[Schema]:

@@ -11,7 +11,7 @@ from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.describe import SHORT_LIST, Shapes
-from evalpipe.spec.kinds import PATTERN, RULES
+from evalpipe.spec.kinds import PATTERN, RULES, is_number
 from evalpipe.spec.named import bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
@@ -220,7 +220,7 @@ def _number_hint(value: object, shapes: Shapes) -> str | None:
             number = resolve(value)
         except OverflowError:
             return None
-        return "remove the quotes" if isinstance(number, int | float) and not isinstance(number, bool) else None
+        return "remove the quotes" if is_number(number) else None
     if isinstance(value, float) and value.is_integer() and math.isfinite(value) and not shapes.takes("number"):
         return f"write {int(value)}"
     return _fraction(str(value)) if share and isinstance(value, int | float) and 2 <= value < _PERCENT else None

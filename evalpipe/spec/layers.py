@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place, Problem
 from evalpipe.spec.text import read_text
-from evalpipe.spec.tree import UNREADABLE, Node, kind, merge
+from evalpipe.spec.tree import UNREADABLE, Node, kind, merge, without
 from evalpipe.spec.yaml import parse
 from evalpipe.spelling import quoted
 
@@ -81,7 +81,7 @@ class Layers:
         """Lay a mapping over the file that its key ``extends`` names, which is relative to ``folder``."""
         if "extends" not in node.content:
             return node
-        rest = replace(node, content={key: item for key, item in node.content.items() if key != "extends"})
+        rest = without(node, ("extends",))
         link = node.content["extends"]
         base = self._base(link, folder, way, links)
         return rest if base is None else merge(base, rest)

@@ -81,10 +81,8 @@ def _root(source: Source, layers: Layers) -> tuple[Node | None, Path | None, str
 def _without_empty(root: Node) -> Node:
     """Leave out lists that are empty and need not be there: none is what they say."""
     for loc in EMPTY:
-        holder = root.content.get(loc[0]) if len(loc) > 1 else root
-        if holder is None or not isinstance(holder.content, dict) or loc[-1] not in holder.content:
-            continue
-        if holder.content[loc[-1]].content == ():
+        node = root.at(loc)
+        if node is not None and node.content == ():
             root = without(root, loc)
     return root
 
@@ -95,9 +93,7 @@ def _ordered(problems: list[Problem], layers: Layers) -> list[Problem]:
 
     def key(problem: Problem) -> tuple[int, int, int]:
         place = problem.place
-        if place is None:
-            return (-1, 0, 0)
-        return (files.get(place.file, len(files)), place.line or 0, place.column or 0)
+        return (files.get(place.file, len(files)), place.line or 0, place.column or 0) if place else (-1, 0, 0)
 
     noted = [
         replace(p, notes=(*p.notes, layers.notes[p.place.file])) if p.place and p.place.file in layers.notes else p

@@ -48,24 +48,14 @@ def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) 
             segments, skip = _segments(text)
             value = _value(replace(text, skip=skip), environment, problems)
             path = tuple(segment.text for segment in segments)
-            there = _is_there(root, path)
+            # A key of the first level that the spec knows is always there: its default holds where none is written.
+            there = root.at(path) is not None or (len(path) == 1 and path[0] in Spec.model_fields)
             root = _put(root, segments, 0, value)
             if there and (value.content is None or (value.content == {} and len(path) == 1)):
                 root = without(root, path)
         except SpecError as error:
             problems += error.problems
     return root, problems
-
-
-def _is_there(node: Node, path: tuple[str, ...]) -> bool:
-    """Tell whether a path of mappings exists; one of a single key does where the spec knows the key."""
-    if len(path) == 1 and path[0] in Spec.model_fields:
-        return True
-    for key in path:
-        if not isinstance(node.content, dict) or key not in node.content:
-            return False
-        node = node.content[key]
-    return True
 
 
 def _segments(text: SpecText) -> tuple[list[_Segment], int]:

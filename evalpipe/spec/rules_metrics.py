@@ -16,11 +16,11 @@ from evalpipe.spec.entry import Entry
 from evalpipe.spec.explain import explain, unknown_key
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_task import KNOWN, with_article
-from evalpipe.spelling import closest, listed
+from evalpipe.spelling import closest, joined, listed
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
@@ -71,14 +71,10 @@ def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a measure that the task does not have."""
     task, tasks = draft.spec.task, entry.metric.tasks
     if task in KNOWN and task not in tasks:
-        message = f"{entry.metric.name} is a measure of {listed_plain(tasks)} outcomes, not of {with_article(task)} one"
-        hint = f"`evalpipe metrics --task {task}` lists those of {with_article(task)} outcome"
+        name, a_task = entry.metric.name, with_article(task)
+        message = f"{name} is a measure of {joined(tasks, 'and')} outcomes, not of {a_task} one"
+        hint = f"`evalpipe metrics --task {task}` lists those of {a_task} outcome"
         yield draft.tree.problem("metric-not-for-task", message, *entry.named, hint=hint)
-
-
-def listed_plain(words: Sequence[str]) -> str:
-    """Join words: "binary, multiclass and ordinal"."""
-    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
 
 
 def _averages(draft: Draft, entry: Entry) -> Iterator[Problem]:

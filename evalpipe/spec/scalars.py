@@ -48,18 +48,27 @@ def _integer(text: str) -> int:
     return value
 
 
+PLAIN = "plain"
+"""Stands for the tag of a scalar that has none and no quotes."""
+
+CORE = "tag:yaml.org,2002:"
+"""How the tags of the core schema begin."""
+
 TAGS: dict[str, tuple[type, ...]] = {
-    "tag:yaml.org,2002:null": (type(None),),
-    "tag:yaml.org,2002:bool": (bool,),
-    "tag:yaml.org,2002:int": (int,),
-    "tag:yaml.org,2002:float": (float, int),
+    f"{CORE}null": (type(None),), f"{CORE}bool": (bool,), f"{CORE}int": (int,), f"{CORE}float": (float, int),
 }
 """The core tags of scalars and the types of their values; a text's tag accepts any scalar."""
 
 
 def tagged(text: str, tag: str) -> Scalar:
-    """Return the value of a scalar with a core tag; raises ValueError when the text does not fit the tag."""
-    value = resolve(text)
+    """Return the value of a scalar: by the core schema where it is `PLAIN`, else by its tag.
+
+    Raises OverflowError for a number that a float cannot hold, ValueError for a text that does not fit the tag, KeyError
+    for a tag that is none of a scalar.
+    """
+    value = text if tag == f"{CORE}str" else resolve(text)
+    if tag in (PLAIN, f"{CORE}str"):
+        return value
     if type(value) not in TAGS[tag]:
         raise ValueError(text)
     return float(value) if tag.endswith("float") and value is not None else value

@@ -54,6 +54,13 @@ class Node:
     key: Place | None = None
     environment: bool = False
 
+    def at(self, path: tuple[str, ...]) -> Node | None:
+        """Return the node at a path of mappings within this one; None where there is none."""
+        if not path:
+            return self
+        inner = self.content.get(path[0]) if isinstance(self.content, dict) else None
+        return None if inner is None else inner.at(path[1:])
+
 
 def from_plain(value: object, origin: Origin, loc: Loc = ()) -> Node:
     """Make nodes of plain values, with the places that ``origin`` knows."""

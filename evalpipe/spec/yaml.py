@@ -14,7 +14,7 @@ from yaml.scanner import Scanner
 
 from evalpipe.errors import Place, Problem
 from evalpipe.spec.environment import BadReferenceError, expand, refers
-from evalpipe.spec.scalars import TAGS, resolve, tagged
+from evalpipe.spec.scalars import CORE, PLAIN, TAGS, tagged
 from evalpipe.spec.syntax import explained
 from evalpipe.spec.tree import UNREADABLE, Node
 from evalpipe.spelling import quoted
@@ -32,8 +32,6 @@ MAX_DEPTH = 50
 MAX_ALIASED = 10_000
 """How many values aliases may add."""
 
-_CORE = "tag:yaml.org,2002:"
-_PLAIN = "plain"
 _KINDS = {"null": "null", "bool": "true or false", "int": "a whole number", "float": "a number"}
 
 
@@ -62,15 +60,15 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
 
     def resolve(self, kind: type[yaml.Node], value: object, implicit: Sequence[bool]) -> str:  # noqa: ARG002 - the base class sets it
         if kind is yaml.ScalarNode:
-            return _PLAIN if implicit[0] else f"{_CORE}str"
-        return f"{_CORE}seq" if kind is yaml.SequenceNode else f"{_CORE}map"
+            return PLAIN if implicit[0] else f"{CORE}str"
+        return f"{CORE}seq" if kind is yaml.SequenceNode else f"{CORE}map"
 
     def compose_scalar_node(self, anchor: dict[object, yaml.Node]) -> yaml.ScalarNode:
         # In YAML 1.2 a lone '!' makes a text of any scalar; PyYAML forgets it.
         bare = self.peek_event().tag == "!"  # type: ignore[no-untyped-call]
         node = super().compose_scalar_node(anchor)
         if bare:
-            node.tag = f"{_CORE}str"
+            node.tag = f"{CORE}str"
         return node
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -127,7 +125,7 @@ class _Builder:
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, place)
         wanted = "seq" if isinstance(node, yaml.SequenceNode) else "map"
-        if node.tag != _CORE + wanted:
+        if node.tag != CORE + wanted:
             return self._unknown_tag(node, place)
         self.open.add(id(node))
         content = self._mapping(node) if isinstance(node, yaml.MappingNode) else tuple(self.node(n) for n in node.value)
@@ -173,7 +171,7 @@ class _Builder:
         elif _is_merge(node):
             self._report("merge-key", "the merge key '<<' is not part of YAML 1.2", place,
                          "put what is shared in another file and name it under 'extends'")
-        elif node.tag not in (_PLAIN, f"{_CORE}str"):
+        elif node.tag not in (PLAIN, f"{CORE}str"):
             self._unknown_tag(node, place)
         elif node.value in content:
             first = content[node.value].key
@@ -192,7 +190,7 @@ class _Builder:
         try:
             text = expand(node.value, self.environment)
             if _writable(text):
-                content = self._value(text, node.tag)
+                content = tagged(text, node.tag)
             else:
                 self._report("bad-text", "the text holds a lone surrogate, which is no character", place)
         except BadReferenceError as error:
@@ -201,22 +199,15 @@ class _Builder:
         except OverflowError:
             self._report("number-too-large", "this number is too large to be held", place, "put a text in quotes")
         except ValueError:
-            message = f"the tag asks for {_KINDS[node.tag.removeprefix(_CORE)]}"
+            message = f"the tag asks for {_KINDS[node.tag.removeprefix(CORE)]}"
             self._report("wrong-type", message, place, "remove the tag")
         except KeyError:
             return self._unknown_tag(node, place)
         return Node(content, place, environment=refers(node.value))
 
-    @staticmethod
-    def _value(text: str, tag: str) -> str | bool | float | None:
-        """Return the value of a scalar's text: by the core schema where it is plain, else by its tag."""
-        if tag == _PLAIN:
-            return resolve(text)
-        return text if tag == f"{_CORE}str" else tagged(text, tag)
-
     def _unknown_tag(self, node: yaml.Node, place: Place) -> Node:
-        short = node.tag.replace(_CORE, "!!")
-        fits = node.tag in TAGS or node.tag in {_CORE + name for name in ("str", "seq", "map")}
+        short = node.tag.replace(CORE, "!!")
+        fits = node.tag in TAGS or node.tag in {CORE + name for name in ("str", "seq", "map")}
         fault = "does not fit this value" if fits else "is not allowed"
         self._report("unknown-tag", f"the tag {quoted(short)} {fault}", place, "remove the tag")
         return Node(UNREADABLE, place)
@@ -237,7 +228,7 @@ class _Builder:
 
 def _is_merge(node: yaml.Node) -> bool:
     """Tell whether a key is the merge key of YAML 1.1."""
-    return node.tag == _PLAIN and node.value == "<<"
+    return node.tag == PLAIN and node.value == "<<"
 
 
 def _writable(text: str) -> bool:
