@@ -185,6 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _ended(arguments: list[str]) -> int:
     """Run a command; turn every error into its message and return the exit code."""
     try:
+        # Not standalone: click would end the process with codes of its own, of which 1 says that a gate was missed.
         return app(args=arguments, prog_name="evalpipe", standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

@@ -14,7 +14,7 @@ from evalpipe.spec.text import STDIN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.plan.models import ModelPlan
+    from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.plan.plan import Plan
 
 
@@ -126,7 +126,7 @@ def _asked(plan: Plan) -> list[str]:
         lines.append("rows without a prediction of every model are left out for all models")
     lines += [f"threshold of {name}: {model.threshold.words}"
               for name, model in plan.models.items() if model.threshold.words is not None]
-    lines += [f"equivocal zone of {name}: {_zone(model)}"
+    lines += [f"equivocal zone of {name}: {_zone(model.zone)}"
               for name, model in plan.models.items() if model.zone is not None]
     lines += [*_compared(plan), *_judged(plan)]
     return lines if len(lines) > 1 else []
@@ -142,13 +142,11 @@ def _exposed(plan: Plan) -> list[str]:
     return [f"counts are of the exposure {plan.exposure.column}{unit}{expected}"]
 
 
-def _zone(model: ModelPlan) -> str:
+def _zone(zone: ZonePlan) -> str:
     """Say which rows have no class."""
-    zone = model.zone
-    if zone is not None and zone.min_probability is not None:
+    if zone.min_probability is not None:
         return f"rows whose highest probability is below {zone.min_probability:g} have no class"
-    below, above = (0.0, 0.0) if zone is None else (zone.below, zone.above)
-    return f"rows from {below:g} below to {above:g} above the threshold have no class"
+    return f"rows from {zone.below:g} below to {zone.above:g} above the threshold have no class"
 
 
 def _compared(plan: Plan) -> list[str]:

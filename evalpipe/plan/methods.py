@@ -58,6 +58,7 @@ def choose(kinds: Collection[str], asked: str, obstacles: Collection[Obstacle]) 
         return asked, general
     drawn = [(method.name, reason) for method, reason in own if method.drawn]
     closed = [pair for pair in own if not pair[0].drawn]
+    # Before what the spec asks for: noise makes such a measure larger, and other limits would exclude its value.
     if own and own[0][0].insists:
         name, reason = _insisting(closed, drawn, obstacles)
         return name, reason + ("" if general is None else f"; {asked} limits, which the spec asks for, would miss it")

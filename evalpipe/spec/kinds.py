@@ -58,7 +58,6 @@ Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 """Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""
 
 
-
 def is_number(value: object) -> TypeGuard[float]:
     """Tell whether a value is an integer or a float; true and false are none."""
     return type(value) in (int, float)

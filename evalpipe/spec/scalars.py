@@ -63,12 +63,12 @@ TAGS: dict[str, tuple[type, ...]] = {
 def tagged(text: str, tag: str) -> Scalar:
     """Return the value of a scalar: by the core schema where it is `PLAIN`, else by its tag.
 
-    Raises OverflowError for a number that a float cannot hold, ValueError for a text that does not fit the tag, KeyError
-    for a tag that is none of a scalar.
+    Raises OverflowError for a number that a float cannot hold, ValueError for a text that does not fit the tag, and
+    KeyError for a tag that is none of a scalar.
     """
-    value = text if tag == f"{CORE}str" else resolve(text)
-    if tag in (PLAIN, f"{CORE}str"):
-        return value
-    if type(value) not in TAGS[tag]:
+    if tag == f"{CORE}str":
+        return text
+    value = resolve(text)
+    if tag != PLAIN and type(value) not in TAGS[tag]:
         raise ValueError(text)
     return float(value) if tag.endswith("float") and value is not None else value
