@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,15 @@ PUBLIC = {  # an option of the spec, and columns of results: "events found" is a
 }
 VAGUE = {"found", "one", "each", "made", "held", "told"}
 PACKAGE = Path(__file__).parents[1] / "evalpipe"
-TREES = {
-    file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text(encoding="utf-8"))
-    for file in sorted(PACKAGE.rglob("*.py"))
-}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Return the syntax tree of each module; not on import, which every worker does."""
+    return {
+        file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text(encoding="utf-8"))
+        for file in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
 def names(tree: ast.AST) -> list[tuple[str, int]]:
@@ -35,7 +41,7 @@ def names(tree: ast.AST) -> list[tuple[str, int]]:
 def test_no_value_has_a_name_that_says_nothing() -> None:
     vague = [
         f"{where}:{line}: {name}"
-        for where, tree in TREES.items()
+        for where, tree in trees().items()
         for name, line in names(tree)
         if name in VAGUE and f"{where}: {name}" not in PUBLIC
     ]
@@ -43,12 +49,12 @@ def test_no_value_has_a_name_that_says_nothing() -> None:
 
 
 def test_each_public_name_is_still_there() -> None:
-    assert {f"{where}: {name}" for where, tree in TREES.items() for name, _ in names(tree)} >= PUBLIC
+    assert {f"{where}: {name}" for where, tree in trees().items() for name, _ in names(tree)} >= PUBLIC
 
 
 def test_no_two_classes_have_one_name() -> None:
     modules: dict[str, list[str]] = {}
-    for where, tree in TREES.items():
+    for where, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 modules.setdefault(node.name, []).append(where)
