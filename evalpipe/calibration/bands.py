@@ -70,6 +70,7 @@ def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> Ba
     x = logit(table.at)
     intercept, slope = logistic_fit([x], table.events, table.others)
     chance = expit(intercept + slope * x)
+    # Centred and of length 1: the same errors, with fewer digits lost in the inverse.
     middle, scale = np.average(x, weights=table.total), np.ptp(x)
     design, places = (np.stack([np.ones_like(v), (v - middle) / scale], axis=1) for v in (x, logit(at)))
     error = _errors(table, design, places, chance, np.zeros(2), spread)

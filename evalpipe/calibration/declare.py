@@ -205,6 +205,7 @@ class Recalibrator:
 
 
 def _logistic(log_odds: Floats) -> Floats:
+    # logaddexp, as the exponential of large log odds would overflow.
     return np.asarray(np.exp(-np.logaddexp(0.0, -log_odds)))
 
 

@@ -226,6 +226,7 @@ def _information(design: Floats, chance: Floats, weight: Floats) -> Floats:
     free, width = len(chance) - 1, len(design)
     information = np.empty((free, width, free, width))
     for first in range(free):
+        # The matrix is symmetric, so that half of its blocks are computed.
         for second in range(first + 1):
             bent = weight * chance[first] * ((first == second) - chance[second])
             block = np.array([np.sum(bent * column * design, axis=1) for column in design])

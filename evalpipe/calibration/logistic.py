@@ -120,6 +120,7 @@ class Beta(OnLogOdds):
             if slope < 0:
                 raise Unfit(BACKWARDS)
             return {"a": slope, "b": slope, "intercept": intercept}
+        # With ln 2p and -ln 2(1 - p), which are 0 at 1/2, and no intercept, 1/2 stays 1/2.
         moved = math.log(2) if parameters == "ab" else 0.0
         event, other = _logarithms(table.at)
         columns = np.array([event + moved, -other - moved])

@@ -33,6 +33,7 @@ class Temperature(OnLogOdds):
     def fit(training: Training) -> Parameters:
         """Fit the temperature."""
         levels = np.asarray(training.prediction).ndim == 2
+        # The inverse, for the likelihood is concave in it and not in the temperature.
         inverse = _inverse_of_levels(training) if levels else _inverse_of_event(training)
         if inverse <= 0:
             raise Unfit(BACKWARDS)

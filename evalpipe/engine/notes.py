@@ -106,6 +106,7 @@ def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[War
     if not (auc >= RANKS_WELL and high - low < NARROW):
         return
     tables = (events, others, ratio(summary("log_odds_at"), at, empty=0.0))
+    # `line` fits batches of replicates: this is a batch of one.
     fitted = line(*(table[None] for table in tables))
     rows = at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
     slope, reach = float(fitted.slope[0]), NORMAL * float(fitted.error[0]) / float(np.sqrt(rows))

@@ -108,7 +108,7 @@ class _Task:
     @cached_property
     def stacks(self) -> list[tuple[list[tuple[str, int]], Stack]]:
         """The views in stacks of subsets that share no rows: all rows, and the slices of each slicing."""
-        keys_of: dict[Any, list[tuple[str, int]]] = defaultdict(list)
+        keys_of: dict[object, list[tuple[str, int]]] = defaultdict(list)
         for model, subset in self.views:
             keys_of[model, self.apart.get(subset, (subset,))].append((model, subset))
         return [(keys, Stack(tuple(self.views[key] for key in keys))) for keys in keys_of.values()]

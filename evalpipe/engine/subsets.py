@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalpipe.arraytypes import Wholes
+    from evalpipe.arraytypes import Values, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
+
+Some = TypeVar("Some", bound="Values | None")
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,9 @@ class Subset:
         """How many clusters have rows in it; None where rows are not clustered."""
         return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
 
-    def of(self, values: Any) -> Any:
-        """Return the values of its rows, out of those of all rows."""
-        return values if self.rows is None or values is None else values[self.rows]
+    def of(self, values: Some) -> Some:
+        """Return the values of its rows, out of those of all rows; None where there are none."""
+        return values if self.rows is None or values is None else values[self.rows]  # type: ignore[return-value]
 
     def of_level(self, sample: Sample, level: int) -> int:
         """Return the observations of a level of the outcome."""
