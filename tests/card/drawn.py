@@ -16,4 +16,5 @@ def of_figure(results: Results, dataset: str, name: str) -> tuple[Drawing, ...]:
     """Draw the figures declared by this name, none where the results lack their numbers."""
     declared = [figure for figure in figures() if figure.name == name]
     assert declared, f"no figure is declared as {name!r}"
-    return tuple(drawing for figure in declared for drawing in figure.draw(context_of(results, dataset)))
+    drawn = [drawing for figure in declared for drawing in figure.draw(context_of(results, dataset))]
+    return tuple(drawing for drawing in drawn if drawing is not None)
