@@ -17,12 +17,17 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
 
 
-class Measured(Record):
-    """What was measured, of what, and where."""
+class OfModel(Record):
+    """What is of a model, or of a variant of it, on a dataset."""
 
     dataset: str
     model: str
     variant: str = "original"
+
+
+class Measured(OfModel):
+    """What was measured, of what, and where."""
+
     slice: Slice | None = None
     metric: str
     params: dict[str, Scalar]

@@ -56,6 +56,11 @@ class Limited:
         """The upper limit, where there is one."""
         return self.limits[1] if self.limits else None
 
+    def fields(self, level: float) -> dict[str, object]:
+        """Return the fields of a record that tell of the limits, whose confidence ``level`` is None without any."""
+        return {"lower": self.lower, "upper": self.upper, "level": level if self.limits else None,
+                "status": self.status, "reason": self.reason}
+
     @property
     def missing(self) -> int:
         """The replicates that the limits lack, as they are undefined."""

@@ -162,6 +162,11 @@ class Tree:
         shared = problem.place is not None and problem.place.file != self.origin.newest
         return replace(problem, severity="warning") if shared else problem
 
+    def noted(self, words: str, *loc: str | int) -> tuple[str, ...]:
+        """Return the note that ends with where something else stands, after these ``words``; none without a place."""
+        place = self.origin.place(*loc)
+        return () if place is None else (f"{words} {place}",)
+
     def secret(self, *loc: str | int) -> bool:
         """Tell whether an environment variable took part in the value at ``loc``."""
         return loc in self.origin.environment

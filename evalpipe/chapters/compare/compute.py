@@ -127,9 +127,8 @@ def _row(plan: Plan, pair: _Pair, entry: MetricPlan, difference: Tested, level: 
         metric=entry.metric.name, params=entry.shown, average=entry.average, class_=level,
         baseline=baseline["model"], baseline_variant=baseline["variant"],
         baseline_dataset=None if pair.same_rows else pair.second.sample.dataset,
-        difference=difference.value, lower=difference.lower, upper=difference.upper,
-        level=plan.level if difference.limits else None, method=difference.method, p_value=difference.p_value,
+        difference=difference.value, method=difference.method, p_value=difference.p_value,
         test=None if test is None else test.name, margin=plan.margin(entry), verdict="untested",
-        n=scope.seen_by(entry).subset.n, status=difference.status, reason=difference.reason,
+        n=scope.seen_by(entry).subset.n, **difference.fields(plan.level),
         undefined_replicates=difference.missing, details={} if test is None else dict(test.details),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from evalpipe.intervals.bootstrap import percentile_limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Values
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
 
 
-def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Any]:
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the named costs, those of predicting one level for all rows, and the profit by depth with the best one."""
     costs = {} if plan.costs is None else plan.costs.named
     profits = [table for dataset in evaluated for table in _profits(plan, dataset)]
@@ -37,6 +37,7 @@ def _references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
     """Yield the mean cost of the rows if each level in turn is predicted for all; nothing where no costs are named."""
     if plan.costs is None:
         return
+    # Levels stand in the order of the costs, which has the event first.
     codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
     weights = np.bincount(codes, sample.weights, len(sample.levels))
     costs = (weights[:, None] * np.asarray(plan.costs.matrix)).sum(axis=0) / weights.sum()
@@ -58,10 +59,10 @@ def _profit(plan: Plan, campaign: Campaign, dataset: Evaluated, model: str) -> t
     drawn = _drawn(dataset, model)
     columns = _columns(campaign, dataset.summaries[model, 0])
     best = int(campaign.best(columns["profit"]))
-    columns |= {"best": columns["group"] == best} | _limits(campaign, drawn, plan.level)
+    by_depth = columns | {"best": columns["group"] == best} | _limits(campaign, drawn, plan.level)
     about = {"dataset": dataset.sample.dataset, **dataset.sample.named(model)}
     return [
-        Profit(**about, **{name: None if values is None else values[k].item() for name, values in columns.items()})
+        Profit(**about, **{name: None if values is None else values[k].item() for name, values in by_depth.items()})
         for k in columns["group"]
     ], BestProfit(**about, **_best(campaign, columns["profit"], best, drawn, plan.level))
 
@@ -75,7 +76,7 @@ def _drawn(dataset: Evaluated, model: str) -> Floats | None:
     return defined if len(defined) > 1 else None
 
 
-def _columns(campaign: Campaign, summary: Summary) -> dict[str, Any]:
+def _columns(campaign: Campaign, summary: Summary) -> dict[str, Values]:
     """Return what the data say of each depth, each [groups + 1], by the fields of `Profit`."""
     contacted, events = campaign.ranked(summary)
     profit = campaign.earned(contacted, events)
@@ -93,7 +94,7 @@ def _columns(campaign: Campaign, summary: Summary) -> dict[str, Any]:
     }
 
 
-def _limits(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str, Any]:
+def _limits(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str, Values | None]:
     """Return the limits of the profit at each depth, and in what share of the replicates each is the best."""
     if drawn is None:
         return dict.fromkeys(("lower", "upper", "share_best"))
@@ -102,7 +103,7 @@ def _limits(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str,
     return {"lower": lower, "upper": upper, "share_best": times_best / len(drawn)}
 
 
-def _best(campaign: Campaign, profits: Floats, best: int, drawn: Floats | None, level: float) -> dict[str, Any]:
+def _best(campaign: Campaign, profits: Floats, best: int, drawn: Floats | None, level: float) -> dict[str, object]:
     """Return the best depth and the profit there, with limits and less its optimism, by the fields of `BestProfit`."""
     known = {"group": best, "groups": campaign.terms.groups, "profit": float(profits[best])}
     if drawn is None:
@@ -111,6 +112,7 @@ def _best(campaign: Campaign, profits: Floats, best: int, drawn: Floats | None, 
     largest = np.take_along_axis(drawn, depths[:, None], axis=-1)[:, 0]
     lower, upper = percentile_limits(largest, level) or (None, None)
     tail = (1 - level) / 2
+    # A depth is a whole number of groups: a quantile between two of them goes outwards.
     return known | {
         "group_lower": int(np.quantile(depths, tail, method="lower")),
         "group_upper": int(np.quantile(depths, 1 - tail, method="higher")),

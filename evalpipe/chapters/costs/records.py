@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.records import Record
+from evalpipe.records import OfModel, Record
 
 
 class NamedCost(Record):
@@ -25,12 +25,9 @@ class CostReference(Record):
     """Whether no other level costs less when it is always predicted; of equal ones the first is."""
 
 
-class Profit(Record):
+class Profit(OfModel):
     """The profit of contacting rows from the highest score down to the end of one group."""
 
-    dataset: str
-    model: str
-    variant: str = "original"
     group: int
     """How many groups of the ranked rows are contacted; 0 for none, which brings and costs nothing."""
     population: float
@@ -60,12 +57,9 @@ class Profit(Record):
     """The share of the bootstrap replicates in which the profit is largest here."""
 
 
-class BestProfit(Record):
+class BestProfit(OfModel):
     """The number of groups at which the profit of a model is largest, and that profit."""
 
-    dataset: str
-    model: str
-    variant: str = "original"
     group: int
     group_lower: int | None
     group_upper: int | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from evalpipe.results import Warned
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import ArrayLike
+
     from evalpipe.arraytypes import Floats
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.engine.evaluated import Evaluated
@@ -38,7 +40,7 @@ STEPS = 200
 """Points along the curve of a goal, beside its limits."""
 
 
-def judged(goal: GoalPlan, x: Any) -> Floats:
+def judged(goal: GoalPlan, x: ArrayLike) -> Floats:
     """Return the desirability of values [...]; NaN where a value does not exist and nothing says what that counts.
 
     NaN too beyond the points of a goal that asks for an error there.
@@ -172,7 +174,7 @@ def _drawn(plan: Plan, evaluated: Evaluated, names: tuple[str, ...], d: Floats) 
     return drawn
 
 
-def _uncertain(field: Field, value: float, replicates: Floats | None) -> dict[str, Any]:
+def _uncertain(field: Field, value: float, replicates: Floats | None) -> dict[str, object]:
     """Return limits, level and status of a defined desirability, from its replicates [B]."""
     if replicates is None or np.isnan(value):
         return {}
@@ -180,8 +182,7 @@ def _uncertain(field: Field, value: float, replicates: Floats | None) -> dict[st
     units = field.evaluated.sample.summary.n if clusters is None else clusters
     drawn = Drawn(value, replicates, units, clustered=clusters is not None)
     limited = drawn.limited(level, lambda _, known, level: percentile_limits(known, level), excludes=None)
-    return {"lower": limited.lower, "upper": limited.upper, "level": level if limited.limits else None,
-            "status": limited.status, "reason": limited.reason, "undefined_replicates": limited.missing}
+    return limited.fields(level) | {"undefined_replicates": limited.missing}
 
 
 def _individual(field: Field) -> Iterator[Individual]:
@@ -294,6 +295,7 @@ def _places(goal: GoalPlan, spread: list[float]) -> Floats:
     corners += [float(x) for x in goal.shape.get("values", ())]
     low, high = min([*corners, *spread]), max([*corners, *spread])
     room = 0.05 * (high - low)
+    # The first are even over what is seen, the second over the limits, which may be a small part of that.
     steps = [np.linspace(low - room, high + room, STEPS + 1), np.linspace(min(corners), max(corners), STEPS + 1)]
     if goal.shape.get("extrapolate") == "error":
         return np.unique(np.concatenate([steps[1], corners]))

@@ -80,6 +80,7 @@ def overall(d: ArrayLike, weights: ArrayLike) -> Floats:
     Progress 27(6), 51-58).
     """
     given = np.asarray(weights, float)
+    # By the largest first: a sum of weights near the largest float would be infinite.
     size = given / given.max(axis=-1, keepdims=True)
     shares = size / size.sum(axis=-1, keepdims=True)
     return np.asarray(np.prod(np.asarray(d, float) ** shares, axis=-1))
@@ -106,6 +107,7 @@ def pareto(scores: Floats) -> list[bool | None]:
 
     Higher scores are better. A candidate without some score cannot be placed: None, and it beats nobody.
     """
+    # Scores are values of measures, of any size, so the room for rounding grows with them.
     room = TIE * np.maximum(1.0, np.max(np.abs(scores), axis=0, initial=0.0, where=np.isfinite(scores)))
     fronts: list[bool | None] = []
     for candidate in scores:

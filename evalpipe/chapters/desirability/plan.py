@@ -34,7 +34,7 @@ class GoalPlan:
     missing: float | None
 
     @property
-    def subject(self) -> dict[str, Any]:
+    def subject(self) -> dict[str, object]:
         """What the goal is of, as tables of results tell it."""
         if self.entry is None:
             return {"characteristic": self.characteristic}

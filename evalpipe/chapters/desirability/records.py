@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from evalpipe.records import Record, Scalar, Status
+from evalpipe.records import OfModel, Record, Scalar, Status
 
 FACTORS = {0.5: "halved", 2.0: "doubled"}
 """By what the weight of each goal is multiplied, to see whether the ranking holds, and what that is called."""
@@ -33,12 +33,9 @@ class Goal(Record):
     """The desirability at each."""
 
 
-class Individual(Record):
+class Individual(OfModel):
     """The desirability of one model in one goal."""
 
-    dataset: str
-    model: str
-    variant: str = "original"
     goal: str
     metric: str | None = None
     params: dict[str, Scalar] = Field(default_factory=dict)
@@ -58,12 +55,9 @@ class Individual(Record):
     undefined_replicates: int = 0
 
 
-class Overall(Record):
+class Overall(OfModel):
     """The overall desirability of one model: the weighted geometric mean over its goals."""
 
-    dataset: str
-    model: str
-    variant: str = "original"
     value: float | None
     lower: float | None = None
     upper: float | None = None

@@ -167,8 +167,7 @@ def _repeated(draft: Draft, loc: Loc, subject: tuple[str, ...], first: dict[tupl
     earlier = first.setdefault(subject, loc)
     if earlier is loc:
         return
-    place = draft.tree.origin.place(*earlier)
-    notes = (f"first declared at {place}",) if place is not None else ()
+    notes = draft.tree.noted("first declared at", *earlier)
     what = subject[1] if subject[0] == "characteristic" else subject[0]
     message = f"the goal '{subject[-1]}' of {what} is declared twice"
     yield draft.tree.problem("duplicate-goal", message, *loc, hint="remove one of them", notes=notes)

@@ -97,7 +97,7 @@ class GoalRule(SpecPart):
 
     @model_validator(mode="before")
     @classmethod
-    def gathered(cls, value: Any) -> Any:
+    def gathered(cls, value: object) -> object:
         """Gather what is the measure's, which stands beside the goal's own keys."""
         if not isinstance(value, Mapping) or "metric" not in value or isinstance(value["metric"], MetricChoice | None):
             return value

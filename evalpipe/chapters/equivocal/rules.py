@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.equivocal.spec import Equivocal
 from evalpipe.spec.parts import gives
+from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY
 
 if TYPE_CHECKING:
@@ -44,12 +45,12 @@ def _of_many(draft: Draft, here: Loc, zone: float | Equivocal) -> Iterator[Probl
     example, levels = "give the least highest probability: {min_probability: …}", draft.spec.outcome.levels or ()
     if not isinstance(zone, Equivocal):
         if draft.readable(*here):
-            message = f"{_outcome(draft)} has no threshold that a row could be near to"
+            message = f"{with_article(draft.spec.task)} outcome has no threshold that a row could be near to"
             yield draft.tree.problem("not-for-task", message, *here, hint=example)
         return
     side = next((side for side in _SIDES if getattr(zone, side) is not None), None)
     if side is not None:
-        message = f"{_outcome(draft)} has no '{side}'"
+        message = f"{with_article(draft.spec.task)} outcome has no '{side}'"
         yield draft.tree.problem("not-for-task", message, *here, side, key=True, hint=example)
     elif zone.min_probability is None:
         yield from _empty(draft, here, example)
@@ -64,7 +65,7 @@ def _of_binary(draft: Draft, here: Loc, zone: float | Equivocal, *, rank: bool) 
     reaches: dict[Loc, float | None] = {here: zone} if not isinstance(zone, Equivocal) else {
         (*here, side): getattr(zone, side) for side in _SIDES}
     if isinstance(zone, Equivocal) and zone.min_probability is not None:
-        message = f"{_outcome(draft)} has no 'min_probability'"
+        message = f"{with_article(draft.spec.task)} outcome has no 'min_probability'"
         yield draft.tree.problem("not-for-task", message, *here, "min_probability", key=True, hint=example)
     elif all(reach is None for reach in reaches.values()):
         yield from _empty(draft, here, example)
@@ -103,7 +104,3 @@ def _unmade(model: Model) -> str | None:
     if model.prediction is not None:
         return "'prediction' gives its predicted classes"
     return None if "labels" in gives(model) else "its score is a rank alone and has no threshold"
-
-
-def _outcome(draft: Draft) -> str:
-    return f"{'an' if draft.spec.task == 'ordinal' else 'a'} {draft.spec.task} outcome"

@@ -40,8 +40,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
 def _repeated(draft: Draft, loc: Loc) -> Iterator[Problem]:
     gates, index = draft.tree.get("gates"), int(loc[1])
     if gates[index] in gates[:index]:
-        place = draft.tree.origin.place("gates", gates.index(gates[index]))
-        notes = (f"first declared at {place}",) if place is not None else ()
+        notes = draft.tree.noted("first declared at", "gates", gates.index(gates[index]))
         yield draft.tree.problem("duplicate-gate", "this gate is declared twice", *loc, hint="remove one", notes=notes)
 
 

@@ -126,7 +126,7 @@ class GateRule(SpecPart):
 
     @model_validator(mode="before")
     @classmethod
-    def gathered(cls, value: Any) -> Any:
+    def gathered(cls, value: object) -> object:
         """Take the options of a measure that stand beside its name for its own."""
         if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
             return value

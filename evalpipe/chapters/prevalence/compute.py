@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,7 @@ HELD_AT = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The sensitivities and specificities that a line of predictive values is given for."""
 
 
-def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Any]:
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the declared prevalence, and the share of the event, or of each level, in each dataset."""
     levels = evaluated[0].sample.levels if evaluated else ()
     return {
@@ -106,6 +106,7 @@ def _trials(sample: Sample, occurs: Flags, share: float) -> float:
     if not 0 < share < 1:
         return float(kish(np.bincount(units, weights)))
     squares = float((np.bincount(units, weights * (occurs - share)) ** 2).sum())
+    # Without clusters there is no factor, so that equal weights give back the number of rows.
     correction = 1.0 if sample.cluster is None else count / (count - 1)
     most, variance = float(sample.observations.sum()), squares * correction / float(weights.sum()) ** 2
     return share * (1 - share) / max(variance, share * (1 - share) / most)

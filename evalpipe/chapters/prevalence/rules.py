@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 from evalpipe.spec.choices import items
 from evalpipe.spec.draft import refer
@@ -59,7 +59,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield from _each_level(draft, (*HERE, "dirichlet"), declared.dirichlet, "parameter")
 
 
-def _each_level(draft: Draft, here: Loc, shares: Mapping[str, Any] | None, what: What) -> Iterator[Problem]:
+def _each_level(draft: Draft, here: Loc, shares: Mapping[str, float] | None, what: What) -> Iterator[Problem]:
     """Find levels that are not declared, levels without a share or parameter, and shares that do not sum to 1."""
     if shares is None or not draft.levels or not draft.readable(*here):
         return
@@ -140,13 +140,13 @@ def _no_share(draft: Draft, loc: Loc) -> Problem:
     return draft.tree.problem("out-of-range", f"expected a number from 0 to 1, got {draft.tree.spell(*loc)}", *loc)
 
 
-def _is_share(value: Any) -> bool:
+def _is_share(value: object) -> TypeGuard[float]:
     return is_number(value) and 0 <= value <= 1
 
 
-def _twice(draft: Draft, asked: list[tuple[Loc, Any]]) -> Iterator[Problem]:
+def _twice(draft: Draft, asked: list[tuple[Loc, object]]) -> Iterator[Problem]:
     """Report prevalences that come to the same."""
-    seen: dict[str, tuple[Loc, Any]] = {}
+    seen: dict[str, tuple[Loc, object]] = {}
     for loc, prevalence in asked:
         first, same = seen.setdefault(_text(draft, prevalence), (loc, prevalence))
         if first != loc:
@@ -161,7 +161,7 @@ def prevalences(draft: Draft, entry: Entry) -> list[str]:
     return [_text(draft, asked) for asked in entry.choice.prevalences] if entry.metric.reweighed else [""]
 
 
-def _text(draft: Draft, asked: Any) -> str:
+def _text(draft: Draft, asked: object) -> str:
     declared = draft.spec.prevalence
-    share: Any = declared.mean if asked == "declared" and declared is not None else asked
+    share: object = declared.mean if asked == "declared" and declared is not None else asked
     return json.dumps(float(share) if _is_share(share) else share, sort_keys=True, default=repr)

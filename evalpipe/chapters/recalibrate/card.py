@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.calibration import registry
@@ -146,7 +146,7 @@ def _limits(results: Results, dataset: str, records: Sequence[Recalibration]) ->
 def _before_after(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
     """Show the key measures of a model and of its variants, as many as there is room for."""
     names, key = names_of(results), key_measures(results)
-    measures: dict[tuple[Any, ...], dict[str, Estimate]] = {}
+    measures: dict[tuple[int, str, tuple[tuple[str, object], ...]], dict[str, Estimate]] = {}
     for e in results.rows:
         if (e.dataset, e.model, e.slice, e.class_) == (dataset, model.name, None, None) and e.metric in key:
             place = (key.index(e.metric), names.measure(e.metric, e.params, e.average), tuple(e.params.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from evalpipe.arraytypes import Wholes
+    from evalpipe.arraytypes import Floats, Values, Wholes
     from evalpipe.chapters.recalibrate.plan import MethodPlan
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
@@ -149,6 +149,7 @@ def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED
         what = "rows" if sample.cluster is None else "clusters"
         message = f"dataset '{sample.dataset}' has {total:,} {what}, which cannot be shared among {count:,} folds"
         raise DataError(Problem("too-many-folds", message, plan.places.place(*at), "ask for fewer folds"))
+    # One stream for recalibrators and thresholds: equal numbers of folds are then the same folds of the same rows.
     order = stream(plan.seed, "recalibration folds", sample.dataset).permutation(total)
     return np.asarray((order % count)[units])
 
@@ -159,11 +160,11 @@ def _fit(variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: i
     model, drawn = sample.models[variant.model], design(variant.plan, sample)
     stage = f"{sample.dataset}/{variant.name}/{'all' if fold is None else fold}"
 
-    def resampled(times: int) -> Iterable[Any]:
+    def resampled(times: int) -> Iterable[Values]:
         for weights in replicate_weights(drawn, times, variant.plan.seed, stage):
             yield weights[:, kept]
 
-    training = Training(sample.truth[kept], np.asarray(_recalibrable(sample, model))[kept], sample.weights[kept],
+    training = Training(sample.truth[kept], _recalibrable(sample, model)[kept], sample.weights[kept],
                         resampled, taken(model.made_of, kept))
     try:
         return registry[variant.method.method].fit(training, **variant.method.options)
@@ -173,21 +174,20 @@ def _fit(variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: i
         raise _UnfitError(f"fitted on {rows}: {fault}") from None
 
 
-def _recalibrable(sample: Sample, model: Predictions) -> Any:
+def _recalibrable(sample: Sample, model: Predictions) -> Values:
     """Return what a recalibrator maps: the predicted numbers [n], or the probabilities [n] or [n, K]."""
-    return model.predicted if sample.task in NUMBERS else model.probability
+    if sample.task in NUMBERS:
+        return present(model.predicted, "predictions")
+    return present(model.probability, "probabilities")
 
 
-def _rowwise(fits: Sequence[Fitted], folds: Wholes | None, values_of: Callable[[Fitted], Any]) -> Any:
-    """Return the values that fits give all rows of a sample, taking for each row those of its own fold's fit.
+def _rowwise(values: Sequence[Floats], folds: Wholes | None) -> Floats:
+    """Return for each row what the fit of its own fold gives it; ``values`` are those of each fit for all rows.
 
-    ``folds`` is the fold of each row, [n]; None where one fit serves all rows. None where a fit gives no values.
+    ``folds`` is the fold of each row, [n]; None where one fit serves all rows.
     """
-    values = [values_of(fit) for fit in fits]
     if folds is None:
         return values[0]
-    if any(value is None for value in values):
-        return None
     rows = np.array(values[0])
     for fold, fold_values in enumerate(values):
         rows[folds == fold] = fold_values[folds == fold]
@@ -201,14 +201,16 @@ def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | Non
     ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
     """
     score = model.made_of
-    values = _rowwise(fits, folds, lambda fit: fit(model.probability, score))
-    odds = _rowwise(fits, folds, lambda fit: fit.log_odds(score))
-    ranking = values if odds is None else odds
+    values = _rowwise([fit(model.probability, score) for fit in fits], folds)
+    by_fit = [odds for odds in (fit.log_odds(score) for fit in fits) if odds is not None]
+    odds = _rowwise(by_fit, folds) if len(by_fit) == len(fits) else None
     if values.ndim > 1:
-        ranking = odds
-    elif all(fit.direction for fit in fits):
+        return replace(model, probability=values, score=odds, log_odds=odds is not None)
+    ranking = values if odds is None else odds
+    if all(fit.direction for fit in fits):
         order = present(model.score, "scores")
-        ranking = apart(ranking, _rowwise(fits, folds, lambda fit: order * (fit.direction or 0)))
+        # A fit that falls turns the order round, and those of two folds may differ in that.
+        ranking = apart(ranking, _rowwise([order * (fit.direction or 0) for fit in fits], folds))
     return replace(model, probability=values, score=ranking, log_odds=odds is not None)
 
 
@@ -231,8 +233,8 @@ def _predictions(
 
 def _of_numbers(sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes | None) -> Predictions:
     """Recalibrate predicted numbers, and those of fits without the row; means of counts must stay above zero."""
-    def mapped(numbers: Any) -> Any:
-        return None if numbers is None else _rowwise(fits, folds, lambda fit: fit(numbers))
+    def mapped(numbers: Values | None) -> Floats | None:
+        return None if numbers is None else _rowwise([fit(numbers) for fit in fits], folds)
 
     predicted, left_out = mapped(model.predicted), mapped(model.left_out)
     low = sum(int((numbers <= 0).sum()) for numbers in (predicted, left_out) if numbers is not None)

@@ -15,6 +15,7 @@ from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.explain import bad_name, explain, missing_key, unknown_key
 from evalpipe.spec.named import is_key
 from evalpipe.spec.parts import gives
+from evalpipe.spec.rules_task import with_article
 from evalpipe.spelling import listed
 from evalpipe.tasks import CLASSES
 
@@ -86,8 +87,7 @@ def _method(draft: Draft, loc: Loc, choice: MethodChoice) -> Iterator[Problem]:
         yield from refer(draft, named, list(registry), "unknown-method", message, hint)
     elif task and task not in registry[choice.method].tasks:
         possible = [entry.name for entry in registry.values() if task in entry.tasks]
-        article = "an" if task[0] in "aeiou" else "a"
-        message = f"{choice.method} does not recalibrate {article} {task} outcome"
+        message = f"{choice.method} does not recalibrate {with_article(task)} outcome"
         yield draft.tree.problem("not-for-task", message, *named, hint=f"use {listed(possible)}")
     else:
         problems = list(_options(draft, loc, registry[choice.method], choice))
@@ -131,8 +131,7 @@ def _repeated(draft: Draft, loc: Loc, choice: MethodChoice, variants: dict[str, 
     """Report a variant of the name of an earlier one; ``variants`` are where those stand."""
     first = variants.setdefault(choice.name, loc)
     if first is not loc:
-        place = draft.tree.origin.place(*first)
-        notes = (f"the first is at {place}",) if place is not None else ()
+        notes = draft.tree.noted("the first is at", *first)
         hint = f"give one of them a name: {{method: {choice.method}, name: …}}"
         message = f"two variants are called '{choice.name}'"
         yield draft.tree.problem("duplicate-variant", message, *loc, hint=hint, notes=notes)

@@ -113,11 +113,9 @@ def _of_measure(evaluated: Evaluated, values: SliceValues) -> Iterator[SliceDiff
             dataset=sample.dataset, **sample.named(values.scopes[0].model), slice=dict(subset.slice),
             reference=reference, metric=entry.metric.name, params=entry.shown, average=entry.average,
             class_=None if values.k is None else sample.levels[values.k],
-            difference=difference.value, lower=difference.lower, upper=difference.upper, method=difference.method,
-            ratio=ratio.value, ratio_lower=ratio.lower, ratio_upper=ratio.upper,
-            level=plan.level if difference.limits else None, p_value=difference.p_value,
+            difference=difference.value, method=difference.method, **difference.fields(plan.level),
+            ratio=ratio.value, ratio_lower=ratio.lower, ratio_upper=ratio.upper, p_value=difference.p_value,
             test=None if difference.test is None else difference.test.name, p_holm=None, p_benjamini_hochberg=None,
-            status=difference.status, reason=difference.reason,
         )
 
 

@@ -48,16 +48,16 @@ def _disparity(
         largest, smallest = _extremes([[values[k] for k in used] for values in drawn], asked.entries[0].undefined)
         difference, ratio = largest.limited(level, range_limits), smallest.limited(level, _share_limits)
     entry = asked.entries[0] if len(asked.entries) == 1 else None
+    # Of two measures the lowest slice of one need not be that of the other, so none is named.
     ranked = sorted(used, key=lambda k: drawn[0][k].value) if entry and len(used) > 1 else []
     return Disparity(
         dataset=sample.dataset, **sample.named(model), slicing=sample.slicings[slicing].title, disparity=asked.name,
         params=entry.shown if entry else {}, average=entry.average if entry else None,
-        difference=difference.value, lower=difference.lower, upper=difference.upper,
-        ratio=ratio.value, ratio_lower=ratio.lower, ratio_upper=ratio.upper,
-        level=level if difference.limits else None, expected=_by_chance(difference),
+        difference=difference.value, **difference.fields(level), ratio=ratio.value, ratio_lower=ratio.lower,
+        ratio_upper=ratio.upper, expected=_by_chance(difference),
         lowest=dict(subsets[ranked[0]].slice or {}) if ranked else None,
         highest=dict(subsets[ranked[-1]].slice or {}) if ranked else None,
-        slices=len(slices), used=len(used), status=difference.status, reason=difference.reason,
+        slices=len(slices), used=len(used),
     )
 
 
@@ -81,6 +81,7 @@ def _share_limits(value: float, replicates: Floats, level: float) -> tuple[float
     if value <= 0:
         limits = percentile_limits(replicates, level)
         return None if limits is None else (0.0, max(limits[1], 0.0))
+    # The range of the logarithms is minus the logarithm of that ratio, so its limits turn round on the way back.
     logs = -np.log(replicates, out=np.full(len(replicates), np.nan), where=replicates > 0)
     limits = range_limits(-math.log(value), logs, level)
     return None if limits is None else (math.exp(-limits[1]), math.exp(-limits[0]))

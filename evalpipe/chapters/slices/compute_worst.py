@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
 
 CAUTION = 1.96
+"""Standard errors: the 97.5th percentile of a normal distribution, as of the limit of a 95% interval."""
 
 CANDIDATES = 2000
 """The most slices that are searched; of more, the largest."""
@@ -103,6 +104,7 @@ def _ranked(
     sign = 1.0 if entry.metric.direction == "minimize" else -1.0
     scores = []
     for candidate in candidates:
+        # A stream of its own for each combination: its groups do not depend on how many others are searched.
         generator = stream(seed, "worst", sample.dataset, *(code for pair in candidate.chosen for code in pair))
         value, error = _with_error(candidate.subset(sample), sample, summary, entry, generator)
         score = sign * (value - overall) - CAUTION * error
@@ -121,6 +123,7 @@ def _with_error(
     weights, sizes = subset.of(sample.weights), subset.of(sample.observations)
     left_out = np.concatenate(list(split(generator, sizes, FOLDS)))
     weights = np.concatenate([weights[None], weights * (1 - left_out / sizes)])
+    # The values without each group follow that of all rows, so that the measure is computed in one call.
     value, without = np.split(values(Summary(summary.rows.taken(subset.rows), weights), entry), [1])
     return float(value[0]), float(np.sqrt((FOLDS - 1) / FOLDS * ((without - without.mean()) ** 2).sum()))
 
@@ -134,6 +137,7 @@ def _drawn(
 
     subsets = divide(plan, sample)
     summaries = summaries_of(plan, sample, subsets)
+    # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
     narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False, profit_drawn=False)
     replicates = draw(narrow, sample, summaries, divide) if ranked else Replicates()
     overall, *slices = (
@@ -152,10 +156,9 @@ def _row(scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn
     return WorstSlice(
         dataset=sample.dataset, **sample.named(scope.model), rank=scope.number, slice=dict(scope.subset.slice or {}),
         metric=entry.metric.name, params=entry.shown, average=entry.average, n=n, events=events,
-        value=drawn.value, overall=overall.value, difference=difference.value, lower=estimate.lower,
-        upper=estimate.upper, level=scope.plan.level if estimate.limits else None, p_value=p,
+        value=drawn.value, overall=overall.value, difference=difference.value, p_value=p,
         p_adjusted=None if p is None else min(1.0, p * searched), searched=searched,
-        status=estimate.status, reason=estimate.reason,
+        **estimate.fields(scope.plan.level),
     )
 
 

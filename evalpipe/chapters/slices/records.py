@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalpipe.records import Measured, Record, Scalar, Slice, Status
+from evalpipe.records import Measured, OfModel, Record, Scalar, Slice, Status
 
 
 class SliceSummary(Record):
@@ -48,12 +48,9 @@ class SliceDifference(Measured):
     reason: str | None = None
 
 
-class Disparity(Record):
+class Disparity(OfModel):
     """How far the slices of one slicing lie apart: their range, and the smallest value over the largest."""
 
-    dataset: str
-    model: str
-    variant: str = "original"
     slicing: str
     disparity: str
     """demographic_parity (of detection_prevalence), equal_opportunity (of sensitivity), equalized_odds (the larger
@@ -80,12 +77,9 @@ class Disparity(Record):
     reason: str | None = None
 
 
-class WorstSlice(Record):
+class WorstSlice(OfModel):
     """A slice that a search found to be among the worst."""
 
-    dataset: str
-    model: str
-    variant: str = "original"
     rank: int
     slice: Slice
     metric: str

@@ -12,6 +12,7 @@ from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.draft import refer
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_metrics import check_measure
+from evalpipe.spec.rules_task import with_article
 from evalpipe.spec.single import one_value
 from evalpipe.spelling import closest, listed
 
@@ -54,9 +55,7 @@ def _parts(here: Loc, slicing: SlicingRule) -> Parts:
 def _twice(draft: Draft, here: Loc, earlier: Loc, title: str) -> Problem:
     same = draft.tree.get(*here) == draft.tree.get(*earlier)
     hint = "remove one of them" if same else "keep one; a column has one set of cuts, and a name means one slicing"
-    place = draft.tree.origin.place(*earlier)
-    notes = (f"first asked for at {place}",) if place is not None else ()
-    message = f"slices by '{title}' are asked for twice"
+    message, notes = f"slices by '{title}' are asked for twice", draft.tree.noted("first asked for at", *earlier)
     return draft.tree.problem("duplicate-slicing", message, *here, hint=hint, notes=notes)
 
 
@@ -132,8 +131,7 @@ def _named(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
     """Check one of `DISPARITIES`: it is of the predicted classes of a binary outcome."""
     task = draft.spec.task
     if task != "binary":
-        article = "an" if task[:1] in tuple("aeiou") else "a"
-        message = f"{name} is a disparity of binary outcomes, not of {article} {task} one"
+        message = f"{name} is a disparity of binary outcomes, not of {with_article(task)} one"
         if draft.readable("task"):
             hint = "name a measure of this evaluation instead"
             yield draft.tree.problem("not-for-task", message, *loc, hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class _Chosen:
     """What a rule chose on a dataset: the cut of the score, and the fields of its record that say how."""
 
     cut: float
-    fields: dict[str, Any]
+    fields: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _classified(
 
     Returns the predictions with classes, and the record of the threshold; cross-fitted, of that which all rows choose.
     """
-    rule, model, fields = ruled.rule, sample.models[ruled.name], dict[str, Any]()
+    rule, model, fields = ruled.rule, sample.models[ruled.name], dict[str, object]()
     if rule.folds is None:
         if ruled.name not in chosen:
             on = next(other for other in variants.samples if other.dataset == rule.dataset)
@@ -137,7 +137,7 @@ def _on_all_rows(ruled: _Ruled, on: Sample) -> _Chosen:
     return _Chosen(cut, fields | uncertain)
 
 
-def _uncertainty(ruled: _Ruled, on: Sample, cut: float, measures: Floats) -> dict[str, Any]:
+def _uncertainty(ruled: _Ruled, on: Sample, cut: float, measures: Floats) -> dict[str, object]:
     """Return the percentile limits of a chosen threshold, and how much too good the measures at it are."""
     plan, rule, model, clusters = ruled.plan, ruled.rule, on.models[ruled.name], whole(on).clusters
     if clusters == 1:
@@ -146,7 +146,7 @@ def _uncertainty(ruled: _Ruled, on: Sample, cut: float, measures: Floats) -> dic
     units = on.summary.n if clusters is None else clusters
     chosen = Drawn(cut, cuts, units, clustered=clusters is not None, absent="no threshold can be chosen")
     limited = chosen.limited(plan.level, lambda _, cuts, level: percentile_limits(cuts, level), excludes=None)
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "undefined_replicates": limited.missing, "status": limited.status, "reason": limited.reason,
         "constraints": _constraints(rule, measures, optimism)}
     if limited.limits is not None:

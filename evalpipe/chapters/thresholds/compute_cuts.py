@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from evalpipe.metrics.operating import ROUNDING
 from evalpipe.statistics import Draws, Stack, Summary, cut_values, sweep, view
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats, Wholes
+    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.chapters.thresholds.plan import RulePlan
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
@@ -94,8 +94,8 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
     return np.where(place == NOWHERE, np.nan, cut_values(rows.rows.distinct)[np.maximum(place, 0)]), optimism
 
 
-def _scaled(rule: RulePlan, weights: Any, total: float) -> Any:
+def _scaled(rule: RulePlan, weights: Values, total: float) -> Values:
     """Bring the weights of replicates to the ``total`` of all rows, where a measure of the rule grows with it."""
     if not any(entry.metric.extensive for entry in rule.measures):
         return weights
-    return weights * (total / weights.sum(axis=-1, keepdims=True))
+    return np.asarray(weights * (total / weights.sum(axis=-1, keepdims=True)))
