@@ -149,8 +149,9 @@ def _gathered(
     """Return the results, with the verdicts of the gates on them."""
     from evalpipe.chapters.gates.compute import judged
     from evalpipe.engine.gather import gather
+    from evalpipe.findings import with_findings
 
-    return judged(planned, gather(planned, samples, evaluation, written), earlier)
+    return with_findings(judged(planned, gather(planned, samples, evaluation, written), earlier))
 
 
 def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[str, bytes]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OTHER = {"earlier.py"}  # of gates: what reads the results of earlier runs
-ROLES = ("spec.py", "rules.py", "plan.py", "compute.py", "records.py", "card.py", "figures.py")
+ROLES = ("spec.py", "rules.py", "plan.py", "compute.py", "records.py", "findings.py", "card.py", "figures.py")
 
 
 def drawn(document: str) -> list[tuple[int, str]]:
@@ -46,7 +46,7 @@ def test_the_tree_of_the_design_is_the_tree(root: Path) -> None:
 
 
 def test_every_chapter_has_files_of_these_roles_alone(root: Path) -> None:
-    allowed = re.compile(r"(__init__|spec|rules|plan|compute|records|card|figures)(_\w+)?\.py")
+    allowed = re.compile(r"(__init__|spec|rules|plan|compute|records|findings|card|figures)(_\w+)?\.py")
     files = [file for chapter in CHAPTERS for file in (root / "evalpipe" / "chapters" / chapter).glob("*.py")]
 
     assert {f"{chapter}/" for chapter in CHAPTERS} == rooms(root / "evalpipe" / "chapters")

@@ -30,6 +30,7 @@ ROLES = {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
     },
     "records": {"records"},
+    "findings": {"chapters.records", "findings", "card.names", "card.wording", "results", "records", "numbers"},
     "card": {"chapters.records", "calibration", "constants", "card", "results", "records", "numbers"},
 }
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
@@ -79,12 +80,13 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "formats", "calibration", "chapters.all", "chapters.records", "intervals.declare", "constants", "numbers",
         "results", "errors",
     },
+    "findings": {"chapters.all", "card.names", "card.wording", "results", "records", "numbers"},
     "lock": set(),
     "__main__": {"cli"},
     "record": {"formats", "lock", "results", "version", "errors"},
     "run": {
-        "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "engine", "results", "card",
-        "record", "errors",
+        "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "engine", "findings", "results",
+        "card", "record", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},

@@ -54,6 +54,7 @@ def evaluate(
             evaluation.units[sample.dataset] = dataset.replicates.units
         for name in sample.models:
             _add_model(evaluation, dataset, name)
+    evaluation.tables["diagnostics"] = [row for dataset in datasets for row in dataset.diagnosed()]
     for tables in functions("compute", "tables"):
         evaluation.tables |= tables(plan, datasets)
     for warnings in functions("compute", "warnings"):

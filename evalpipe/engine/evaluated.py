@@ -57,6 +57,13 @@ class Evaluated:
             else:
                 yield insufficient(scope, entry) if summary is None else estimates(scope, entry, self.replicates)
 
+    def diagnosed(self) -> Iterator[Estimate]:
+        """Yield the estimates on all rows of the measures that only findings rest on."""
+        for model in self.sample.models:
+            scope = Scope(self.plan, self.sample, model, 0, self.subsets[0], self.summaries[model, 0])
+            for entry in self.plan.diagnosed:
+                yield from estimates(scope, entry, self.replicates) if scope.serves(entry) else ()
+
     def estimate(self, model: str, entry: MetricPlan) -> Estimate:
         """Return the estimate on all rows of a measure that the plan lists and that is one number."""
         return self.estimates[model][0, self.plan.metrics.index(entry)][0]

@@ -34,12 +34,18 @@ def gather(
         exposure=asdict(plan.exposure) if plan.exposure else None,
         inputs=[file for sample in samples for file in sample.files],
         datasets=[sample.summary for sample in samples], models=_models(plan),
-        metrics=[_describe(plan, metric) for metric in {e.metric.name: e.metric for e in plan.metrics}.values()],
+        metrics=_metrics(plan),
         intervals=_method(plan, evaluation), rows=list(evaluation.estimates),
         confusion=list(evaluation.confusion), curves=list(evaluation.curves),
         warnings=[*(_of_spec(problem) for problem in plan.warnings), *evaluation.warnings],
         **evaluation.tables,
     )
+
+
+def _metrics(plan: Plan) -> list[MetricSummary]:
+    """Return what each metric means, those that only findings rest on last."""
+    metrics = {entry.metric.name: entry.metric for entry in (*plan.metrics, *plan.diagnosed)}
+    return [_describe(plan, metric) for metric in metrics.values()]
 
 
 def _of_spec(problem: Problem) -> Warned:
@@ -69,7 +75,7 @@ def _methods(plan: Plan) -> dict[str, str]:
 
 
 def _describe(plan: Plan, metric: Metric) -> MetricSummary:
-    spans = [metric.bounds(entry.params) for entry in plan.metrics if entry.metric is metric]
+    spans = [metric.bounds(entry.params) for entry in plan.entries if entry.metric is metric]
     widest = min(low for low, _ in spans), max(high for _, high in spans)
     low, high = (bound if math.isfinite(bound) else None for bound in widest)
     return MetricSummary(

@@ -132,11 +132,17 @@ class _Task:
         prior: Floats | None,
     ) -> None:
         """Add the values of a subset's measures, and of its curves where it is all rows, to those of the block."""
-        for i in self.wanted:
+        for i in self._taken(subset):
             drawn_values["metric", model, subset, i].append(_value(summary, self.plan.entries[i], scale, prior))
         if subset == 0:
             for name, heights in self._curves(model, summary):
                 drawn_values["curve", model, name].append(heights)
+
+    def _taken(self, subset: int, wanted: Sequence[int] | None = None) -> Iterator[int]:
+        """Yield the numbers of the wanted measures that are taken in a subset: in slices, not those of all rows."""
+        for i in self.wanted if wanted is None else wanted:
+            if subset == 0 or not self.plan.of_all_rows(i):
+                yield i
 
     def _curves(self, model: str, summary: Summary) -> Iterator[tuple[str, Floats]]:
         """Yield the heights of the curves that have limits from replicates."""
@@ -158,7 +164,7 @@ class _Task:
         """Yield the values on the grid of what was observed."""
         for (model, subset), seen in self.views.items():
             summary = Summary(seen.rows, seen.weights(self.base))
-            for i in self.wanted:
+            for i in self._taken(subset):
                 yield (model, subset, i), values(summary, self.plan.entries[i])[0]
 
     def left_out(self) -> dict[Key, Floats]:
@@ -168,7 +174,7 @@ class _Task:
         generator = stream(self.plan.seed, "jackknife", self.sample.dataset)
         for counts in jackknife_counts(self.design, generator) if wanted else ():
             for (model, subset), _, summary in self._summaries(Draws(counts)):
-                for i in wanted:
+                for i in self._taken(subset, wanted):
                     left_out_values[model, subset, i].append(values(summary, self.plan.entries[i]))
         return {key: np.concatenate(values) for key, values in left_out_values.items()}
 
@@ -189,7 +195,7 @@ class _Task:
         left = counts - np.concatenate(list(split(generator, counts, FOLDS)))
         for (model, subset), seen in self.views.items():
             summary = Summary(seen.rows, seen.weights(left))
-            for i in self.with_errors:
+            for i in self._taken(subset, self.with_errors):
                 fold_values = values(summary, self.plan.entries[i])
                 square = ((fold_values - fold_values.mean(axis=0)) ** 2).sum(axis=0)
                 yield (model, subset, i), np.asarray((FOLDS - 1) / FOLDS * square)

@@ -33,10 +33,11 @@ class Plan:
     ``interval_method`` is the one that is asked for: "auto", "none" or a name; ``level`` the confidence level of every
     interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether rows that lack a
     prediction are left out. ``places`` tells where each key of the spec was written, for errors of data.
-    ``behind`` are measures that disparities are computed from and that are not listed themselves; the measures of
-    ``goals`` and ``gates`` are among ``metrics``. ``reference_rates`` are what rivals reached, each with its name.
-    ``bins`` is the interval method of the event rate in the bins of a reliability diagram; ``banded`` says that bands
-    are drawn about curves, ``profit_drawn`` that limits of the profit are.
+    ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` those
+    that findings rest on, of all rows alone; the measures of ``goals`` and ``gates`` are among ``metrics``.
+    ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
+    in the bins of a reliability diagram; ``banded`` says that bands are drawn about curves, ``profit_drawn`` that
+    limits of the profit are.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Plan:
     models: Mapping[str, ModelPlan]
     metrics: tuple[MetricPlan, ...]
     behind: tuple[MetricPlan, ...]
+    diagnosed: tuple[MetricPlan, ...]
     bins: str
     banded: bool
     profit_drawn: bool
@@ -80,8 +82,12 @@ class Plan:
 
     @property
     def entries(self) -> tuple[MetricPlan, ...]:
-        """The metrics, and after them those that only disparities are computed from."""
-        return (*self.metrics, *self.behind)
+        """The metrics, and after them those that only disparities and findings are computed from."""
+        return (*self.metrics, *self.behind, *self.diagnosed)
+
+    def of_all_rows(self, number: int) -> bool:
+        """Tell whether an entry, by its number, is taken on all rows alone, and in no slice."""
+        return number >= len(self.metrics) + len(self.behind)
 
     @property
     def importance(self) -> bool:

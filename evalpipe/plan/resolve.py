@@ -14,6 +14,7 @@ from evalpipe.chapters.reference_rates.plan import rates_plan
 from evalpipe.chapters.slices.plan import behind, slices_plan
 from evalpipe.errors import DataError
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
+from evalpipe.plan.diagnosed import diagnosed
 from evalpipe.plan.measures import asked
 from evalpipe.plan.methods import proportions
 from evalpipe.plan.models import models_plan
@@ -49,7 +50,8 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
     """Resolve all that the spec asks for, chapter by chapter."""
     from evalpipe.spec.schema import spec_sha256
 
-    intervals, weight, exposure, metrics = spec.intervals, spec.weight, spec.exposure, asked(spec)
+    intervals, weight, exposure = spec.intervals, spec.weight, spec.exposure
+    metrics, models = asked(spec), models_plan(spec)
     limited = intervals.method != "none"
     return Plan(
         name=spec.name, title=spec.title or spec.name, spec_sha256=spec_sha256(spec), task=spec.task, seed=spec.seed,
@@ -60,7 +62,8 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
         weight=None if weight is None else WeightPlan(weight.column, weight.kind),
         exposure=None if exposure is None else ExposurePlan(exposure.column, exposure.unit),
         id=spec.id, complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
-        datasets=datasets, models=models_plan(spec), metrics=metrics, behind=behind(spec, metrics),
+        datasets=datasets, models=models, metrics=metrics, behind=behind(spec, metrics),
+        diagnosed=diagnosed(spec, metrics, models),
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited, slices=slices_plan(spec, metrics),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),

@@ -18,6 +18,7 @@ from evalpipe.chapters.thresholds.records import Threshold
 from evalpipe.records import Record
 from evalpipe.results.curves import AnyCurve
 from evalpipe.results.datasets import DatasetSummary, InputFile
+from evalpipe.results.findings import Finding
 from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
 
 
@@ -54,6 +55,8 @@ class Document(Record):
     intervals: Method
     rows: list[Estimate] = Field(alias="estimates")
     """The estimates, row by row; `estimates` holds them as a data frame."""
+    diagnostics: list[Estimate] = Field(default_factory=list)
+    """Estimates on all rows that the spec does not ask for and that findings rest on."""
     comparisons: list[Comparison] = Field(default_factory=list)
     reference_rates: list[RateDifference] = Field(default_factory=list)
     slice_differences: list[SliceDifference] = Field(default_factory=list)
@@ -69,4 +72,6 @@ class Document(Record):
     cost_references: list[CostReference] = Field(default_factory=list)
     profit: list[Profit] = Field(default_factory=list)
     best_profit: list[BestProfit] = Field(default_factory=list)
+    findings: list[Finding] = Field(default_factory=list)
+    """What the results say, in sentences, what matters most first."""
     warnings: list[Warned]

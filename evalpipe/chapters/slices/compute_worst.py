@@ -138,7 +138,7 @@ def _drawn(
     subsets = divide(plan, sample)
     summaries = summaries_of(plan, sample, subsets)
     # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
-    narrow = replace(plan, metrics=(entry,), behind=(), bins="none", banded=False, profit_drawn=False)
+    narrow = replace(plan, metrics=(entry,), behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
     replicates = draw(narrow, sample, summaries, divide) if ranked else Replicates()
     overall, *slices = (
         Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets))

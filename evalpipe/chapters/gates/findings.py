@@ -1,0 +1,87 @@
+"""What gates come to, in a sentence for each: that all held, or which did not."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card.names import names_of
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim
+from evalpipe.findings.rules import rule
+from evalpipe.findings.words import finding, of_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.results import Gate, Results
+    from evalpipe.results.findings import Finding
+
+
+@rule
+def gates(results: Results) -> Iterator[Claim]:
+    """Whether each number that the spec asks for was reached."""
+    says = {"fail": failed, "warn": failed, "indeterminate": undecided, "pass": kept, "skipped": skipped}
+    yield from (Claim(gate, says[gate.kind]) for gate in results.gates)
+
+
+def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
+    """Say which gates failed."""
+    for gate_rows in _by_gate(rows):
+        weight = weights.GATE_FAILED if gate_rows[0].severity == "fail" else weights.GATE_WARNED
+        yield finding("fails", weight, _sentence(results, gate_rows), "verdict", gate_rows)
+
+
+def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
+    """Say which gates these data leave open."""
+    for gate_rows in _by_gate(rows):
+        yield finding("open", weights.GATE_OPEN, f"{_sentence(results, gate_rows)} These data do not decide.",
+                      "verdict", gate_rows)
+
+
+def kept(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
+    """Say which gates held."""
+    for gate_rows in _by_gate(rows):
+        yield finding("holds", weights.GATE_HELD, _sentence(results, gate_rows), "verdict", gate_rows)
+
+
+def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
+    """Say which gates were not judged, and why."""
+    for gate_rows in _by_gate(rows):
+        first = gate_rows[0]
+        text = f"{first.name or names_of(results).subject(first)} was not judged: {first.reason}"
+        yield finding("note", weights.UNCHECKED, text, "verdict", gate_rows)
+
+
+def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
+    for _, group in groupby(sorted(rows, key=lambda row: row.gate), key=lambda row: row.gate):
+        yield list(group)
+
+
+def _sentence(results: Results, rows: Sequence[Gate]) -> str:
+    """Write "Sensitivity: 0.56 (0.50 to 0.62) for Logistic regression; required at least 0.6."."""
+    names, first = names_of(results), rows[0]
+    observed = "; ".join(f"{_observed(row)} for {of_model(results, row)}{_inside(results, row)}" for row in rows[:3])
+    more = "" if len(rows) <= 3 else f" and {len(rows) - 3} more"
+    limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in first.limit.items())
+    return f"{first.name or names.subject(first)}: {observed}{more}; required {limits}."
+
+
+LIMITS = {
+    "min": "at least", "max": "at most", "max_increase": "a rise of at most", "max_decrease": "a fall of at most",
+    "min_increase": "a rise of at least", "min_decrease": "a fall of at least",
+}
+
+
+def _inside(results: Results, row: Gate) -> str:
+    return "" if row.slice is None else f", {names_of(results).slice(row.slice)}"
+
+
+def _observed(row: Gate) -> str:
+    if row.observed is None:
+        return "no value"
+    if row.lower is None or row.upper is None:
+        return numbers.number(row.observed)
+    shown, limits = numbers.interval(row.observed, row.lower, row.upper)
+    return f"{shown} ({limits})"

@@ -1,0 +1,118 @@
+"""Findings on predicted numbers and counts: their level, their spread, dispersion and zeros."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.findings import weights
+from evalpipe.findings.claims import SMALLEST, Claim, p_beyond, p_of
+from evalpipe.findings.rules import rule
+from evalpipe.findings.words import anchor, finding, measures, of_model, of_models, values_of
+from evalpipe.results.curves.residuals import Rootogram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.results import Estimate, Results
+    from evalpipe.results.findings import Finding
+
+
+@rule
+def numbers_on_average(results: Results) -> Iterator[Claim]:
+    """Whether predicted numbers are right on average."""
+    for row in measures(results, "mean_error"):
+        yield Claim(row, too_low if (row.value or 0) > 0 else too_high, p_beyond(row, 0))
+
+
+@rule
+def numbers_spread(results: Results) -> Iterator[Claim]:
+    """Whether predicted numbers are as far apart as the outcomes bear out."""
+    for row in measures(results, "linear_calibration_slope"):
+        yield Claim(row, too_far_apart if (row.value or 0) < 1 else too_close, p_beyond(row, 1))
+
+
+@rule
+def dispersion(results: Results) -> Iterator[Claim]:
+    """Whether counts vary as much as Poisson counts of the predicted means."""
+    for row in measures(results, "pearson_dispersion"):
+        yield Claim(row, overdispersed if (row.value or 0) > 1 else underdispersed, p_beyond(row, 1))
+
+
+@rule
+def zeros(results: Results) -> Iterator[Claim]:
+    """Whether as many counts are zero as Poisson counts of the predicted means would be."""
+    for curve in results.curves:
+        if isinstance(curve, Rootogram) and curve.slice is None and curve.points.count[:1] == [0]:
+            observed, expected = _zeros(curve)
+            # The variance of the number of zeros, a sum of p(1 - p), is at most the number expected.
+            p_value = p_of((observed - expected) / expected**0.5) if expected > 0 else SMALLEST if observed else 1.0
+            yield Claim(curve, excess_zeros if observed > expected else lacking_zeros, p_value)
+
+
+def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say by how much predictions are too high on average."""
+    yield from _off(results, rows, "too high")
+
+
+def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say by how much predictions are too low on average."""
+    yield from _off(results, rows, "too low")
+
+
+def _off(results: Results, rows: Sequence[Estimate], how: str) -> Iterator[Finding]:
+    text = (f"The predictions of {of_models(results, rows)} are {how} on average. Mean error (outcome less prediction) "
+            f"{values_of(results, rows)}.")
+    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+
+
+def too_far_apart(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that large predictions are too large and small ones too small."""
+    text = (f"The predictions of {of_models(results, rows)} lie too far apart: large ones are too large, small ones "
+            f"too small. Slope of outcome on prediction {values_of(results, rows)}; 1 is right.")
+    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+
+
+def too_close(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that large predictions are too small and small ones too large."""
+    text = (f"The predictions of {of_models(results, rows)} lie too close together: large ones are too small, small "
+            f"ones too large. Slope of outcome on prediction {values_of(results, rows)}; 1 is right.")
+    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+
+
+def overdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that counts vary more than Poisson counts."""
+    text = (f"Counts vary more about the predictions of {of_models(results, rows)} than Poisson counts do: dispersion "
+            f"{values_of(results, rows)}; 1 is expected. Poisson intervals and tests would be too sure.")
+    yield finding("fails", weights.DISTRIBUTION, text, anchor(results, rows[0]), rows)
+
+
+def underdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that counts vary less than Poisson counts."""
+    text = (f"Counts vary less about the predictions of {of_models(results, rows)} than Poisson counts do: dispersion "
+            f"{values_of(results, rows)}; 1 is expected.")
+    yield finding("note", weights.DISTRIBUTION, text, anchor(results, rows[0]), rows)
+
+
+def _zeros(curve: Rootogram) -> tuple[float, float]:
+    """Return the weight of the rows whose count is zero, and what it is expected to be."""
+    return curve.points.observed[0] or 0.0, curve.points.expected[0] or 0.0
+
+
+def excess_zeros(results: Results, rows: Sequence[Rootogram]) -> Iterator[Finding]:
+    """Say of each model how many more zeros there are than it expects."""
+    for curve in rows:
+        yield _of_zeros(results, curve, "More")
+
+
+def lacking_zeros(results: Results, rows: Sequence[Rootogram]) -> Iterator[Finding]:
+    """Say of each model how many fewer zeros there are than it expects."""
+    for curve in rows:
+        yield _of_zeros(results, curve, "Fewer")
+
+
+def _of_zeros(results: Results, curve: Rootogram, how: str) -> Finding:
+    observed, expected = _zeros(curve)
+    text = (f"{how} counts are zero than {of_model(results, curve)} expects: {numbers.count(observed)}, where "
+            f"{numbers.fixed(expected, 0)} are expected.")
+    return finding("fails", weights.DISTRIBUTION, text, anchor(results, curve))

@@ -1,0 +1,44 @@
+"""The measures that findings rest on and that the spec does not ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.prevalence.plan import SAMPLE
+from evalpipe.plan.measures import entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.spec.models import Spec
+
+DIAGNOSTICS = {
+    "binary": ("roc_auc", "brier_skill", "calibration_in_the_large", "calibration_slope"),
+    "multiclass": ("brier_skill",),
+    "ordinal": ("brier_skill",),
+    "regression": ("r2", "mean_error", "linear_calibration_slope"),
+    "count": ("d2_poisson", "pearson_dispersion"),
+}
+"""For each task: skill against a rule that sees no features, the level of the predictions, and their spread."""
+
+
+def diagnosed(spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, ModelPlan]) -> tuple[MetricPlan, ...]:
+    """Return the measures of the task's diagnostics, and those that thresholds keep to, that are not asked for."""
+    wanted: list[MetricPlan] = []
+    for entry in (*_of_task(spec), *(entry for model in models.values() for entry in _bounded(model))):
+        wanted += [] if entry in wanted or entry in metrics else [entry]
+    return tuple(wanted)
+
+
+def _of_task(spec: Spec) -> Iterator[MetricPlan]:
+    from evalpipe.spec.choices import MetricChoice
+
+    for name in DIAGNOSTICS[spec.task]:
+        yield from (entry for entry in entries(spec, MetricChoice(name)) if entry.prior == SAMPLE)
+
+
+def _bounded(model: ModelPlan) -> Iterator[MetricPlan]:
+    for rule in (model.threshold.rule, model.threshold.variant_rule):
+        yield from () if rule is None else (entry for entry, _, _ in rule.bounds)

@@ -1,0 +1,27 @@
+"""The record of a finding."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from evalpipe.records import Measured, Record
+
+FindingKind = Literal["holds", "fails", "open", "same", "note"]
+
+
+class Finding(Record):
+    """A sentence that the results bear, and the numbers that it rests on."""
+
+    kind: FindingKind
+    """holds and fails: settled, for better or worse; open: these data do not decide; same: models or numbers that
+    cannot be told apart; note: what a reader must know, neither good nor bad."""
+    weight: float
+    """How much it matters, from 0 to 100; findings stand in its order."""
+    text: str
+    """The sentence, for people."""
+    section: str
+    """The anchor of the card's section that holds the evidence."""
+    estimates: list[Measured] = Field(default_factory=list)
+    """What was measured, of what and where, of the numbers that it rests on."""
