@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     ]
 
 CHAPTERS = (
-    "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare", "reference_rates", "desirability",
-    "slices", "gates",
+    "statement", "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare", "reference_rates",
+    "desirability", "slices", "gates",
 )
 """The names of the chapters, in the order of the card's sections, of its contents and of the numbers of its figures."""
 

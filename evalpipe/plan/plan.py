@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.intervals.declare import registry as interval_methods
 
@@ -53,6 +53,7 @@ class Plan:
     mode: Literal["auto", "exact", "grid"]
     workers: int | Literal["auto"]
     no_information: bool
+    statement: Mapping[str, Any]
     formats: tuple[Literal["html", "pdf", "junit"], ...]
     outcome: OutcomePlan
     weight: WeightPlan | None

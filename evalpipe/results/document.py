@@ -14,6 +14,7 @@ from evalpipe.chapters.prevalence.records import ObservedShare, Prior
 from evalpipe.chapters.recalibrate.records import Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
+from evalpipe.chapters.statement.records import Stated
 from evalpipe.chapters.thresholds.records import Threshold
 from evalpipe.records import Record
 from evalpipe.results.curves import AnyCurve
@@ -29,6 +30,8 @@ class Document(Record):
     evalpipe_version: str
     name: str
     title: str
+    statement: Stated = Stated()
+    """What people state of the model and its evaluation."""
     task: Literal["binary", "multiclass", "ordinal", "regression", "count"]
     event: str | None
     """The event of a binary outcome."""

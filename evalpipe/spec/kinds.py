@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard
 
 from pydantic import (
@@ -36,12 +38,14 @@ UNSEEN = (r"\x00-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u
 than the usual one, marks without width."""
 KEY = rf"^[^ \-=@+{UNSEEN}]([^+{UNSEEN}]*[^ +{UNSEEN}])?$"
 """A pattern without look-around and classes of letters, so that it means the same in Python, Rust and JSON Schema."""
+DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 PATTERN = r"\{level\}"
 MAX_NAME = 100
 RULES = {
     PATTERN: "a name of columns in which {level} stands for the level",
     NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
     KEY: "a name",
+    DAY: "a day, as in 2026-11-21",
 }
 """What each pattern means, in words."""
 
@@ -53,6 +57,20 @@ Probability = Annotated[StrictFloat, Field(ge=0, le=1)]
 
 Level = StrictStr | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
 """One value of the outcome: a text, true or false, or a number, as it is in the data, however it is stored there."""
+
+
+
+def _day(text: str) -> str:
+    """Refuse what is no day of the calendar."""
+    try:
+        date.fromisoformat(text if re.fullmatch(DAY, text) else "")
+    except ValueError:
+        raise PydanticCustomError("no_day", "not a day of the calendar") from None
+    return text
+
+
+Day = Annotated[StrictStr, AfterValidator(_day), Field(json_schema_extra={"pattern": DAY})]
+"""A day, such as 2026-11-21."""
 
 Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 """Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""

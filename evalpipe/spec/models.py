@@ -19,11 +19,12 @@ from evalpipe.chapters.prevalence.spec import Prevalence
 from evalpipe.chapters.recalibrate.spec import Recalibrate
 from evalpipe.chapters.reference_rates.spec import ReferenceRate
 from evalpipe.chapters.slices.spec import SliceRules, SlicingRule, WorstSlices
+from evalpipe.chapters.statement.spec import Statement
 from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
 from evalpipe.origin import Origin
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import ColumnName, Key, Name, Only, Short, SpecPart, Version
+from evalpipe.spec.kinds import ColumnName, Day, Key, Name, Only, Short, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.tasks import CLASSES, Task
 
@@ -37,6 +38,10 @@ class Spec(SpecPart):
     """The name of the evaluation; also the name of its output folder."""
     title: StrictStr | None = None
     """The card's title; the name where absent."""
+    as_of: Day | None = None
+    """The day that the card is about, such as 2026-11-21; a card never bears the day on which it was made."""
+    card: Statement = Statement()
+    """What people state on the card: use and limits, owner, monitoring, changes."""
     seed: Annotated[StrictInt, Field(ge=0)] = 0
     """The root of all random numbers."""
     task: Task
