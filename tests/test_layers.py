@@ -93,8 +93,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
         "chapters.plan", "chapters.card", "chapters.earlier", "formats", "intervals.declare", "numbers", "run",
-        "record", "recalibration", "spec", "plan", "results", "metrics", "card.names", "card.page", "card.tables",
-        "card.wording", "version", "errors",
+        "record", "recalibration", "spec", "plan", "results", "metrics", "card.first", "card.names", "card.page",
+        "card.tables", "card.wording", "version", "errors",
     },
 }
 

@@ -338,7 +338,42 @@ class BlockGroup:
     label: str = ""
 
 
-Block = Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup
+MARKERS = (
+    "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0", "M-4.6,-4.6h9.2v9.2h-9.2z", "M0,-5.6L5.4,4.4H-5.4z",
+    "M0,-6L5.4,0L0,6L-5.4,0z", "M0,5.6L5.4,-4.4H-5.4z", "M-5,-1.7h3.3v-3.3h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3z",
+)
+"""The outlines of the markers of models, in the order of the models and as in the figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A line of a dot plot; ``at``, ``low`` and ``high`` are places across it, in per cent of its width."""
+
+    label: str
+    at: float
+    low: float | None
+    high: float | None
+    text: Cell
+    model: int
+
+    @property
+    def marker(self) -> str:
+        """The outline of the marker."""
+        return MARKERS[self.model % len(MARKERS)]
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlot:
+    """Estimates of one measure as dots with their intervals; ``limits`` are lines across, as are ``ticks``."""
+
+    title: str
+    dots: tuple[Dot, ...]
+    limits: tuple[float, ...]
+    ticks: tuple[tuple[float, str], ...]
+    caption: str
+
+
+Block = Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup | DotPlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +393,7 @@ class Card:
     title: str
     description: str
     generator: str
+    identity: Cell
     masthead: tuple[Block | Section, ...]
     sections: tuple[Section, ...]
     foot: Cell

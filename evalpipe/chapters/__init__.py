@@ -8,7 +8,7 @@ A chapter's files are named by their role, and each role has functions that the 
 | `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
 | `compute.py` | `warnings(plan, evaluated)` yields what to warn of | step 4 |
 | `findings.py` | functions with `@rule`, which claim what the results say | step 5 |
-| `card.py` | `masthead(results)` yields sections at the head of the card, above its contents | step 6 |
+| `card.py` | `run_verdict(results)` yields the sign and the sentence of the verdict on the whole | step 6 |
 | `card.py` | `outcome(results)` yields pairs of term and text about the outcome, for the head of the card | step 6 |
 | `card.py` | `summary(results)` yields blocks of the card's summary | step 6 |
 | `card.py` | `sections(results)` yields sections of the card | step 6 |
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Role = Literal["rules", "compute", "card"]
     Function = Literal[
-        "rules", "tables", "warnings", "masthead", "outcome", "summary", "sections", "facts", "reading",
+        "rules", "tables", "warnings", "run_verdict", "outcome", "summary", "sections", "facts", "reading",
         "matrix", "markers", "procedures", "checks",
     ]
 

@@ -41,12 +41,14 @@ def run_spec(
 
 def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
     """Print the summary, the gates and the paths of what was written."""
+    from evalpipe.cli.findings import print_findings
     from evalpipe.cli.gates import print_annotations, print_gates
     from evalpipe.cli.summary import print_summary
     from evalpipe.formats import files
 
     print_summary(results)
     print_gates(results, spec, folder)
+    print_findings(results)
     if form == "github":
         print_annotations(results, spec)
     click.echo("")

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 TOPICS = ("calibration", "skill", "classes", "numbers", "data", "unchecked")
 """The files of this folder that declare rules; those of chapters stand in their `findings.py`."""
 
+REPEATED = 0.8
+"""What each further finding of one sort weighs of the one before it."""
+
 
 def with_findings(results: Results) -> Results:
     """Return the results with what they say."""
@@ -38,8 +41,15 @@ def findings(results: Results) -> list[Finding]:
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
             said.setdefault(say, []).append(claim)
-    sentences = [finding for say, claims in said.items() for finding in say(results, [claim.row for claim in claims])]
+    sentences = [
+        _ranked(finding, place) for say, claims in said.items()
+        for place, finding in enumerate(say(results, [claim.row for claim in claims]))]
     return sorted(sentences, key=lambda finding: -finding.weight)
+
+
+def _ranked(finding: Finding, place: int) -> Finding:
+    """Return a finding that weighs less where others of its sort come first, so that the first few differ in sort."""
+    return finding.model_copy(update={"weight": round(finding.weight * REPEATED**place, 1)})
 
 
 @cache

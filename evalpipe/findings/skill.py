@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.results.findings import Finding
 
 TRIVIAL = {
-    "brier_skill": ("the share of each class for every row", "Brier skill"),
+    "brier_skill": ("the prevalence for every row", "Brier skill"),
     "r2": ("the mean for every row", "R²"),
     "d2_poisson": ("the mean rate for every row", "D²"),
 }

@@ -6,8 +6,10 @@ rendered again from `results.json` alone. Nothing in here depends on the clock, 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -55,6 +57,11 @@ class Results(Document):
         """
         document = self.model_dump(by_alias=True).items()
         return "{\n" + ",\n".join(f"{_dump(key)}: {_lines(_null_for_nan(value))}" for key, value in document) + "\n}\n"
+
+    @cached_property
+    def evidence_sha256(self) -> str:
+        """The sha256 of `results.json`: what the card says rests on these bytes alone."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     @classmethod
     def from_json(cls, text: str, source: str = "results.json") -> Results:

@@ -63,17 +63,24 @@ MOST = 30
 """Failed verdicts that the card lists at most."""
 
 
-def masthead(results: Results) -> Iterator[Section]:
-    """Write the box with the verdict on the whole and every gate with its reason; none where no gate is declared."""
+def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
+    """Give the verdict on the whole: its sign, and the sentence that heads the card."""
+    if results.gates:
+        yield KINDS[results.verdict].sign, headline(results.gates)
+    else:
+        yield "?", "No verdict: no gate says how good is good enough"
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write every gate with its reason; nothing where no gate is declared."""
     gates, names = results.gates, names_of(results)
     if not gates:
         return
     ordered = sorted(gates, key=lambda gate: list(KINDS).index(gate.kind))
     failed = sum(gate.kind in ("fail", "warn") for gate in gates)
     listed = min(max(failed, FOLDED), MOST)
-    title = Verdict(headline(gates), KINDS[results.verdict].sign)
     blocks = (_table(results, names, ordered[:listed]), *_counted(names, ordered, listed))
-    yield Section("verdict", title, blocks, f"gates {results.verdict}")
+    yield Section("gates", "Gates", blocks)
 
 
 def headline(gates: Sequence[Gate]) -> str:

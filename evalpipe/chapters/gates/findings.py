@@ -30,20 +30,20 @@ def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates failed."""
     for gate_rows in _by_gate(rows):
         weight = weights.GATE_FAILED if gate_rows[0].severity == "fail" else weights.GATE_WARNED
-        yield finding("fails", weight, _sentence(results, gate_rows), "verdict", gate_rows)
+        yield finding("fails", weight, _sentence(results, gate_rows), "gates", gate_rows)
 
 
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates these data leave open."""
     for gate_rows in _by_gate(rows):
         yield finding("open", weights.GATE_OPEN, f"{_sentence(results, gate_rows)} These data do not decide.",
-                      "verdict", gate_rows)
+                      "gates", gate_rows)
 
 
 def kept(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Say which gates held."""
     for gate_rows in _by_gate(rows):
-        yield finding("holds", weights.GATE_HELD, _sentence(results, gate_rows), "verdict", gate_rows)
+        yield finding("holds", weights.GATE_HELD, _sentence(results, gate_rows), "gates", gate_rows)
 
 
 def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     for gate_rows in _by_gate(rows):
         first = gate_rows[0]
         text = f"{first.name or names_of(results).subject(first)} was not judged: {first.reason}"
-        yield finding("note", weights.UNCHECKED, text, "verdict", gate_rows)
+        yield finding("note", weights.UNCHECKED, text, "gates", gate_rows)
 
 
 def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:

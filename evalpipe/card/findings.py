@@ -1,0 +1,45 @@
+"""The card's section of findings: every sentence that the results bear, by kind, with a link to its evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.first import sentence
+from evalpipe.card.page import Bullets, Heading, Section, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.card.page import Block
+    from evalpipe.results import Results
+    from evalpipe.results.findings import FindingKind
+
+KINDS: dict[FindingKind, str] = {
+    "fails": "What fails", "open": "What these data do not decide", "holds": "What holds",
+    "same": "What cannot be told apart", "note": "What to know",
+}
+"""The headings of the kinds of findings, in their order."""
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section; none without findings."""
+    if results.findings:
+        yield Section("findings", "Findings", (Text(_lead(results), "lead"), *_blocks(results)))
+
+
+def _lead(results: Results) -> str:
+    """Say how sure the findings are."""
+    error = numbers.plain(round(1 - results.intervals.level, 12))
+    return (f"Sentences computed from the results. Gates and comparisons have the verdicts of their tables. All other "
+            f"findings that are tested are tested together (Holm): the chance that any of them is false is at most "
+            f"{error}. Intervals are of {wording.level(results.intervals.level)} and of one number each.")
+
+
+def _blocks(results: Results) -> Iterator[Block]:
+    for kind, heading in KINDS.items():
+        items = tuple(sentence(finding) for finding in results.findings if finding.kind == kind)
+        if items:
+            yield Heading(heading)
+            yield Bullets(items, "findings")

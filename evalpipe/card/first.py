@@ -1,0 +1,124 @@
+"""The first screen of the card: what the evidence says, the key measures, and the facts a reader asks for first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card.dots import dot_plots
+from evalpipe.card.method import weighting
+from evalpipe.card.page import Aside, BlockGroup, Bullets, Facts, Heading, Link, Section, Strong, Verdict
+from evalpipe.card.tables import evaluated
+from evalpipe.card.wording import joined
+from evalpipe.chapters import functions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.card.page import Block, Cell
+    from evalpipe.results import Results
+    from evalpipe.results.findings import Finding, FindingKind
+
+MOST_FINDINGS = 5
+"""The findings on the first screen; all stand further down."""
+
+SHORT_HASH = 8
+"""The digits that fingerprints are shortened to."""
+
+MISSING = "MISSING"
+
+STATUS = {"draft": "DRAFT, not signed", "in_review": "IN REVIEW, not signed", "final": "FINAL, not signed"}
+"""What is said of a document by its status."""
+
+SIGNS: dict[FindingKind, tuple[str, str]] = {
+    "holds": ("✓", "holds"), "fails": ("✗", "fails"), "open": ("?", "open"), "same": ("=", "same"),
+    "note": ("•", "remark"),
+}
+"""The sign of each kind of finding, and what a screen reader says for it."""
+
+
+def identity(results: Results) -> Cell:
+    """Write the line that tells this document from others: id, day, evidence, status."""
+    stated = results.statement
+    document = stated.id or f"{results.name[:3].upper()}-{results.spec_sha256[:SHORT_HASH]}"
+    day = f"as of {stated.as_of}" if stated.as_of else "no date given"
+    return (f"Model card {document}", Aside(day), Aside(f"evidence {results.evidence_sha256[:SHORT_HASH]}"),
+            Aside(STATUS[stated.status], "status"))
+
+
+def verdict(results: Results) -> Section:
+    """Write the box with the verdict of the gates and the findings that matter most, with links to their evidence."""
+    sign, headline = next(iter(said for say in functions("card", "run_verdict") for said in say(results)))
+    items = tuple(sentence(finding) for finding in results.findings[:MOST_FINDINGS])
+    more = len(results.findings) - len(items)
+    rest = (Link(f"All {len(results.findings)} findings", "findings"),) if more > 0 else ()
+    blocks: tuple[Block, ...] = (Bullets(items, "findings"),)
+    if rest:
+        blocks += (Bullets((rest,), "findings more"),)
+    return Section("verdict", Verdict(headline, sign), blocks, f"gates {_style(results)}")
+
+
+def _style(results: Results) -> str:
+    """Return the colour of the box: of the gates, or of the findings where there is none."""
+    if results.gates:
+        return results.verdict
+    return "warn" if any(finding.kind == "fails" for finding in results.findings) else "indeterminate"
+
+
+def sentence(finding: Finding) -> Cell:
+    """Write a finding with its sign and a link to its evidence."""
+    sign, word = SIGNS[finding.kind]
+    return (Verdict("", sign, f"finding {word}"), f"{finding.text} ", Link("Evidence", finding.section))
+
+
+def at_a_glance(results: Results) -> BlockGroup:
+    """Write the key measures as a figure, beside the facts that a reader asks for first."""
+    figure = BlockGroup(dot_plots(results), "at-a-glance")
+    return BlockGroup((figure, BlockGroup((Heading("In short"), Facts(tuple(_facts(results)))), "in-short")), "first")
+
+
+def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
+    stated = results.statement
+    missing = Strong(MISSING)
+    yield "Intended use", stated.intended_use or missing
+    yield "Not for", stated.not_for or missing
+    yield from _outcome(results)
+    yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
+    yield "Evaluated on", _evaluated_on(results)
+    yield "Models", joined([model.label for model in results.models])
+    yield "Owner", stated.owner or missing
+    yield "Signed", missing
+
+
+def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
+    """Say what is predicted, how rows are classified, and what they count."""
+    if not results.levels:
+        yield "Outcome", results.task + (f", in {results.unit}" if results.unit else ", unit not stated")
+    elif results.event is None:
+        yield f"Levels{' in order' if results.task == 'ordinal' else ''}", ", ".join(results.levels)
+    else:
+        yield "Event", f"{results.event} (else {results.other})"
+        yield "Decision", _decision(results)
+    if results.weight is not None:
+        yield "Case weights", weighting(results)
+    if results.exposure is not None:
+        unit = results.exposure.get("unit")
+        yield "Exposure", f"column {results.exposure['column']}{f', in {unit}' if unit else ''}"
+
+
+def _decision(results: Results) -> str:
+    """Say from which score on rows are predicted as events."""
+    rules = {model.threshold_rule or (
+        "as the model predicts" if model.threshold is None else f"from {numbers.plain(model.threshold)} on")
+        for model in results.models}
+    return f"{results.event}: {rules.pop()}" if len(rules) == 1 else "each model has its own rule: see Models"
+
+
+def _evaluated_on(results: Results) -> str:
+    """Say on how many rows, and whether any of them was in training."""
+    sizes = [f"{numbers.count(dataset.n)} rows of {dataset.name}" + (
+        "" if dataset.events is None else f", {numbers.count(dataset.events)} events")
+        for _, dataset in evaluated(results)]
+    others = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
+    checked = f"none is in {joined(others)}" if others else "not compared with training data"
+    return f"{'; '.join(sizes)}; {checked}"
