@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card.dots import dot_plots
 from evalpipe.card.method import weighting
-from evalpipe.card.page import Aside, BlockGroup, Bullets, Facts, Heading, Link, Section, Strong, Verdict
+from evalpipe.card.page import Aside, BlockGroup, Bullets, Code, Facts, Heading, Link, Section, Strong, Verdict
 from evalpipe.card.tables import evaluated
 from evalpipe.card.wording import joined
 from evalpipe.chapters import functions
@@ -42,7 +42,8 @@ def identity(results: Results) -> Cell:
     stated = results.statement
     document = stated.id or f"{results.name[:3].upper()}-{results.spec_sha256[:SHORT_HASH]}"
     day = f"as of {stated.as_of}" if stated.as_of else "no date given"
-    return (f"Model card {document}", Aside(day), Aside(f"evidence {results.evidence_sha256[:SHORT_HASH]}"),
+    evidence = Code(results.evidence_sha256[:SHORT_HASH], results.evidence_sha256, "evidence")
+    return ("Model card", Aside(document, "document"), Aside(day), Aside(("evidence ", evidence)),
             Aside(STATUS[stated.status], "status"))
 
 
@@ -95,7 +96,7 @@ def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
     if not results.levels:
         yield "Outcome", results.task + (f", in {results.unit}" if results.unit else ", unit not stated")
     elif results.event is None:
-        yield f"Levels{' in order' if results.task == 'ordinal' else ''}", ", ".join(results.levels)
+        yield f"Levels{' in ascending order' if results.task == 'ordinal' else ''}", ", ".join(results.levels)
     else:
         yield "Event", f"{results.event} (else {results.other})"
         yield "Decision", _decision(results)
@@ -103,7 +104,8 @@ def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
         yield "Case weights", weighting(results)
     if results.exposure is not None:
         unit = results.exposure.get("unit")
-        yield "Exposure", f"column {results.exposure['column']}{f', in {unit}' if unit else ''}"
+        yield "Exposure", (f"column {results.exposure['column']}{f', in {unit}' if unit else ''}; the expected count "
+                           "of a row is of its whole exposure")
 
 
 def _decision(results: Results) -> str:

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.card.palette import COLOURS, OUTLINES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -338,13 +340,6 @@ class BlockGroup:
     label: str = ""
 
 
-MARKERS = (
-    "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0", "M-4.6,-4.6h9.2v9.2h-9.2z", "M0,-5.6L5.4,4.4H-5.4z",
-    "M0,-6L5.4,0L0,6L-5.4,0z", "M0,5.6L5.4,-4.4H-5.4z", "M-5,-1.7h3.3v-3.3h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3z",
-)
-"""The outlines of the markers of models, in the order of the models and as in the figures."""
-
-
 @dataclass(frozen=True, slots=True)
 class Dot:
     """A line of a dot plot; ``at``, ``low`` and ``high`` are places across it, in per cent of its width."""
@@ -357,9 +352,14 @@ class Dot:
     model: int
 
     @property
+    def colour(self) -> str:
+        """The colour of the model."""
+        return COLOURS[self.model % len(COLOURS)]
+
+    @property
     def marker(self) -> str:
         """The outline of the marker."""
-        return MARKERS[self.model % len(MARKERS)]
+        return OUTLINES[self.model % len(OUTLINES)]
 
 
 @dataclass(frozen=True, slots=True)

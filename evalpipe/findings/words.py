@@ -25,7 +25,7 @@ def finding(
 ) -> Finding:
     """Return a finding that rests on rows of the results, whose text is begun with a capital letter."""
     return Finding(kind=kind, weight=weight, text=capital(text), section=section,
-                   estimates=[measured(row) for row in rows if hasattr(row, "metric")])
+                   estimates=[measured(row) for row in rows if getattr(row, "metric", None)])
 
 
 def measured(row: Any) -> Measured:

@@ -93,7 +93,7 @@ def test_every_page_has_the_running_header_and_footer(reader: PdfReader, small: 
     for number, page in enumerate(reader.pages, 1):
         words = page.extract_text()
         assert f"page {number} of {pages}" in words
-        assert f"spec {small.spec_sha256[:12]}" in words
+        assert f"MUS-{small.spec_sha256[:8]}, evidence {small.evidence_sha256[:8]}" in words
         assert small.title in words
 
 

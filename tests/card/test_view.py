@@ -102,7 +102,9 @@ def test_measures_say_when_they_are_undefined(results: Results) -> None:
 def test_weights_are_explained(build: Any) -> None:
     known = facts(masthead(build(datasets=1, weight="frequency")))
     assert known["Case weights"] == "column case_weight, frequency weights: a row stands for that many identical rows"
-    assert facts(masthead(build(datasets=1)))["Case weights"] == "none; every row counts once"
+    unweighted = build(datasets=1)
+    assert "Case weights" not in facts(masthead(unweighted))
+    assert facts(method.sections(unweighted))["Weights"] == "Case weights: none; every row counts once."
 
 
 def test_a_reference_dataset_is_described_but_not_evaluated(results: Results) -> None:

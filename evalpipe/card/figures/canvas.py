@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
+from evalpipe.card.palette import COLOURS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -24,7 +26,6 @@ TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 """The ticks of a proportion."""
 
 INK, MUTED, GRID = "#1b2733", "#5a6672", "#dde2e7"
-COLOURS = ("#0b5fa5", "#c8500a", "#1b7f5c", "#8a3f8f", "#7a5a00", "#3d4650", "#b5345c")
 Dash = Literal["solid", "none"] | tuple[float, tuple[float, ...]]
 """A style of lines: its name, or where it begins and the lengths of strokes and gaps, in widths of the line."""
 

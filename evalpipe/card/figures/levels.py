@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.canvas import COLOURS, MUTED, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
+from evalpipe.card.figures.canvas import MUTED, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
 from evalpipe.card.figures.declare import figure
+from evalpipe.card.palette import COLOURS
 
 if TYPE_CHECKING:
     from evalpipe.card.figures.context import Context

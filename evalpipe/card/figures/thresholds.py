@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.figures import canvas
-from evalpipe.card.figures.canvas import COLOURS, DASHES, DOTTED, INK, MUTED, TICKS, Drawing, KeyEntry, Series
+from evalpipe.card.figures.canvas import DASHES, DOTTED, INK, MUTED, TICKS, Drawing, KeyEntry, Series
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.palette import COLOURS
 from evalpipe.results.curves.calibration import Refinement
 from evalpipe.results.curves.events import Thresholds
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.canvas import (
-    COLOURS,
     DASHES,
     INK,
     MUTED,
@@ -20,6 +19,7 @@ from evalpipe.card.figures.canvas import (
     to_svg,
 )
 from evalpipe.card.figures.context import Context, column, context_of, or_nan
+from evalpipe.card.palette import COLOURS
 from evalpipe.results.curves.events import PredictiveValues
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.calibration import BINS, bars, bins, finding, stacked
 from evalpipe.card.figures.canvas import (
-    COLOURS,
     FOOT,
     INK,
     KEY_ROW,
@@ -24,6 +23,7 @@ from evalpipe.card.figures.canvas import (
 )
 from evalpipe.card.figures.context import column, context_of, known
 from evalpipe.card.figures.numbers import named, plain_axes, short
+from evalpipe.card.palette import COLOURS
 from evalpipe.results.curves.calibration import Histogram, Reliability
 from evalpipe.results.curves.residuals import ObservedPredictedSmooth
 

@@ -7,11 +7,12 @@ import re
 import pytest
 
 from card.blocks import column, rows, table
+from evalpipe.card.first import verdict
 from evalpipe.card.html import html_page
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Bullets, plain
 from evalpipe.chapters.gates import card
-from evalpipe.chapters.gates.card import FOLDED, MOST, headline, masthead, word_and_reason
+from evalpipe.chapters.gates.card import FOLDED, MOST, headline, run_verdict, sections, word_and_reason
 from evalpipe.results import Gate, Results
 
 VERDICTS = {
@@ -32,11 +33,11 @@ def gate(kind: str, number: int = 1, **keys: object) -> Gate:
 
 
 def box(results: Results, *gates: Gate) -> str:
-    """Return the text of the box, without markup."""
+    """Return the text of the section, without markup."""
     page = html_page(results.model_copy(update={"gates": list(gates), "curves": []})).decode()
-    found = re.search(r'<section id="verdict".*?</section>', page, re.DOTALL)
+    found = re.search(r'<section id="gates".*?</section>', page, re.DOTALL)
     assert found is not None
-    assert page.index("</h1>") < found.start() < page.index('<section id="summary"')
+    assert page.index("</h1>") < page.index('<section id="verdict"') < page.index('<section id="summary"')
     return " ".join(re.sub(r"<[^>]*>", " ", found[0]).split())
 
 
@@ -64,8 +65,7 @@ def test_the_headline_counts(kinds: list[str], said: str) -> None:
 def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:
     text = box(results, *(gate(kind) for kind in reversed(VERDICTS)))
     assert text.startswith(
-        "✗ 1 of 5 gate checks failed, 1 failed with severity warn, 1 is inconclusive, 1 was skipped "
-        "Gates, with 95% intervals Verdict Gate Observed Reason ✗ failed Brier score at most 0.2 "
+        "Gates Gates, with 95% intervals Verdict Gate Observed Reason ✗ failed Brier score at most 0.2 "
         "Naive Bayes on validation 0.100 (0.050 to 0.150) the reason of fail &lt;b&gt;&amp; ▲ failed"
     )
     places = [text.index(f"the reason of {kind} &lt;b&gt;&amp;") for kind in VERDICTS]
@@ -74,8 +74,9 @@ def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:
 
 @pytest.mark.parametrize(("worst", "sign"), [("fail", "✗"), ("warn", "▲"), ("indeterminate", "?"), ("pass", "✓")])
 def test_the_whole_has_the_sign_of_the_worst(results: Results, worst: str, sign: str) -> None:
-    (found,) = masthead(results.model_copy(update={"gates": [gate("pass"), gate(worst), gate("skipped")]}))
-    assert (found.style, plain(found.title)[0]) == (f"gates {worst}", sign)
+    judged = results.model_copy(update={"gates": [gate("pass"), gate(worst), gate("skipped")]})
+    assert (verdict(judged).style, plain(verdict(judged).title)[0]) == (f"gates {worst}", sign)
+    assert [sign_of for sign_of, _ in run_verdict(judged)] == [sign]
 
 
 def test_a_row_tells_slice_class_limit_and_what_is_judged(results: Results) -> None:
@@ -98,13 +99,13 @@ def test_a_row_tells_slice_class_limit_and_what_is_judged(results: Results) -> N
 
 def test_many_are_counted_by_gate(results: Results) -> None:
     many = [gate("pass", 1) for _ in range(40)] + [gate("indeterminate", 1) for _ in range(20)] + [gate("fail", 2)]
-    (section,) = masthead(results.model_copy(update={"gates": many}))
+    (section,) = sections(results.model_copy(update={"gates": many}))
     verdicts = [verdict.text for verdict in column(table([section]), "Verdict")]
     assert verdicts == ["failed", *["inconclusive"] * (FOLDED - 1)]
     assert section.blocks[-1] == Bullets(("Brier score at most 0.2: 20 inconclusive, 40 held",), "small")
     text = box(results, *many)
     assert "These are the worst 12 of 61 checks; all are in results.json" in text
-    (failing,) = masthead(results.model_copy(update={"gates": [gate("fail") for _ in range(100)]}))
+    (failing,) = sections(results.model_copy(update={"gates": [gate("fail") for _ in range(100)]}))
     assert len(rows(table([failing]))) == MOST
     assert failing.blocks[-1] == Bullets(("Brier score at most 0.2: 100 failed",), "small")
 
@@ -122,8 +123,10 @@ def test_the_terminal_calls_slices_and_measures_what_the_card_calls_them(results
         "failed (severity warn)", "Contract, Naive Bayes on validation, young, cap < 5: the reason of warn <b>&")
 
 
-def test_a_card_without_gates_has_no_box(results: Results) -> None:
-    assert 'id="verdict"' not in html_page(results.model_copy(update={"curves": []})).decode()
+def test_a_card_without_gates_says_that_there_is_no_verdict(results: Results) -> None:
+    page = html_page(results.model_copy(update={"curves": []})).decode()
+    assert 'id="gates"' not in page
+    assert plain(verdict(results).title) == "? No verdict: no gate says how good is good enough"
 
 
 def test_the_method_of_the_limits_is_explained(results: Results) -> None:
