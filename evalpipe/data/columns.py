@@ -30,7 +30,8 @@ class Columns:
     the rest as it is written, ``weight`` the case weights in the range in which they are held. A column that could not
     be used is absent; ``problems`` says why, and ``checked`` which columns were checked for which code. ``models`` are
     the columns of predictions in files of their own, by model; they share the list of problems. ``graded`` are the
-    columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1 up to rounding.
+    columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1 up to rounding, and
+    ``compared`` by which columns rows were looked for in other datasets, by the names of these.
     """
 
     rows: RowBlock
@@ -44,6 +45,7 @@ class Columns:
     graded: dict[ColumnPlan, Graded] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
     rounded: dict[str, Rounded] = field(default_factory=dict)
+    compared: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def truth(self) -> pl.Series | None:

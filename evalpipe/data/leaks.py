@@ -40,7 +40,10 @@ def shared(columns: Columns, other: Columns) -> Iterator[Problem]:
         return
     keys = list(other.rows.dataset.columns) if columns.rows.plan.id is None else [columns.rows.plan.id]
     both = _twins(columns, other, keys)
-    if both is not None and both.height:
+    if both is None:
+        return
+    columns.compared[other.rows.name] = _named(keys)
+    if both.height:
         yield _problem(columns, other, both, keys)
 
 
@@ -53,7 +56,10 @@ def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
         return
     keys = sorted(_values(other).keys() & _values(columns).keys())
     both = _twins(columns, other, keys)
-    if both is None or not both.height:
+    if both is None:
+        return
+    columns.compared[other.rows.name] = _named(keys)
+    if not both.height:
         return
     if _more_than_chance(columns, other, keys):
         yield _problem(columns, other, both, keys)
@@ -144,10 +150,15 @@ def _problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[st
             "declare 'id': without it rows count as the same when all columns read are equal, and different cases can "
             "look alike"
         )
-        notes += (f"compared by {', '.join(key.replace(chr(0), '.') for key in keys)}",)
+        notes += (f"compared by {', '.join(_named(keys))}",)
     place = plan.places.place("datasets", columns.rows.name)
     notes += (f"named at {place}",) if place is not None else ()
     return Problem("shared-rows", message, columns.rows.place, hint, tuple(rows), notes)
+
+
+def _named(keys: list[str]) -> list[str]:
+    """Return what people call the keys of `_values`: a column of a model's own file is "model.column"."""
+    return [key.replace("\0", ".") for key in keys]
 
 
 def _use(other: Columns) -> str:

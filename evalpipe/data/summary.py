@@ -83,6 +83,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         matched=[Matched(model=model, by="position" if plan.id is None else "id", agree=list(block.dataset.compared))
                  for model, block in rows.models.items()],
         excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
+        compared=dict(columns.compared) if rows.dataset.role == "evaluate" else {},
     )
 
 

@@ -6,6 +6,7 @@ with the probability that its intervals have.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,15 +17,25 @@ from evalpipe.findings.claims import held
 from evalpipe.findings.rules import registry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evalpipe.findings.claims import Claim, Say
     from evalpipe.results import Results
     from evalpipe.results.findings import Finding
 
-TOPICS = ("calibration", "skill", "classes", "numbers", "data", "unchecked")
+TOPICS = ("calibration", "skill", "classes", "numbers", "residuals", "data", "drift", "unchecked")
 """The files of this folder that declare rules; those of chapters stand in their `findings.py`."""
 
 REPEATED = 0.8
 """What each further finding of one sort weighs of the one before it."""
+
+MOST_OF_GROUPS, CROWDED = 2, 0.5
+"""The findings on groups of rows that keep their weight, and what each further one keeps of it, so that others have
+room among the first."""
+
+
+ALONE = "Taken alone the interval decides; with all that is tested here it does not."
+"""What is said where an interval leaves out what a finding calls open."""
 
 
 def with_findings(results: Results) -> Results:
@@ -36,20 +47,41 @@ def findings(results: Results) -> list[Finding]:
     """Return what the results say, what matters most first."""
     declare()
     families = {name: list(rule.claims(results)) for name, rule in registry.items()}
-    said: dict[Say, list[Claim]] = {}
+    error = 1 - results.intervals.level
+    said: dict[tuple[Say, bool], list[Claim]] = {}
     for claim, borne_out in held(families, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
-            said.setdefault(say, []).append(claim)
+            said.setdefault((say, not borne_out and (claim.p_value or 0) < error), []).append(claim)
     sentences = [
-        _ranked(finding, place) for say, claims in said.items()
+        _weighing(_alone(finding) if alone else finding, REPEATED**place) for (say, alone), claims in said.items()
         for place, finding in enumerate(say(results, [claim.row for claim in claims]))]
+    return _in_order(_uncrowded(_in_order(sentences)))
+
+
+def _alone(finding: Finding) -> Finding:
+    """Return an open finding of numbers whose intervals decide, each for itself, but not all tests together."""
+    return finding.model_copy(update={"text": f"{finding.text} {ALONE}"})
+
+
+def _in_order(sentences: Iterable[Finding]) -> list[Finding]:
     return sorted(sentences, key=lambda finding: -finding.weight)
 
 
-def _ranked(finding: Finding, place: int) -> Finding:
-    """Return a finding that weighs less where others of its sort come first, so that the first few differ in sort."""
-    return finding.model_copy(update={"weight": round(finding.weight * REPEATED**place, 1)})
+def _uncrowded(sentences: Iterable[Finding]) -> list[Finding]:
+    """Return findings in which those on groups do not take the place of all others."""
+    of_section = Counter[str]()
+    kept = []
+    for finding in sentences:
+        of_section[finding.section] += 1
+        crowded = finding.section == "slices" and of_section["slices"] > MOST_OF_GROUPS
+        kept.append(_weighing(finding, CROWDED) if crowded else finding)
+    return kept
+
+
+def _weighing(finding: Finding, share: float) -> Finding:
+    """Return a finding that weighs a share of what it did."""
+    return finding.model_copy(update={"weight": round(finding.weight * share, 1)})
 
 
 @cache

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, measures, of_model, of_models, values_of
+from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_models, values_of
 from evalpipe.results.curves.calibration import Reliability
 
 if TYPE_CHECKING:
@@ -34,15 +35,13 @@ def probabilities_spread(results: Results) -> Iterator[Claim]:
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say of each model that fewer events occur than its probabilities expect, and where."""
-    for row in rows:
-        yield _off(results, row, "too high")
+    """Say of which models fewer events occur than their probabilities expect, and where."""
+    yield from (_off(results, together, "too high") for together in by_dataset(rows))
 
 
 def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say of each model that more events occur than its probabilities expect, and where."""
-    for row in rows:
-        yield _off(results, row, "too low")
+    """Say of which models more events occur than their probabilities expect, and where."""
+    yield from (_off(results, together, "too low") for together in by_dataset(rows))
 
 
 def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -52,15 +51,17 @@ def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Fin
     yield finding("open", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
 
 
-def _off(results: Results, row: Estimate, how: str) -> Finding:
-    bins, where = _bins(results, row), ""
-    text = f"The probabilities of {of_model(results, row)} are {how}"
-    if bins is not None:
-        expected, observed = _totals(bins)
-        text += (f": {numbers.percent(expected, 1)} of the rows were expected to be events, "
-                 f"{numbers.percent(observed, 1)} are")
-        where = _where(bins, how)
-    return finding("fails", weights.CALIBRATION, f"{text}.{where}", anchor(results, row), [row])
+def _off(results: Results, rows: Sequence[Estimate], how: str) -> Finding:
+    """Write "The probabilities of Forest are too high: 42.8% of the rows were expected to be events, 37.2% are."."""
+    text = f"The probabilities of {of_models(results, rows)} are {how}"
+    bins = [points for points in (_bins(results, row) for row in rows) if points is not None]
+    if len(bins) == len(rows):
+        shares = [_totals(points) for points in bins]
+        expected = joined([numbers.percent(share, 1) for share, _ in shares])
+        text += (f": {expected}{' in turn' if len(rows) > 1 else ''} of the rows were expected to be events, "
+                 f"{numbers.percent(shares[0][1], 1)} are")
+    where = _where(bins[0], how) if len(bins) == len(rows) == 1 else ""
+    return finding("fails", weights.CALIBRATION, f"{text}.{where}", anchor(results, rows[0]), rows)
 
 
 def _bins(results: Results, row: Estimate) -> ReliabilityPoints | None:
@@ -86,14 +87,17 @@ def _where(bins: ReliabilityPoints, how: str) -> str:
         return ""
     limits = [(p, low, high) for p, low, high in zip(bins.mean_probability, lowers, uppers, strict=True)
               if p is not None and low is not None and high is not None]
-    beyond = [p for p, low, high in limits if (p > high if how == "too high" else p < low)]
+    outside = [p > high if how == "too high" else p < low for p, low, high in limits]
+    beyond = [p for (p, _, _), is_outside in zip(limits, outside, strict=True) if is_outside]
     if not beyond:
         return ""
     if len(beyond) == len(bins.mean_probability):
         return " They are so in every bin."
-    span = numbers.fixed(beyond[0], 2) if len(beyond) == 1 else (
-        f"{numbers.fixed(beyond[0], 2)} to {numbers.fixed(beyond[-1], 2)}")
-    return f" Most clearly so at probabilities about {span}."
+    first = outside.index(True)
+    if all(outside[first:first + len(beyond)]):
+        ends = dict.fromkeys(numbers.fixed(p, 2) for p in (beyond[0], beyond[-1]))
+        return f" Most clearly so at probabilities about {joined(list(ends), 'to')}."
+    return f" Most clearly so at probabilities about {joined([numbers.fixed(p, 2) for p in beyond])}."
 
 
 def overconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

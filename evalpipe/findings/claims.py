@@ -36,18 +36,33 @@ class Claim:
     otherwise: Say | None = None
 
 
-def p_beyond(row: Limited, bound: float) -> float | None:
-    """Return the two-sided p-value of the test that a number is ``bound``, from its interval; None without one.
+def p_beyond(row: Limited, bound: float) -> float:
+    """Return the two-sided p-value of the test that a number is ``bound``, from its interval; 1 without one.
 
     The half of the interval towards the bound is taken as that of a normal distribution: Altman & Bland (2011).
     """
     value = row.value if hasattr(row, "value") else row.difference
     if value is None or row.lower is None or row.upper is None or row.level is None:
-        return None
+        return 1.0
     half = value - row.lower if value > bound else row.upper - value
     if half <= 0:
         return SMALLEST if value != bound else 1.0
     return p_of((value - bound) / half * NormalDist().inv_cdf((1 + row.level) / 2))
+
+
+def p_apart(first: Limited, second: Limited) -> float:
+    """Return the two-sided p-value of the test that two numbers of independent samples are equal; 1 without limits.
+
+    Each interval gives its error by the half that faces the other number, as of a normal distribution.
+    """
+    if first.value > second.value:
+        return p_apart(second, first)
+    if None in (first.upper, first.level, second.lower, second.level) or first.value == second.value:
+        return 1.0
+    halves = (first.upper - first.value, first.level), (second.value - second.lower, second.level)
+    errors = (half / NormalDist().inv_cdf((1 + level) / 2) for half, level in halves)
+    error = sum(error**2 for error in errors) ** 0.5
+    return p_of((second.value - first.value) / error) if error > 0 else SMALLEST
 
 
 def p_of(z: float) -> float:

@@ -9,7 +9,7 @@ from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, measures, of_model, of_models, values_of
+from evalpipe.findings.words import anchor, finding, measures, of_models, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from evalpipe.results import Confusion, Estimate, Results
     from evalpipe.results.findings import Finding
 
-PERFECT = {"roc_auc": "ROC AUC", "accuracy": "accuracy", "r2": "R²"}
-"""Measures whose best value, 1, is hardly ever earned, with what they are called."""
+PERFECT = {"roc_auc": "ranks every event above every other row", "r2": "predicts every number exactly"}
+"""What is said of a model for which a measure has its best value, 1, which is hardly ever earned."""
+
+NO_ERROR = "predicts every class rightly"
+"""The same where no row lies off the diagonal of the confusion matrix."""
 
 CHANCE = 0.5
 """The ROC AUC of scores that tell nothing of the event."""
@@ -34,17 +37,28 @@ def levels_never_predicted(results: Results) -> Iterator[Claim]:
 @rule
 def ranking(results: Results) -> Iterator[Claim]:
     """Whether the scores rank events above other rows."""
-    for row in measures(results, "roc_auc"):
-        if row.value == 1:
-            continue
+    for row in measures(results, "roc_auc") if results.task == "binary" else ():
         yield Claim(row, wrong_way if (row.value or 0) < CHANCE else ranks, p_beyond(row, CHANCE), no_order)
 
 
 @rule
 def perfection(results: Results) -> Iterator[Claim]:
     """Whether predictions are right without exception, as they are where a feature holds the outcome."""
-    yield from (Claim(row, too_good) for metric in PERFECT for row in measures(results, metric)
-                if row.value == 1 and row.variant == "original")
+    perfect: dict[tuple[str, str], tuple[Confusion | Estimate, str]] = {}
+    for table in results.confusion:
+        if table.slice is None and table.variant == "original" and _without_error(table):
+            perfect[table.dataset, table.model] = (table, NO_ERROR)
+    for row in (*results.rows, *results.diagnostics):
+        whole = row.slice is None and row.class_ is None and row.average is None and row.variant == "original"
+        if whole and row.value == 1 and row.metric in PERFECT:
+            perfect.setdefault((row.dataset, row.model), (row, PERFECT[row.metric]))
+    yield from (Claim(row, too_good) for row in perfect.values())
+
+
+def _without_error(table: Confusion) -> bool:
+    """Tell whether every row is predicted rightly, and not all are of one level."""
+    off = sum(count for i, counts in enumerate(table.counts) for j, count in enumerate(counts) if i != j)
+    return not off and sum(any(counts) for counts in table.counts) > 1
 
 
 def _missed(table: Confusion) -> dict[str, float]:
@@ -56,12 +70,14 @@ def _missed(table: Confusion) -> dict[str, float]:
 
 
 def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Finding]:
-    """Say of each model which levels it never predicts, and how many rows have them."""
-    for table in rows:
-        missed = _missed(table)
-        levels = joined([f"'{level}' ({numbers.count(count)} rows)" for level, count in missed.items()])
-        text = f"{of_model(results, table)} never predicts {levels}."
-        yield finding("fails", weights.LEVEL_NEVER_PREDICTED, text, anchor(results, table))
+    """Say which levels models never predict, and how many rows have them; models that miss the same ones together."""
+    missed = [(table, tuple(_missed(table).items())) for table in rows]
+    for key in dict.fromkeys((table.dataset, levels) for table, levels in missed):
+        tables = [table for table, levels in missed if (table.dataset, levels) == key]
+        listed = joined([f"'{level}' ({numbers.count(count)} {'row' if count == 1 else 'rows'})"
+                         for level, count in key[1]])
+        text = f"{of_models(results, tables)} never {'predicts' if len(tables) == 1 else 'predict'} {listed}."
+        yield finding("fails", weights.LEVEL_NEVER_PREDICTED, text, anchor(results, tables[0]))
 
 
 def wrong_way(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -85,10 +101,11 @@ def ranks(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
-def too_good(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that no error was made, and what to look for."""
-    for metric in dict.fromkeys(row.metric for row in rows):
-        same = [row for row in rows if row.metric == metric]
-        text = (f"{of_models(results, same)} {'makes' if len(same) == 1 else 'make'} no error: {PERFECT[metric]} is 1. "
-                "Look for a feature that holds the outcome.")
-        yield finding("open", weights.TOO_GOOD, text, anchor(results, same[0]), same)
+def too_good(results: Results, rows: Sequence[tuple[Confusion | Estimate, str]]) -> Iterator[Finding]:
+    """Say what is perfect, and what to look for."""
+    for words in dict.fromkeys(words for _, words in rows):
+        perfect = [row for row, said in rows if said == words]
+        verb, rest = words.split(" ", 1)
+        text = (f"{of_models(results, perfect)} {verb if len(perfect) == 1 else verb.removesuffix('s')} {rest}. Look "
+                "for a feature that holds the outcome.")
+        yield finding("open", weights.TOO_GOOD, text, anchor(results, perfect[0]), perfect)

@@ -1,4 +1,4 @@
-"""Findings on the data: rows left out, rows shared with other datasets, outcomes that differ between datasets."""
+"""Findings on the data: rows left out, rows shared with other datasets, what the run warned of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_of
+from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import finding
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
     from evalpipe.results import DatasetSummary, Results, Warned
     from evalpipe.results.findings import Finding
+
+SAID_ELSEWHERE = frozenset({"worse-than-chance", "squeezed-scores", "incomplete-rows", "missing-in-condition"})
+"""The codes of warnings whose content is a finding of its own."""
+
+WARNED = {"clipped": weights.CLIPPED, "alike-rows": weights.DRIFT}
+"""What warnings weigh that matter more than others."""
+
+
+MOST_COLUMNS = 3
+"""The most columns that a sentence names."""
 
 
 @rule
@@ -28,23 +38,17 @@ def rows_left_out(results: Results) -> Iterator[Claim]:
 @rule
 def rows_shared(results: Results) -> Iterator[Claim]:
     """Whether evaluated rows are among those that something was fitted on; a run with such rows stops."""
-    yield from (Claim(dataset, not_shared) for dataset in results.datasets if dataset.role != "evaluate")
-
-
-@rule
-def outcome_drift(results: Results) -> Iterator[Claim]:
-    """Whether the event is as frequent, or the outcome as large, in every dataset."""
-    first = results.datasets[0]
-    for other in results.datasets[1:]:
-        z = _distance(first, other)
-        if z is not None:
-            yield Claim((first, other), drifted, p_of(z))
+    alike = any(warning.code == "alike-rows" for warning in results.warnings)
+    for dataset in results.datasets:
+        for other, columns in dataset.compared.items() if dataset.role == "evaluate" else ():
+            if not alike:
+                yield Claim((dataset.name, other, tuple(columns)), not_shared)
 
 
 @rule
 def warnings(results: Results) -> Iterator[Claim]:
-    """What the run warned of."""
-    yield from (Claim(warning, warned) for warning in results.warnings)
+    """What the run warned of that no other finding says."""
+    yield from (Claim(warning, warned) for warning in results.warnings if warning.code not in SAID_ELSEWHERE)
 
 
 def incomplete(_: Results, rows: Sequence[DatasetSummary]) -> Iterator[Finding]:
@@ -56,48 +60,24 @@ def incomplete(_: Results, rows: Sequence[DatasetSummary]) -> Iterator[Finding]:
                     f"{dataset.name} ({share}) were left out: a model has no prediction for them.")
             yield finding("note", weights.ROWS_LEFT_OUT, text, "data")
         if dataset.unknown_where:
-            text = (f"{numbers.count(dataset.unknown_where)} rows of {dataset.name} were left out: a value that "
-                    "their condition needs is missing.")
+            rows_are = "row was" if dataset.unknown_where == 1 else "rows were"
+            text = (f"{numbers.count(dataset.unknown_where)} {rows_are} left out of {dataset.name}: a value that "
+                    "the condition needs is missing.")
             yield finding("note", weights.ROWS_LEFT_OUT, text, "data")
 
 
-def not_shared(results: Results, rows: Sequence[DatasetSummary]) -> Iterator[Finding]:
-    """Say with which datasets evaluated rows were compared, and how."""
-    how = f"compared by {results.spec['id']}" if results.spec.get("id") else "compared by the columns that both have"
-    text = f"No evaluated row is also in {joined([dataset.name for dataset in rows])} ({how})."
-    yield finding("holds", weights.CHECKED, text, "data")
-
-
-def _distance(first: DatasetSummary, other: DatasetSummary) -> float | None:
-    """Return by how many standard errors the outcomes of two datasets differ; None where there is no outcome."""
-    sizes = [dataset.n_effective or dataset.n for dataset in (first, other)]
-    if first.prevalence is not None and other.prevalence is not None:
-        shares = (first.prevalence, other.prevalence)
-        pooled = sum(share * size for share, size in zip(shares, sizes, strict=True)) / sum(sizes)
-        error = (pooled * (1 - pooled) * sum(1 / size for size in sizes)) ** 0.5
-        return (shares[1] - shares[0]) / error if error else None
-    if {"mean", "sd"} <= first.outcome.keys() & other.outcome.keys():
-        error = sum(dataset.outcome["sd"] ** 2 / size for dataset, size in zip((first, other), sizes, strict=True))
-        return (other.outcome["mean"] - first.outcome["mean"]) / error**0.5 if error else None
-    return None
-
-
-def drifted(results: Results, rows: Sequence[tuple[DatasetSummary, DatasetSummary]]) -> Iterator[Finding]:
-    """Say of each pair of datasets how far their outcomes differ."""
-    for first, other in rows:
-        if first.prevalence is not None and other.prevalence is not None:
-            text = (f"The event '{results.event}' is {'more' if other.prevalence > first.prevalence else 'less'} "
-                    f"frequent in {other.name}, {numbers.percent(other.prevalence, 1)}, than in {first.name}, "
-                    f"{numbers.percent(first.prevalence, 1)}.")
-        else:
-            means = other.outcome["mean"], first.outcome["mean"]
-            text = (f"Outcomes are {'larger' if means[0] > means[1] else 'smaller'} in {other.name}, on average "
-                    f"{numbers.number(means[0])}, than in {first.name}, {numbers.number(means[1])}.")
-        yield finding("note", weights.DRIFT, text, "data")
+def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> Iterator[Finding]:
+    """Say with which datasets evaluated rows were compared, and by what."""
+    for columns in dict.fromkeys(columns for _, _, columns in rows):
+        others = dict.fromkeys(other for _, other, by in rows if by == columns)
+        how = f"compared by {joined(columns) if len(columns) <= MOST_COLUMNS else f'all {len(columns)} columns read'}"
+        yield finding("holds", weights.CHECKED, f"No evaluated row is also in {joined(list(others))} ({how}).", "data")
 
 
 def warned(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
-    """Pass each warning on."""
-    for warning in rows:
-        text = warning.message if warning.message.endswith(".") else f"{warning.message}."
-        yield finding("note", weights.WARNED, text, "summary")
+    """Pass warnings on, of each kind the first, and say how many more there are."""
+    for code in dict.fromkeys(warning.code for warning in rows):
+        alike = [warning.message.removesuffix(".") for warning in rows if warning.code == code]
+        more = len(alike) - 1
+        rest = "" if not more else f" {more} more {'warning is' if more == 1 else 'warnings are'} of this kind."
+        yield finding("note", WARNED.get(code, weights.WARNED), f"{alike[0]}.{rest}", "summary")

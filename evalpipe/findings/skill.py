@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
@@ -15,41 +15,80 @@ if TYPE_CHECKING:
     from evalpipe.results import Estimate, Results
     from evalpipe.results.findings import Finding
 
-TRIVIAL = {
-    "brier_skill": ("the prevalence for every row", "Brier skill"),
-    "r2": ("the mean for every row", "R²"),
-    "d2_poisson": ("the mean rate for every row", "D²"),
+
+class Skill(NamedTuple):
+    """What the measure is called in a sentence, and the rule for which it is 0."""
+
+    called: str
+    rule: str
+
+
+SKILL = {
+    "brier_skill": Skill("Brier skill", "the observed shares for every row"),
+    "r2": Skill("R²", "the mean for every row"),
+    "d2_poisson": Skill("deviance explained", "the mean count for every row"),
 }
-"""Measures that are 0 for a rule that sees no features, with that rule and what they are called in a sentence."""
+"""Measures that are 0 for a rule that sees no features."""
+
+BINARY = "the prevalence for every row"
+"""What the rule is of a binary outcome."""
+
+PERSISTENCE = "the mean of the reference data for every row"
+"""The rule that keeps to what was known before: it needs no model either."""
 
 
 @rule
 def better_than_trivial(results: Results) -> Iterator[Claim]:
     """Whether predictions are better than one number for all rows."""
-    for metric in TRIVIAL:
-        for row in measures(results, metric):
-            yield Claim(row, better if (row.value or 0) > 0 else worse, p_beyond(row, 0), undecided)
+    for metric in SKILL:
+        for row in measures(results, metric, {"baseline": "evaluation"} if metric == "r2" else None):
+            if metric != "r2" or results.task == "regression":
+                yield Claim(row, better if (row.value or 0) > 0 else worse, p_beyond(row, 0), undecided)
+
+
+@rule
+def better_than_persistence(results: Results) -> Iterator[Claim]:
+    """Whether predicted numbers are better than the mean of the reference data for every row."""
+    for row in measures(results, "r2", {"baseline": "training"}):
+        if (row.value or 0) < 0:
+            yield Claim(row, worse_than_persistence, p_beyond(row, 0))
 
 
 def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that a rule that sees no features does better."""
-    rule_words, called = TRIVIAL[rows[0].metric]
-    text = (f"{of_models(results, rows)} {'does' if len(rows) == 1 else 'do'} worse than predicting {rule_words}: "
-            f"{called} {values_of(results, rows)}, below 0.")
+    text = (f"{of_models(results, rows)} {'does' if len(rows) == 1 else 'do'} worse than predicting "
+            f"{_rule(results, rows)}: {_values(results, rows)}, below 0.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not show any use of the predictions."""
-    rule_words, called = TRIVIAL[rows[0].metric]
-    text = (f"These data do not show that {of_models(results, rows)} {'is' if len(rows) == 1 else 'are'} better than "
-            f"predicting {rule_words}: {called} {values_of(results, rows)}.")
+    text = (f"These data do not show that {of_models(results, rows)} {_is(rows)} better than predicting "
+            f"{_rule(results, rows)}: {_values(results, rows)}.")
     yield finding("open", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that the predictions are of use."""
-    rule_words, called = TRIVIAL[rows[0].metric]
-    text = (f"{of_models(results, rows)} {'is' if len(rows) == 1 else 'are'} better than predicting {rule_words}: "
-            f"{called} {values_of(results, rows)}.")
+    text = (f"{of_models(results, rows)} {_is(rows)} better than predicting {_rule(results, rows)}: "
+            f"{_values(results, rows)}.")
     yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+
+
+def worse_than_persistence(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that what was known before the model does better."""
+    text = (f"{of_models(results, rows)} {'does' if len(rows) == 1 else 'do'} worse than predicting {PERSISTENCE}: "
+            f"{_values(results, rows)}, below 0.")
+    yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+
+
+def _rule(results: Results, rows: Sequence[Estimate]) -> str:
+    return BINARY if results.task == "binary" else SKILL[rows[0].metric].rule
+
+
+def _values(results: Results, rows: Sequence[Estimate]) -> str:
+    return f"{SKILL[rows[0].metric].called} {values_of(results, rows)}"
+
+
+def _is(rows: Sequence[Estimate]) -> str:
+    return "is" if len(rows) == 1 else "are"

@@ -6,25 +6,37 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe import numbers
 from evalpipe.card.names import names_of
-from evalpipe.card.wording import capital, joined, number_word
+from evalpipe.card.wording import NUMBER_WORDS, capital, joined, number_word
 from evalpipe.records import Measured
 from evalpipe.results.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from evalpipe.records import Scalar
     from evalpipe.results import Results
     from evalpipe.results.findings import FindingKind
 
-MOST_NAMED = 3
-"""The most rows that one sentence names; of more it gives the number."""
+MOST_NAMED = 6
+"""The most models that one sentence names; of more it gives the number."""
+
+MOST_VALUES = 3
+"""The most values that one sentence gives with their limits; of more it gives the range."""
+
+MOST_MORE = 100
+"""How many times the rows at hand it may take to decide, for their number to be said."""
+
+
+BEGIN = frozenset({"all", "the", "overall", "desirability", *NUMBER_WORDS})
+"""Words that a sentence about several models, or about a measure, begins with; other texts begin with a name."""
 
 
 def finding(
     kind: FindingKind, weight: float, text: str, section: str, rows: Sequence[Any] = ()
 ) -> Finding:
-    """Return a finding that rests on rows of the results, whose text is begun with a capital letter."""
-    return Finding(kind=kind, weight=weight, text=capital(text), section=section,
+    """Return a finding that rests on rows of the results; its text may begin with a word of `BEGIN`."""
+    begun = capital(text) if text.partition(" ")[0] in BEGIN else text  # and no name is written as it is not
+    return Finding(kind=kind, weight=weight, text=begun, section=section,
                    estimates=[measured(row) for row in rows if getattr(row, "metric", None)])
 
 
@@ -47,6 +59,8 @@ def with_limits(row: Any) -> str:
 def of_models(results: Results, rows: Sequence[Any]) -> str:
     """Name the models of rows, with their dataset where several are evaluated: "Forest and Logistic regression"."""
     labels = list(dict.fromkeys(of_model(results, row) for row in rows))
+    if len(labels) > MOST_VALUES and len(labels) == len(results.models):
+        return f"all {number_word(len(labels))} models"
     return joined(labels) if len(labels) <= MOST_NAMED else f"{number_word(len(labels))} models"
 
 
@@ -58,21 +72,64 @@ def of_model(results: Results, row: Any) -> str:
 
 
 def values_of(results: Results, rows: Sequence[Any]) -> str:
-    """Write the value of each row with its limits, and the model where there are several."""
+    """Write the value of each row with its limits, and the model where there are several; of many, their range."""
     if len(rows) == 1:
         return with_limits(rows[0])
-    return joined([f"{with_limits(row)} for {of_model(results, row)}" for row in rows[:MOST_NAMED]]) + (
-        "" if len(rows) <= MOST_NAMED else f" and {len(rows) - MOST_NAMED} more")
+    if len(rows) <= MOST_VALUES:
+        return joined([f"{with_limits(row)} for {of_model(results, row)}" for row in rows])
+    low, high = (numbers.number(end(row.value for row in rows)) for end in (min, max))
+    return f"from {low} to {high}"
 
 
-def measures(results: Results, metric: str) -> list[Any]:
-    """Return the estimates of a measure on all rows, asked for or taken for findings, that have a value."""
-    return [row for row in (*results.rows, *results.diagnostics)
-            if row.metric == metric and row.slice is None and row.class_ is None and row.value is not None
-            and "prevalence" not in row.params]
+def on_all_rows(results: Results, metric: str) -> Iterator[Any]:
+    """Yield the estimates of a measure on all rows, asked for or taken for findings, that have limits to rely on."""
+    for row in (*results.rows, *results.diagnostics):
+        known = row.value is not None and row.lower is not None and row.status == "ok"
+        if known and row.metric == metric and row.slice is None and row.class_ is None and (
+                "prevalence" not in row.params):
+            yield row
 
 
-def anchor(results: Results, row: Any) -> str:
-    """Return the anchor of the card's section on the dataset of a row."""
+def measures(results: Results, metric: str, options: Mapping[str, Scalar] | None = None) -> list[Any]:
+    """Return one such estimate of each model as it was given, on each dataset: the first with these options."""
+    rows: dict[tuple[str, str], Any] = {}
+    for row in on_all_rows(results, metric):
+        if row.variant == "original" and (options or {}).items() <= row.params.items():
+            rows.setdefault((row.dataset, row.model), row)
+    return list(rows.values())
+
+
+def anchor(results: Results, row: Any, of: str = "dataset") -> str:
+    """Return the anchor of the card's section, of those that there is one of for each dataset, on that of a row."""
     names = [dataset.name for dataset in results.datasets]
-    return f"dataset-{names.index(row.dataset) + 1}"
+    return f"{of}-{names.index(row.dataset) + 1}"
+
+
+def by_dataset(rows: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield the rows of each dataset together."""
+    for dataset in dict.fromkeys(row.dataset for row in rows):
+        yield [row for row in rows if row.dataset == dataset]
+
+
+def rows_of(results: Results, row: Any) -> int:
+    """Return the observations of the dataset of a row, or of its slice."""
+    if row.slice is None:
+        return next(dataset.n for dataset in results.datasets if dataset.name == row.dataset)
+    return next(part.n for part in results.slices if (part.dataset, part.slice) == (row.dataset, row.slice))
+
+
+def more_rows(row: Any, bound: float, n: int) -> int | None:
+    """Return about how many more rows would decide, to one digit, if the value stays; None where too many would.
+
+    The half of the interval towards the bound shrinks as the square root of the rows; it decides once it is shorter
+    than the distance. ``n`` are the rows at hand.
+    """
+    value = row.observed if hasattr(row, "observed") else row.value
+    if value is None or row.lower is None or row.upper is None or value == bound:
+        return None
+    half = value - row.lower if value > bound else row.upper - value
+    more = n * ((half / (value - bound)) ** 2 - 1)
+    if not 0 < more <= MOST_MORE * n:
+        return None
+    step: int = 10 ** (len(str(int(more))) - 1)
+    return max(-(-int(more) // step) * step, 10)

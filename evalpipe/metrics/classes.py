@@ -109,6 +109,15 @@ def cost(total: Floats, cost_paid: Floats, *, costs: Costs) -> Floats:  # noqa: 
     return ratio(cost_paid, total)
 
 
+@of_confusion(direction="maximize", linear=False, range=(-np.inf, np.inf), matrix=_priced, ref="Elkan (2001)")
+def cost_saved(total: Floats, occurring: Floats, cost_paid: Floats, *, costs: Costs) -> Floats:
+    r"""Mean cost of predicting one class for all rows, the one that is cheapest so, less the mean cost of the predicted
+    classes: above 0 where the predictions cost less than that,
+    $\min_k\frac{1}{n}\sum_i c(y_i,k)-\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
+    constant = (occurring[..., None] * np.asarray(costs)).sum(axis=-2).min(axis=-1)
+    return ratio(constant - cost_paid, total)
+
+
 @of_probabilities(direction="minimize", range=(0.0, np.inf), linear=True, aliases=("classification_cost",),
                   matrix=_priced, ref="Elkan (2001)")
 def expected_cost(total: Floats, cost_expected: Floats, *, costs: Costs) -> Floats:  # noqa: ARG001 - of the statistic

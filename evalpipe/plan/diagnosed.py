@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.plan.measures import entries
+from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.models import ModelPlan
+    from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Spec
 
 DIAGNOSTICS = {
@@ -33,10 +35,19 @@ def diagnosed(spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, 
 
 
 def _of_task(spec: Spec) -> Iterator[MetricPlan]:
+    for choice in _choices(spec):
+        yield from (entry for entry in entries(spec, choice) if entry.prior == SAMPLE)
+
+
+def _choices(spec: Spec) -> Iterator[MetricChoice]:
+    """Yield the diagnostics of the task, skill against the reference data and what predictions save of the costs."""
     from evalpipe.spec.choices import MetricChoice
 
-    for name in DIAGNOSTICS[spec.task]:
-        yield from (entry for entry in entries(spec, MetricChoice(name)) if entry.prior == SAMPLE)
+    yield from map(MetricChoice, DIAGNOSTICS[spec.task])
+    if spec.task in NUMBERS and any(dataset.role == "reference" for dataset in spec.datasets.values()):
+        yield MetricChoice("r2", {"baseline": "training"})
+    if spec.costs is not None:
+        yield MetricChoice("cost_saved")
 
 
 def _bounded(model: ModelPlan) -> Iterator[MetricPlan]:

@@ -81,3 +81,6 @@ class DatasetSummary(Record):
     """Rows left out for every model because one has no prediction for them (`complete_case`)."""
     lacking_predictions: dict[str, int] = Field(default_factory=dict)
     """By model, how many of these rows it has no prediction for."""
+    compared: dict[str, list[str]] = Field(default_factory=dict)
+    """Of an evaluated dataset: the datasets that something was fitted on and that share no row with it, each with the
+    columns by which rows were compared. One that lacks such a column, so that no row could be compared, is not here."""

@@ -36,7 +36,7 @@ def curves(
 ) -> Found:
     y, p = np.asarray(truth, float), np.asarray(predicted, float)
     w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
-    sample = SimpleNamespace(task=task, weight_kind=kind)
+    sample = SimpleNamespace(task=task, weight_kind=kind, cluster=None)
     rows = CurveRows("numbers", None, sample, Summary(NumberRows(y, p), w))  # type: ignore[arg-type]
     return {name: (points, notes.model_dump()) for name, points, notes in computed(rows)}
 

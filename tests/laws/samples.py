@@ -61,6 +61,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "weighted_kappa": ({"weights": "linear"}, {"weights": "quadratic"}),
     "cost": ({"costs": COSTS},),
     "expected_cost": ({"costs": COSTS},),
+    "cost_saved": ({"costs": COSTS},),
 }
 """Every option value that the laws and references cover; a metric without an entry is tested with its defaults."""
 

@@ -118,7 +118,7 @@ def test_a_band_has_a_width() -> None:
 
 def test_a_matrix_is_named_by_what_it_weighs() -> None:
     costs = ((0.0, 2.0), (5.0, 0.0))
-    for name in ("cost", "expected_cost"):
+    for name in ("cost", "expected_cost", "cost_saved"):
         entry = registry[name]
         assert entry.matrix is not None
         called, weighs = entry.matrix({"costs": costs}, 2)

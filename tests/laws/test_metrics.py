@@ -111,6 +111,7 @@ SWAP = {
     "gini_impurity": "gini_impurity",
     "expected_cost": None,
     "cost": None,
+    "cost_saved": None,
     "self_information": None,
     "bal_accuracy_ovr": "bal_accuracy_ovr",
     "accuracy_ovr": "accuracy_ovr",
@@ -120,7 +121,7 @@ SWAP = {
 
 SHORT_OF_THE_BOUND = {
     "positive_likelihood_ratio", "odds_ratio", "sedi", "brier_resolution", "precision_at_k", "recall_at_k", "gain",
-    "lift", "brier_discrimination", "net_benefit",
+    "lift", "brier_discrimination", "net_benefit", "cost_saved",
 }
 """Metrics whose bound a perfect forecast reaches only in a limit, or only for some prevalences."""
 

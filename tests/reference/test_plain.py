@@ -59,6 +59,11 @@ def cost(y: Any, d: Any, w: Any) -> float:
     return sum(one * COSTS[1 - a][1 - b] for a, b, one in zip(y, d, w, strict=True)) / float(w.sum())
 
 
+def cost_saved(y: Any, d: Any, w: Any) -> float:
+    """Return the mean cost of the better of two constant predictions less that of the predicted classes."""
+    return min(cost(y, np.full(len(y), constant), w) for constant in (0, 1)) - cost(y, d, w)
+
+
 def expected_cost(y: Any, p: Any, w: Any) -> float:
     """Return the mean cost of classes drawn by their probabilities."""
     rows = zip(y, p, w, strict=True)
@@ -166,6 +171,7 @@ PLAIN: dict[str, tuple[dict[str, Any], Any]] = {
     "net_benefit": ({"threshold": 0.3}, lambda y, d, p, w: (
         w[y & (p >= 0.3)].sum() - w[~y & (p >= 0.3)].sum() * 0.3 / 0.7) / w.sum()),
     "cost": ({"costs": COSTS}, lambda y, d, p, w: cost(y, d, w)),
+    "cost_saved": ({"costs": COSTS}, lambda y, d, p, w: cost_saved(y, d, w)),
     "expected_cost": ({"costs": COSTS}, lambda y, d, p, w: expected_cost(y, p, w)),
 }
 

@@ -133,10 +133,10 @@ LACKING = {
     "ppv", "npv", "detection_prevalence", "roc_distance", "odds_ratio", "sedi", "nagelkerke_r2", "tjur_r2",
     "brier_reliability", "brier_refinement", "brier_resolution", "brier_uncertainty", "brier_residual",
     "precision_at_k", "recall_at_k", "gain", "lift", "frequency_bias", "equitable_threat_score", "yule_q", "cost",
-    "expected_cost", "ece", "sensitivity_at_specificity", "specificity_at_sensitivity", "mce", "ace", "rmsce",
-    "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax", "spiegelhalter_z",
-    "spiegelhalter_p", "hosmer_lemeshow", "hosmer_lemeshow_p", "brier_miscalibration", "brier_discrimination",
-    "net_benefit", "reportable_rate",
+    "cost_saved", "expected_cost", "ece", "sensitivity_at_specificity", "specificity_at_sensitivity", "mce", "ace",
+    "rmsce", "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax",
+    "spiegelhalter_z", "spiegelhalter_p", "hosmer_lemeshow", "hosmer_lemeshow_p", "brier_miscalibration",
+    "brier_discrimination", "net_benefit", "reportable_rate",
 }
 """What scikit-learn does not have; `test_mushroom.py`, `test_yardstick.py`, `test_plain.py`, `test_calibration.py` and
 `test_equivocal.py` check these."""

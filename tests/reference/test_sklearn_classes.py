@@ -143,6 +143,10 @@ def paid(x: Data) -> float:
     return sum(w * x.costs[y][d] for y, d, w in zip(x.y, x.d, x.w, strict=True)) / x.w.sum()
 
 
+def saved(x: Data) -> float:
+    return min(sum(w * x.costs[y][k] for y, w in zip(x.y, x.w, strict=True)) for k in range(x.k)) / x.w.sum() - paid(x)
+
+
 def expected(x: Data) -> float:
     rows = zip(x.y, x.p, x.w, strict=True)
     return sum(w * p[j] * x.costs[y][j] for y, p, w in rows for j in range(x.k)) / x.w.sum()
@@ -200,6 +204,7 @@ WHOLE: dict[str, list[tuple[Any, Any]]] = {
     "gini_impurity": [({}, constant_brier)],
     "entropy": [({}, entropy(2)), ({"base": "e"}, entropy(math.e)), ({"base": 10}, entropy(10))],
     "cost": [("costs", paid)],
+    "cost_saved": [("costs", saved)],
     "expected_cost": [("costs", expected)],
     "weighted_kappa": [({"weights": "linear"}, kappa("linear")), ({"weights": "quadratic"}, kappa("quadratic")),
                        ({}, kappa("quadratic"))],

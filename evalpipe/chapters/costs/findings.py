@@ -5,59 +5,65 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, measures, of_model, with_limits
+from evalpipe.findings.words import by_dataset, finding, measures, of_models, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.chapters.costs.records import CostReference
     from evalpipe.results import Estimate, Results
     from evalpipe.results.findings import Finding
-
-    Priced = tuple[Estimate, CostReference]
 
 
 @rule
 def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
-    """Whether predictions cost less than always predicting the cheapest level."""
-    cheapest = {row.dataset: row for row in results.cost_references if row.cheapest}
-    for row in measures(results, "cost"):
-        if row.dataset in cheapest:
-            reference = cheapest[row.dataset]
-            dearer_now = (row.value or 0) > reference.cost
-            yield Claim((row, reference), dearer if dearer_now else cheaper, p_beyond(row, reference.cost), undecided)
+    """Whether predictions cost less than always predicting the cheapest level, on the same rows."""
+    for row in measures(results, "cost_saved"):
+        yield Claim(row, cheaper if (row.value or 0) > 0 else dearer, p_beyond(row, 0), undecided)
 
 
-def dearer(results: Results, rows: Sequence[Priced]) -> Iterator[Finding]:
-    """Say which models cost more."""
-    for row, reference in rows:
-        yield finding("fails", weights.WORSE_THAN_TRIVIAL,
-                      f"{of_model(results, row)} costs more than {_always(reference)}: {_costs(row, reference)}.",
-                      "costs", [row])
+def dearer(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say which models cost more, and by how much."""
+    for same in by_dataset([_turned(row) for row in rows]):
+        text = f"{of_models(results, same)} {_verb(same)} more than {_always(results, same)}: by {_by(results, same)}."
+        yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs", same)
 
 
-def cheaper(results: Results, rows: Sequence[Priced]) -> Iterator[Finding]:
-    """Say which models cost less."""
-    for row, reference in rows:
-        yield finding("holds", weights.BETTER_THAN_TRIVIAL,
-                      f"{of_model(results, row)} costs less than {_always(reference)}: {_costs(row, reference)}.",
-                      "costs", [row])
+def cheaper(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say which models cost less, and by how much."""
+    for same in by_dataset(rows):
+        text = f"{of_models(results, same)} {_verb(same)} less than {_always(results, same)}: by {_by(results, same)}."
+        yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, "costs", same)
 
 
-def undecided(results: Results, rows: Sequence[Priced]) -> Iterator[Finding]:
+def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say for which models these data do not decide."""
-    for row, reference in rows:
-        yield finding("open", weights.TRIVIAL_OPEN,
-                      f"These data do not show that {of_model(results, row)} costs less than {_always(reference)}: "
-                      f"{_costs(row, reference)}.", "costs", [row])
+    for same in by_dataset(rows):
+        text = (f"These data do not show that {of_models(results, same)} {_verb(same)} less than "
+                f"{_always(results, same)}: by {_by(results, same)}.")
+        yield finding("open", weights.TRIVIAL_OPEN, text, "costs", same)
 
 
-def _always(reference: CostReference) -> str:
-    return f"always predicting '{reference.level}'"
+def _turned(row: Estimate) -> Estimate:
+    """Return what is saved as what is paid in addition."""
+    value, lower, upper = (None if number is None else -number for number in (row.value, row.upper, row.lower))
+    return row.model_copy(update={"value": value, "lower": lower, "upper": upper})
 
 
-def _costs(row: Estimate, reference: CostReference) -> str:
-    return f"{with_limits(row)} a row, against {numbers.number(reference.cost)}"
+def _verb(rows: Sequence[Estimate]) -> str:
+    return "costs" if len(rows) == 1 else "cost"
+
+
+def _by(results: Results, rows: Sequence[Estimate]) -> str:
+    return f"{values_of(results, rows)} a row"
+
+
+def _always(results: Results, rows: Sequence[Estimate]) -> str:
+    """Write "always predicting 'no' (0.62 a row)"."""
+    dataset = rows[0].dataset
+    cheapest = (row for row in results.cost_references if row.cheapest and row.dataset == dataset)
+    return joined([f"always predicting '{row.level}' ({numbers.number(row.cost) if row.cost else 0} a row)"
+                   for row in cheapest])

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.names import names_of
+from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, of_model
+from evalpipe.findings.words import finding, more_rows, of_model, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,10 +35,10 @@ def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Say which gates these data leave open."""
+    """Say which gates these data leave open, and about how many more rows would decide."""
     for gate_rows in _by_gate(rows):
-        yield finding("open", weights.GATE_OPEN, f"{_sentence(results, gate_rows)} These data do not decide.",
-                      "gates", gate_rows)
+        text = f"{_sentence(results, gate_rows)} These data do not decide.{_way_out(results, gate_rows)}"
+        yield finding("open", weights.GATE_OPEN, text, "gates", gate_rows)
 
 
 def kept(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
@@ -72,6 +73,27 @@ LIMITS = {
     "min": "at least", "max": "at most", "max_increase": "a rise of at most", "max_decrease": "a fall of at most",
     "min_increase": "a rise of at least", "min_decrease": "a fall of at least",
 }
+
+
+def _way_out(results: Results, rows: Sequence[Gate]) -> str:
+    """Say about how many more rows would decide; nothing where one of the numbers sits on its limit, or nearly."""
+    needed = [_needed(results, row) for row in rows]
+    known = [number for number in needed if number is not None]
+    if len(known) < len(needed):
+        return ""
+    several = len({row.model for row in rows}) == len(rows) > 1
+    counts = [f"{numbers.count(number)}{f' ({names_of(results).model(row.model)})' if several else ''}"
+              for number, row in zip(known, rows, strict=True)]
+    listed = joined(counts) if several or len(rows) == 1 else numbers.count(max(known))
+    return f" About {listed} more rows like these would."
+
+
+def _needed(results: Results, row: Gate) -> int | None:
+    """Return about how many more rows would decide a gate whose interval includes one of its limits; else None."""
+    signed = [-limit if key.endswith("decrease") else limit for key, limit in row.limit.items()]
+    within = [limit for limit in signed
+              if row.lower is not None and row.upper is not None and row.lower <= limit <= row.upper]
+    return more_rows(row, within[0], rows_of(results, row)) if len(within) == 1 else None
 
 
 def _inside(results: Results, row: Gate) -> str:

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.names import names_of
+from evalpipe.card.wording import capital, number_word
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, of_model, with_limits
+from evalpipe.findings.words import finding, of_model, of_models, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.card.names import Names
     from evalpipe.chapters.slices.records import SliceDifference, WorstSlice
     from evalpipe.results import Estimate, Gate, Results
     from evalpipe.results.findings import Finding
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 def groups_against_gates(results: Results) -> Iterator[Claim]:
     """Whether each group reaches what a gate asks of all rows."""
     for gate in results.gates:
-        if gate.slice is not None or gate.metric is None or gate.against is not None:
+        if gate.slice is not None or gate.metric is None or gate.against is not None or gate.variant != "original":
             continue
         for key, side in (("min", "at least"), ("max", "at most")):
             for row in _groups(results, gate) if key in gate.limit else ():
@@ -39,9 +41,12 @@ def groups_against_gates(results: Results) -> Iterator[Claim]:
 def groups_against_others(results: Results) -> Iterator[Claim]:
     """Whether a measure is worse in a group than in what it is compared with."""
     better = {metric.name: metric.direction for metric in results.metrics}
+    searched = {(row.dataset, row.model, row.metric, str(row.slice)) for row in results.worst_slices}
     for row in results.slice_differences:
+        if row.variant != "original" or (row.dataset, row.model, row.metric, str(row.slice)) in searched:
+            continue  # what a search came upon is said of that
         sign = {"maximize": -1, "minimize": 1}.get(better.get(row.metric, "none"), 0)
-        if row.difference is not None and row.p_value is not None and row.difference * sign > 0:
+        if row.difference is not None and row.p_value is not None and row.difference * sign > 0 and row.status == "ok":
             yield Claim(row, group_worse, row.p_value)
 
 
@@ -75,45 +80,57 @@ def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
         judged = [(row, limit, side) for row, limit, side in rows if (row.metric, row.average, row.class_) == metric]
         worst, limit, side = max(judged, key=lambda entry: abs((entry[0].value or 0.0) - entry[1]))
         groups = len({str(row.slice) for row, _, _ in judged})
-        others = "" if groups == 1 else f" {numbers.count(groups)} groups fall short of it."
+        others = "" if groups == 1 else f" {capital(number_word(groups))} groups miss it."
         measure = names.measure(worst.metric, worst.params, worst.average, worst.class_)
-        group = names.slice(worst.slice or {})
-        text = (f"{of_model(results, worst)} fails for {group}: {measure} {with_limits(worst)}, where "
-                f" {side} {numbers.plain(limit)} is required of all rows.{others}")
+        text = (f"{of_model(results, worst)} fails for {names.slice(worst.slice or {})}: {measure} "
+                f"{with_limits(worst)}, where {side} {numbers.plain(limit)} is required of all rows.{others}")
         yield finding("fails", weights.GROUP_FAILS, text, "slices", [row for row, _, _ in judged])
 
 
 def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[Finding]:
-    """Say of each measure and model in which group it is worst."""
+    """Say of each measure of which group it is most certain that it is behind what it is compared with."""
     names = names_of(results)
     for metric in dict.fromkeys(row.metric for row in rows):
         same = [row for row in rows if row.metric == metric]
-        worst = max(same, key=lambda row: abs(row.difference or 0.0))
-        reference = worst.reference if isinstance(worst.reference, str) else names.slice(worst.reference)
-        beside = {"overall": "all rows", "rest": "the rest"}.get(reference, reference)
+        worst = min(same, key=lambda row: (row.p_value or 0.0, -abs(row.difference or 0.0)))
         value, limits = numbers.signed_interval(worst.difference or 0.0, worst.lower, worst.upper)
         groups = len({str(row.slice) for row in same})
-        others = "" if groups == 1 else f" It is worse in {numbers.count(groups)} groups."
-        text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worst for "
-                f"{names.slice(worst.slice)}: {value}{'' if limits is None else f' ({limits})'} against {beside}."
-                f"{others}")
+        others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in all."
+        text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "
+                f"{names.slice(worst.slice)} than for {_beside(names, worst)}: difference "
+                f"{value}{'' if limits is None else f' ({limits})'}.{others}")
         yield finding("fails", weights.GROUP_WORSE, text, "slices", same)
 
 
+def _beside(names: Names, row: SliceDifference) -> str:
+    """Name what a group is compared with."""
+    if isinstance(row.reference, str):
+        return {"overall": "all rows", "rest": "the rest"}.get(row.reference, row.reference)
+    return names.slice(row.reference)
+
+
 def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Finding]:
-    """Say which group of those searched is the worst of each model."""
+    """Say which group of those searched is the worst of each model; of several models together where it is one."""
     names = names_of(results)
-    for model in dict.fromkeys((row.dataset, row.model, row.variant) for row in rows):
-        worst = min((row for row in rows if (row.dataset, row.model, row.variant) == model), key=lambda row: row.rank)
-        text = (f"{of_model(results, worst)} is worst for {names.slice(worst.slice)}: "
-                f"{names.measure(worst.metric, worst.params, worst.average)} {numbers.number(worst.value)}, against "
-                f"{numbers.number(worst.overall)} for all rows. Worst of {numbers.count(worst.searched)} groups "
-                "searched; p-values are corrected for that.")
-        yield finding("fails", weights.GROUP_WORSE, text, "slices", [worst])
+    first: dict[tuple[str, str], WorstSlice] = {}
+    for row in sorted(rows, key=lambda row: row.rank):
+        if row.variant == "original":
+            first.setdefault((row.dataset, row.model), row)
+    for group in dict.fromkeys((row.dataset, row.metric, str(row.slice)) for row in first.values()):
+        same = [row for row in first.values() if (row.dataset, row.metric, str(row.slice)) == group]
+        worst, values = same[0], [f"{numbers.number(row.value)}, against {numbers.number(row.overall)} for all rows"
+                                  for row in same]
+        if len(same) > 1:
+            values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, same, strict=True)]
+        verb = "does" if len(same) == 1 else "do"
+        text = (f"{of_models(results, same)} {verb} worst for {names.slice(worst.slice)}: "
+                f"{names.measure(worst.metric, worst.params, worst.average)} {'; '.join(values)}. Worst of "
+                f"{numbers.count(worst.searched)} groups searched; p-values are corrected for that.")
+        yield finding("fails", weights.GROUP_WORSE, text, "slices", same)
 
 
 def too_small(_: Results, rows: Sequence[int]) -> Iterator[Finding]:
     """Say how many groups could not be judged."""
     count = rows[0]
-    text = f"{numbers.count(count)} {'group has' if count == 1 else 'groups have'} too few rows to be judged."
+    text = f"{capital(number_word(count))} {'group has' if count == 1 else 'groups have'} too few rows to be judged."
     yield finding("note", weights.UNCHECKED, text, "slices")

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond
+from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, measures, of_model, with_limits
+from evalpipe.findings.words import anchor, finding, more_rows, of_model, on_all_rows, rows_of, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.chapters.thresholds.records import Constraint, Threshold
+    from evalpipe.findings.claims import Say
     from evalpipe.results import Estimate, Results
     from evalpipe.results.findings import Finding
 
@@ -26,15 +27,23 @@ if TYPE_CHECKING:
 def bounds_kept(results: Results) -> Iterator[Claim]:
     """Whether a threshold keeps the bounds that it was chosen under on the evaluated rows."""
     for threshold in results.thresholds:
-        for constraint in threshold.constraints:
+        # Rows that chose a threshold keep its bounds by design.
+        judged_anew = threshold.folds is not None or threshold.chosen_on != threshold.dataset
+        for constraint in threshold.constraints if judged_anew else ():
             for row, bound, side in _evaluated(results, threshold, constraint):
-                beyond = (row.value or 0) < bound if side == "at least" else (row.value or 0) > bound
-                yield Claim((row, bound, side), broken if beyond else kept, p_beyond(row, bound), undecided)
+                yield Claim((row, bound, side), _verdict(row, bound, side))
+
+
+def _verdict(row: Estimate, bound: float, side: str) -> Say:
+    """Return what to say of a bound: as of a gate, the interval decides."""
+    if row.lower is None or row.upper is None or row.lower <= bound <= row.upper:
+        return undecided
+    return kept if (row.lower > bound) == (side == "at least") else broken
 
 
 def _evaluated(results: Results, threshold: Threshold, constraint: Constraint) -> Iterator[Bounded]:
     """Yield the bounded measure on the evaluated rows of a threshold, with each of its bounds."""
-    for row in measures(results, constraint.metric):
+    for row in on_all_rows(results, constraint.metric):
         if (row.dataset, row.model, row.variant) == (threshold.dataset, threshold.model, threshold.variant) and (
                 row.params == constraint.params):
             sides = ((constraint.min, "at least"), (constraint.max, "at most"))
@@ -45,25 +54,29 @@ def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Say which bounds are broken."""
     for bounded in rows:
         yield finding("fails", weights.BOUND_BROKEN, f"{_sentence(results, bounded)}: not kept.",
-                      anchor(results, bounded[0]), bounded[:1])
+                      anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Say which bounds are kept."""
     for bounded in rows:
         yield finding("holds", weights.GATE_HELD, f"{_sentence(results, bounded)}: kept.",
-                      anchor(results, bounded[0]), bounded[:1])
+                      anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
-    """Say which bounds these data leave open."""
+    """Say which bounds these data leave open, and about how many more rows would decide."""
     for bounded in rows:
-        yield finding("open", weights.GATE_OPEN, f"{_sentence(results, bounded)}: these data do not decide.",
-                      anchor(results, bounded[0]), bounded[:1])
+        row, bound, _ = bounded
+        more = more_rows(row, bound, rows_of(results, row))
+        way_out = "" if more is None else f" About {numbers.count(more)} more rows like these would."
+        yield finding("open", weights.GATE_OPEN, f"{_sentence(results, bounded)}: these data do not decide.{way_out}",
+                      anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def _sentence(results: Results, bounded: Bounded) -> str:
+    """Write "Threshold of Forest: required Specificity at least 0.9; on new rows 0.868 (0.835 to 0.897)"."""
     row, bound, side = bounded
     measure = names_of(results).measure(row.metric, row.params)
-    return (f"The threshold of {of_model(results, row)} was chosen for {measure} {side} {numbers.plain(bound)}; on the "
-            f"evaluated rows it is {with_limits(row)}")
+    return (f"Threshold of {of_model(results, row)}: required {measure} {side} {numbers.plain(bound)}; on new rows "
+            f"{with_limits(row)}")

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evalpipe import constants
+from evalpipe.engine.curves import residual_tests
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
+from evalpipe.intervals.bootstrap import kish
 from evalpipe.results.curves import Notes, residuals
 from evalpipe.results.curves.declare import Thinned
 from evalpipe.statistics.groups import Groups
@@ -197,10 +199,29 @@ def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
 
 @curve(residuals.ResidualPredicted, of=("numbers",), needs="values")
 @_of_numbers
-def residual_predicted(gathered: Residuals, _: CurveRows) -> Computed:
-    """Choose rows for a scatter of residuals against what was predicted."""
+def residual_predicted(gathered: Residuals, rows: CurveRows) -> Computed:
+    """Choose rows for a scatter of residuals against what was predicted, and test all for what it may show."""
     cells, kept, notes = gathered.cells, *_scattered(gathered.cells)
-    return {"predicted": cells.predicted[kept], "residual": cells.residual[kept]}, notes
+    points = {"predicted": cells.predicted[kept], "residual": cells.residual[kept]}
+    return points, residuals.ResidualTests(points_of=notes.points_of, **_tests(cells, rows))
+
+
+def _tests(cells: Cells, rows: CurveRows) -> dict[str, float]:
+    """Return the tests of the residuals, by the fields of `ResidualTests`; none where rows are not independent."""
+    weights = np.asarray(rows.summary.weights, float)
+    independent = float(kish(weights)) if rows.sample.weight_kind == "importance" else float(weights.sum())
+    line = None if rows.sample.cluster is not None else (
+        residual_tests.Line.of(cells.predicted, cells.truth, cells.weight, independent))
+    if line is None:
+        return {}
+    tests = {"curve": residual_tests.curvature(line)}
+    known: dict[str, float] = {}
+    if rows.sample.task == "regression":
+        tests |= {"fan": residual_tests.fan(line), "peak": residual_tests.peaks(line)}
+        known = dict(zip(("spread_low", "spread_high"), residual_tests.spreads(line), strict=True))
+    for name, test in tests.items():
+        known |= {} if test is None else {f"{name}_statistic": test.statistic, f"{name}_p_value": test.p_value}
+    return known
 
 
 @curve(residuals.ResidualPredictedSmooth, of=("numbers",), needs="values")

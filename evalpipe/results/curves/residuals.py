@@ -115,7 +115,28 @@ class ResidualPoints(LinePoints):
     residual: Column
 
 
-class ResidualPredicted(CurveOf[Literal["residual_predicted"], ResidualPoints, Thinned]):
+class ResidualTests(Thinned):
+    """Tests of the residuals about the line of the truth on the predictions; none of few rows and under clusters."""
+
+    fan_statistic: float | None = None
+    """Of whether their spread changes along the predictions: n times the squared correlation of squared residuals with
+    predictions. Koenker (1981). Not of counts, whose variance grows with their mean."""
+    fan_p_value: float | None = None
+    spread_low: float | None = None
+    """Their standard deviation in the third of the rows with the lowest predictions."""
+    spread_high: float | None = None
+    """The same of the highest."""
+    curve_statistic: float | None = None
+    """Of whether they follow a curve: Wald's test of the square and the cube of the predictions. Ramsey (1969), with
+    the errors HC3 of MacKinnon & White (1985)."""
+    curve_p_value: float | None = None
+    peak_statistic: float | None = None
+    """Kurtosis less squared skewness, which is at least 189/125 with one peak. Klaassen, Mokveld & van Es (2000)."""
+    peak_p_value: float | None = None
+    """Of the test that they have one peak; not of counts, which are whole numbers."""
+
+
+class ResidualPredicted(CurveOf[Literal["residual_predicted"], ResidualPoints, ResidualTests]):
     """Residuals against predicted numbers, of rows spread evenly by prediction."""
 
 

@@ -1,0 +1,71 @@
+"""Whether models reach what others reached elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card.names import names_of
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim
+from evalpipe.findings.rules import rule
+from evalpipe.findings.words import finding, of_models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.results import RateDifference, Results
+    from evalpipe.results.findings import Finding
+
+
+RATES = "reference-rates"
+"""The anchor of the section on reference rates."""
+
+
+@rule
+def reference_rates_reached(results: Results) -> Iterator[Claim]:
+    """Whether models reach the reference rates, by the verdicts of their differences."""
+    says = {"better": reached, "worse": missed, "undecided": undecided}
+    yield from (Claim(row, says[row.verdict]) for row in results.reference_rates
+                if row.verdict in says and row.variant == "original" and row.class_ is None and row.slice is None)
+
+
+def reached(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+    """Say which models are better than a reference rate."""
+    for same in _rates(rows):
+        verb = "is better" if len(same) == 1 else "are better"
+        yield finding("holds", weights.RATE_REACHED, _sentence(results, same, f"{verb} than"), RATES, same)
+
+
+def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+    """Say which models do not reach a reference rate."""
+    for same in _rates(rows):
+        verb = "does not reach" if len(same) == 1 else "do not reach"
+        yield finding("fails", weights.RATE_MISSED, _sentence(results, same, verb), RATES, same)
+
+
+def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+    """Say which models cannot be told from a reference rate."""
+    for same in _rates(rows):
+        yield finding("open", weights.RATE_OPEN, _sentence(results, same, "cannot be told from"), RATES, same)
+
+
+def _rates(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
+    """Yield the rows of each reference rate together."""
+    keys = dict.fromkeys((row.baseline, row.metric, str(row.params)) for row in rows)
+    for key in keys:
+        yield [row for row in rows if (row.baseline, row.metric, str(row.params)) == key]
+
+
+def _sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:
+    """Write "Forest does not reach last year's model: Brier score +0.02 (0.01 to 0.03) from its 0.12."."""
+    first = rows[0]
+    measure = names_of(results).measure(first.metric, first.params, first.average)
+    differences = ", ".join(_difference(row) for row in rows)
+    return (f"{of_models(results, rows)} {verb} {first.baseline}: {measure} {differences} from its "
+            f"{numbers.plain(first.rate)}.")
+
+
+def _difference(row: RateDifference) -> str:
+    value, limits = numbers.signed_interval(row.difference or 0.0, row.lower, row.upper)
+    return value if limits is None else f"{value} ({limits})"

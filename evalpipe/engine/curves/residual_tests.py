@@ -1,0 +1,127 @@
+"""Tests of whether residuals fan out, follow a curve along the predictions, or form groups.
+
+All are of the residuals about the least-squares line of the truth on the predictions, so that what a wrong level or a
+wrong slope does is not taken for more. A row of weight two is two rows; under importance weights rows count as so many
+of equal weight as tell as much.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
+FEWEST = 20
+"""So many rows these tests take; their p-values are for many."""
+
+LEAST = 189 / 125
+"""The least that kurtosis less squared skewness is for any distribution with one peak: Klaassen, Mokveld & van Es
+(2000), who write 186/125 for squared skewness less excess kurtosis."""
+
+ROUNDING = 1e-12
+"""Residuals this small beside the truths are rounding alone."""
+
+
+class Test(NamedTuple):
+    """A statistic and its p-value."""
+
+    statistic: float
+    p_value: float
+
+
+class Line(NamedTuple):
+    """Standardised predictions [m], the residuals [m] about the line of the truth on them, and weights [m].
+
+    The weights add up to the number of independent rows.
+    """
+
+    at: Floats
+    residual: Floats
+    weight: Floats
+
+    @classmethod
+    def of(cls, predicted: Floats, truth: Floats, weight: Floats, rows: float) -> Line | None:
+        """Fit the line; None of too few rows, and where predictions or residuals are constant."""
+        if rows < FEWEST:
+            return None
+        weight = weight * (rows / weight.sum())
+        at, about = predicted - np.average(predicted, weights=weight), truth - np.average(truth, weights=weight)
+        size = math.sqrt(float((weight * at**2).sum()) / rows)
+        if size <= ROUNDING * float(np.abs(predicted).max()):
+            return None
+        at = at / size
+        residual = about - at * float((weight * at * about).sum()) / rows
+        if math.sqrt(float((weight * residual**2).sum()) / rows) <= ROUNDING * float(np.abs(truth).max()):
+            return None
+        return cls(at, residual, weight)
+
+
+def fan(line: Line) -> Test:
+    """Test whether the spread of residuals changes along the predictions.
+
+    n times the squared correlation of squared residuals with predictions is chi-squared with one degree of freedom:
+    Koenker (1981), after Breusch & Pagan (1979).
+    """
+    from scipy.special import chdtrc
+
+    rows = float(line.weight.sum())
+    squared = line.residual**2 - float((line.weight * line.residual**2).sum()) / rows
+    together = float((line.weight * line.at * squared).sum()) / rows
+    spread = float((line.weight * squared**2).sum()) / rows
+    statistic = rows * together**2 / spread if spread > 0 else 0.0
+    return Test(statistic, float(chdtrc(1, statistic)))
+
+
+def spreads(line: Line) -> tuple[float, float]:
+    """Return the standard deviation of residuals in the third of the rows with the lowest predictions, and highest."""
+    share = (np.cumsum(line.weight) - line.weight / 2) / line.weight.sum()
+    low, high = (float(np.sqrt(np.average(line.residual[third] ** 2, weights=line.weight[third])))
+                 for third in (share <= max(1 / 3, share[0]), share >= min(2 / 3, share[-1])))
+    return low, high
+
+
+def curvature(line: Line) -> Test | None:
+    """Test whether residuals follow a curve: Wald's test of the square and the cube of the predictions beside the line.
+
+    Ramsey's (1969) test, with errors that hold where the spread changes: HC3 of MacKinnon & White (1985). Chi-squared
+    with two degrees of freedom. None where there are too few distinct predictions.
+    """
+    from scipy.special import chdtrc
+
+    powers = np.stack([line.at**k for k in range(4)], axis=1)
+    weighted = powers * line.weight[:, None]
+    moments = powers.T @ weighted
+    if len(np.unique(line.at)) < FEWEST / 2 or np.linalg.cond(moments) > 1 / ROUNDING:
+        return None
+    inverse = np.linalg.inv(moments)
+    left = line.residual - powers @ (inverse @ (weighted.T @ line.residual))
+    leverage = np.einsum("ij,jk,ik->i", powers, inverse, powers)
+    scaled = powers * (line.weight * (left / (1 - leverage)) ** 2)[:, None]
+    covariance = inverse @ (scaled.T @ powers) @ inverse
+    beyond = (inverse @ (weighted.T @ line.residual))[2:]
+    statistic = float(beyond @ np.linalg.solve(covariance[2:, 2:], beyond))
+    return Test(statistic, float(chdtrc(2, statistic)))
+
+
+def peaks(line: Line) -> Test:
+    """Test whether residuals have more than one peak: whether kurtosis less squared skewness is below `LEAST`.
+
+    It is at least that for any distribution with one peak, and 1 for two points. One-sided, with the error of the delta
+    method.
+    """
+    from scipy.special import ndtr
+
+    rows = float(line.weight.sum())
+    z = line.residual / math.sqrt(float((line.weight * line.residual**2).sum()) / rows)
+    third, fourth = (float((line.weight * z**k).sum()) / rows for k in (3, 4))
+    of_third = z**3 - third - 3 * z - 1.5 * third * (z**2 - 1)
+    of_fourth = z**4 - fourth - 4 * third * z - 2 * fourth * (z**2 - 1)
+    error = math.sqrt(float((line.weight * (of_fourth - 2 * third * of_third) ** 2).sum())) / rows
+    statistic = fourth - third**2
+    if error == 0:
+        return Test(statistic, float(statistic >= LEAST))
+    return Test(statistic, float(ndtr((statistic - LEAST) / error)))

@@ -1,0 +1,374 @@
+"""The catalogue of faults: each name is a fault that was planted, and each function makes the data that have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from findings.planted import (
+    BINARY,
+    COST,
+    LEVELS,
+    N,
+    Planted,
+    amounts,
+    binary,
+    counts,
+    events,
+    expit,
+    levels,
+    numbers,
+    spec_of,
+)
+
+FAULTS: dict[str, Callable[[], Planted]] = {}
+"""Every fault by its name."""
+
+BOTH = {"old": {"probability": "old"}, "new": {"probability": "new"}}
+
+
+def fault(plant: Callable[[], Planted]) -> Callable[[], Planted]:
+    FAULTS[plant.__name__] = plant
+    return plant
+
+
+def logits(change: Callable[[np.ndarray], np.ndarray], seed: int = 11, **keys: Any) -> pl.DataFrame:
+    """Return rows whose log odds x the model has changed."""
+    frame = events(seed, **keys)
+    return frame.with_columns(p=expit(change(frame["x"].to_numpy())))
+
+
+def rows_of(seed: int) -> np.random.Generator:
+    """Return numbers by chance that no data set is made of."""
+    return np.random.default_rng(1000 + seed)
+
+
+# Of groups
+
+@fault
+def a_bad_group() -> Planted:
+    frame = events(1)
+    noise = np.where(frame["g"] == "c", rows_of(1).normal(0, 4, N), 0)
+    frame = frame.with_columns(p=expit(np.where(frame["g"] == "c", noise, frame["x"])))
+    return binary(frame, ("fails", "slices", ("worse for g = c", "Brier score")), metrics=["brier"], slices=["g"])
+
+
+@fault
+def a_group_below_a_gate() -> Planted:
+    frame = events(2, 900)
+    frame = frame.with_columns(p=np.where(frame["g"] == "b", 0.3 * frame["p"], frame["p"]))
+    return binary(frame, ("fails", "slices", ("p fails for g = b", "Sensitivity", "at least 0.4 is required")),
+                  metrics=["sensitivity"], slices=["g"], gates=[{"metric": "sensitivity", "min": 0.4}])
+
+
+@fault
+def a_bad_group_found_by_a_search() -> Planted:
+    frame = events(3)
+    bad = ((frame["g"] == "a") & (frame["h"] == "t")).to_numpy()
+    frame = frame.with_columns(p=np.where(bad, 1 - frame["p"], frame["p"]))
+    return binary(frame, ("fails", "slices", ("does worst for g = a, h = t", "groups searched")),
+                  metrics=["brier"], worst_slices={"columns": ["g", "h"], "metric": "brier"})
+
+
+# Of gates, thresholds, decisions
+
+@fault
+def a_failed_gate() -> Planted:
+    return binary(events(4), ("fails", "gates", ("ROC AUC", "required at least 0.95")), metrics=["roc_auc"],
+                  gates=[{"metric": "roc_auc", "min": 0.95}])
+
+
+@fault
+def an_open_gate_with_too_few_events() -> Planted:
+    return binary(events(5, 120), ("open", "gates", ("Sensitivity", "do not decide", "more rows like these")),
+                  metrics=["sensitivity"], gates=[{"metric": "sensitivity", "min": 0.58}])
+
+
+@fault
+def a_bound_that_new_rows_break() -> Planted:
+    new = events(6, 900)
+    frames = {"d": new.with_columns(p=expit(new["x"].to_numpy() + 1)), "calibration": events(7)}
+    return binary(frames, ("fails", "thresholds-1", ("required Specificity at least 0.9", "not kept")), id="id",
+                  metrics=["sensitivity", "specificity"], threshold={
+                      "maximize": "sensitivity", "subject_to": {"specificity": {"min": 0.9}}, "on": "calibration"})
+
+
+@fault
+def dearer_than_one_class_always() -> Planted:
+    return binary(logits(lambda x: x + 3), ("fails", "costs", ("p costs more than always predicting '0'",)),
+                  metrics=["cost"], costs=COST, threshold=0.5, outcome={"column": "y", "event": 1, "levels": [0, 1]})
+
+
+@fault
+def an_equivocal_zone_that_swallows_most_rows() -> Planted:
+    return binary(events(8), ("fails", "dataset-1", ("most rows no class",)), metrics=["accuracy"], equivocal=0.35,
+                  threshold=0.5)
+
+
+@fault
+def a_goal_missed() -> Planted:
+    goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.05}}]
+    return binary(events(9), ("fails", "desirability", ("misses the goal 'minimize brier'",)), metrics=["brier"],
+                  desirability=goals)
+
+
+@fault
+def a_reference_rate_not_reached() -> Planted:
+    return binary(events(10), ("fails", "reference-rates", ("does not reach last year's model",)), metrics=["brier"],
+                  reference_rates=[{"name": "last year's model", "metric": "brier", "value": 0.1}])
+
+
+@fault
+def a_level_never_predicted() -> Planted:
+    frame = levels(12)
+    low, mid, top = (frame[name].to_numpy() for name in ("low", "mid", "top"))
+    moved = np.where(mid >= np.maximum(low, top), 0.9 * mid, 0)
+    frame = frame.with_columns(low=low + moved / 2, mid=mid - moved, top=top + moved / 2)
+    spec = spec_of({"d": frame}, "multiclass", LEVELS, outcome={"column": "y", "levels": ["low", "mid", "top"]})
+    return Planted(spec, {"d": frame}, "fails", "dataset-1", ("p never predicts 'mid'",))
+
+
+# Of ranking and skill
+
+@fault
+def leakage() -> Planted:
+    frame = events(13)
+    return binary(frame.with_columns(p=np.where(frame["y"] == 1, 0.9, 0.1)),
+                  ("open", "dataset-1", ("predicts every class rightly", "holds the outcome")), threshold=0.5)
+
+
+@fault
+def leakage_of_a_score() -> Planted:
+    frame = events(13)
+    scores = frame.with_columns(s=frame["y"] + rows_of(0).random(N) / 2)
+    return binary(scores, ("open", "dataset-1", ("ranks every event above every other row",)), metrics=["roc_auc"],
+                  models={"p": {"score": "s"}})
+
+
+@fault
+def leakage_of_numbers() -> Planted:
+    frame = amounts(14)
+    return numbers(frame.with_columns(p="y"), ("open", "dataset-1", ("predicts every number exactly",)))
+
+
+@fault
+def a_useless_model() -> Planted:
+    frame = events(15)
+    return binary(frame.with_columns(p=0.42 + 0.01 * rows_of(5).normal(0, 1, N)),
+                  ("open", "dataset-1", ("do not show that p ranks better than chance",)))
+
+
+@fault
+def ranking_reversed() -> Planted:
+    return binary(logits(lambda x: -x), ("fails", "dataset-1", ("ranks the wrong way round",)))
+
+
+@fault
+def worse_than_the_prevalence() -> Planted:
+    return binary(logits(lambda x: 4 * rows_of(2).normal(0, 1, len(x))),
+                  ("fails", "dataset-1", ("worse than predicting the prevalence", "Brier skill")))
+
+
+@fault
+def worse_than_the_mean() -> Planted:
+    frame = amounts(16)
+    return numbers(frame.with_columns(p=pl.col("p").reverse()), ("fails", "dataset-1", (
+        "worse than predicting the mean for every row",)))
+
+
+@fault
+def worse_than_the_reference_data() -> Planted:
+    frame, past = amounts(17), amounts(18)
+    frames = {"d": frame.with_columns(p=frame["p"] + 8), "reference": past.select("y", "id")}
+    return numbers(frames, ("fails", "dataset-1", ("worse than predicting the mean of the reference data",)), id="id")
+
+
+@fault
+def worse_than_the_mean_count() -> Planted:
+    frame = counts(19)
+    return numbers(frame.with_columns(p=pl.col("p").reverse()), ("fails", "dataset-1", (
+        "worse than predicting the mean count for every row",)), "count")
+
+
+# Of calibration
+
+@fault
+def overconfident() -> Planted:
+    return binary(logits(lambda x: 2.5 * x), ("fails", "dataset-1", ("p is overconfident",)))
+
+
+@fault
+def too_timid() -> Planted:
+    return binary(logits(lambda x: 0.3 * x), ("fails", "dataset-1", ("p is too timid",)))
+
+
+@fault
+def probabilities_too_high() -> Planted:
+    return binary(logits(lambda x: x + 0.8), ("fails", "dataset-1", ("probabilities of p are too high",)))
+
+
+@fault
+def probabilities_too_low() -> Planted:
+    return binary(logits(lambda x: x - 0.8), ("fails", "dataset-1", ("probabilities of p are too low",)))
+
+
+@fault
+def clipped_probabilities() -> Planted:
+    frame = events(20)
+    p = np.where(np.arange(N) < 5, 0.0, frame["p"])
+    return binary(frame.with_columns(p=p, y=pl.Series(np.where(np.arange(N) < 5, 1, frame["y"]))),
+                  ("note", "summary", ("1e-15",)), metrics=["log_loss"])
+
+
+@fault
+def recalibration_that_helps() -> Planted:
+    frames = {"d": logits(lambda x: 3 * x + 1, 21), "calibration": logits(lambda x: 3 * x + 1, 22)}
+    return binary(frames, ("holds", "recalibration-1", ("Recalibration by logistic makes p better",)), id="id",
+                  metrics=["brier"], recalibrate={"fit_on": "calibration", "methods": ["logistic"]})
+
+
+@fault
+def recalibration_that_harms() -> Planted:
+    frames = {"d": events(23), "calibration": logits(lambda x: x + 3, 24)}
+    return binary(frames, ("fails", "recalibration-1", ("Recalibration by logistic makes p worse",)), id="id",
+                  metrics=["brier"], recalibrate={"fit_on": "calibration", "methods": ["logistic"]})
+
+
+# Of models beside each other
+
+@fault
+def a_worse_challenger() -> Planted:
+    frame = events(25)
+    noisy = frame["x"].to_numpy() + rows_of(3).normal(0, 1.5, N)
+    return binary(frame.with_columns(old="p", new=expit(noisy)),
+                  ("fails", "comparison-1", ("new is worse than old", "Brier score")), metrics=["brier"], models=BOTH,
+                  compare={"baseline": "old"})
+
+
+@fault
+def a_better_challenger() -> Planted:
+    frame = events(25)
+    noisy = 0.3 * frame["x"].to_numpy() + rows_of(3).normal(0, 0.3, N)
+    return binary(frame.with_columns(new="p", old=expit(noisy)),
+                  ("holds", "comparison-1", ("new is better than old", "Brier score")), metrics=["brier"], models=BOTH,
+                  compare={"baseline": "old"})
+
+
+@fault
+def two_equal_models() -> Planted:
+    return binary(events(26).with_columns(new="p", old="p"),
+                  ("same", "comparison-1", ("new and old have the same Brier score",)), metrics=["brier"], models=BOTH,
+                  compare={"baseline": "old"})
+
+
+@fault
+def two_models_within_the_margin() -> Planted:
+    frame = events(26)
+    nearly = expit(frame["x"].to_numpy() + rows_of(4).normal(0, 0.1, N))
+    return binary(frame.with_columns(new="p", old=nearly),
+                  ("same", "comparison-1", ("new is as good, within the margin, as old",)), metrics=["brier"],
+                  models=BOTH, compare={"baseline": "old", "margins": {"brier": 0.02}})
+
+
+# Of numbers and counts
+
+@fault
+def numbers_too_high() -> Planted:
+    return numbers(amounts(27).with_columns(pl.col("p") + 1), ("fails", "dataset-1", (
+        "predictions of p are too high on average",)))
+
+
+@fault
+def numbers_too_low() -> Planted:
+    return numbers(amounts(27).with_columns(pl.col("p") - 1), ("fails", "dataset-1", (
+        "predictions of p are too low on average",)))
+
+
+@fault
+def a_slope_too_steep() -> Planted:
+    return numbers(amounts(28).with_columns(p=20 + 1.5 * (pl.col("p") - 20)), ("fails", "dataset-1", (
+        "predictions of p lie too far apart",)))
+
+
+@fault
+def a_slope_too_flat() -> Planted:
+    return numbers(amounts(28).with_columns(p=20 + 0.6 * (pl.col("p") - 20)), ("fails", "dataset-1", (
+        "predictions of p lie too close together",)))
+
+
+@fault
+def residuals_that_fan_out() -> Planted:
+    frame = amounts(29)
+    spread = 0.3 * (frame["p"].to_numpy() - 5).clip(0.5)
+    return numbers(frame.with_columns(y=frame["p"] + pl.Series(spread * rows_of(6).normal(0, 1, N))),
+                   ("note", "dataset-1", ("Residuals of p fan out",)))
+
+
+@fault
+def residuals_that_follow_a_curve() -> Planted:
+    frame = amounts(30)
+    return numbers(frame.with_columns(y=frame["y"] + 0.12 * (pl.col("p") - 20) ** 2 - 2),
+                   ("fails", "dataset-1", ("Residuals of p follow a curve",)))
+
+
+@fault
+def residuals_that_form_groups() -> Planted:
+    frame = amounts(31)
+    left_out = pl.Series(rows_of(7).choice([-9.0, 9.0], N))
+    return numbers(frame.with_columns(y=frame["y"] + left_out), ("fails", "dataset-1", ("Residuals of p form groups",)))
+
+
+@fault
+def overdispersion() -> Planted:
+    frame, rng = counts(32), rows_of(8)
+    return numbers(frame.with_columns(y=pl.Series(rng.poisson(frame["p"].to_numpy() * rng.gamma(1.5, 1 / 1.5, N)))),
+                   ("fails", "dataset-1", ("Counts vary more", "dispersion")), "count")
+
+
+@fault
+def excess_zeros() -> Planted:
+    frame, rng = counts(33), rows_of(9)
+    zero = rng.random(N) < 0.3
+    y = np.where(zero, 0, rng.poisson(frame["p"].to_numpy() / 0.7))
+    return numbers(frame.with_columns(y=pl.Series(y)), ("fails", "dataset-1", ("More counts are zero than p expects",)),
+                   "count")
+
+
+# Of data
+
+@fault
+def drift_of_the_prevalence() -> Planted:
+    frames = {"d": events(34, level=0.6), "reference": events(35, level=-0.8).select("y", "id")}
+    return binary(frames, ("note", "data", ("The event '1' is less frequent in reference",)), id="id")
+
+
+@fault
+def drift_of_the_outcome() -> Planted:
+    past = amounts(37).with_columns(pl.col("y") - 2).select("y", "id")
+    return numbers({"d": amounts(36), "reference": past}, ("note", "data", ("Outcomes are smaller in reference",)),
+                   id="id")
+
+
+@fault
+def worse_on_later_rows() -> Planted:
+    later = events(39)
+    noisy = later.with_columns(p=expit(later["x"].to_numpy() + rows_of(10).normal(0, 1.8, N)))
+    return binary({"early": events(38), "late": noisy},
+                  ("fails", "dataset-2", ("p does worse on late than on early", "Brier score")),
+                  metrics=["brier", "accuracy"])
+
+
+@fault
+def missing_values_dropped() -> Planted:
+    frame = events(40)
+    return binary(frame.with_columns(p=pl.when(pl.int_range(N) % 9 == 0).then(None).otherwise(pl.col("p"))),
+                  ("note", "data", ("67 of 600 rows of d (11.2%) were left out",)), complete_case="all")
+
+
+@fault
+def another_prevalence_than_declared() -> Planted:
+    return binary(events(41), ("note", "prevalence", ("The declared prevalence is not that of d",)), metrics=["ppv"],
+                  prevalence={"value": 0.1, "source": "the register"}, models=BINARY, threshold=0.5)

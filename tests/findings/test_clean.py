@@ -1,0 +1,35 @@
+"""On data with no fault, a false finding of kind fails is as rare as the intervals' level says.
+
+Each run errs with a probability of at most 0.05 in all its tested findings together, so of m runs a binomial number
+does; a count beyond its 99% quantile is no chance. Fan and drift are notes and not failures, so they count here too.
+"""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import binom
+
+import evalpipe
+from findings.clean import clean
+
+ERROR = 0.05
+TESTED = ("fan out", "spread unevenly", "frequent in", "Outcomes are", "declared prevalence")
+"""Words of findings of kind note that are tested."""
+
+
+def false_findings(number: int) -> list[str]:
+    spec, frames = clean(number)
+    results = evalpipe.run(spec, frames=frames)
+    return [finding.text for finding in results.findings
+            if finding.kind == "fails" or any(words in finding.text for words in TESTED)]
+
+
+@pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.nightly)])
+def test_false_findings_are_as_rare_as_the_level_says(runs: int) -> None:
+    false = {number: texts for number in range(runs) if (texts := false_findings(number))}
+    assert len(false) <= binom.ppf(0.99, runs, ERROR), false
+
+
+def test_the_bound_is_not_so_wide_that_every_tenth_run_could_err() -> None:
+    assert binom.ppf(0.99, 20, ERROR) == 4
+    assert binom.ppf(0.99, 200, ERROR) == 18
