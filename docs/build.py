@@ -23,6 +23,8 @@ from evalpipe.cli import app
 from evalpipe.cli.catalogue import describe
 from evalpipe.data.condition.functions import FUNCTIONS
 from evalpipe.data.condition.operators import CASTS
+from evalpipe.findings import declare
+from evalpipe.findings.rules import registry as rules
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.results import Results
@@ -117,6 +119,29 @@ them by name, of every measure that they are for; `evalpipe plan` prints which o
 
 | method | name | from replicates | by name |
 |---|---|---|---|"""
+
+FINDINGS = f"""{MARK}
+# Findings
+
+What a run looks for in its results, to say it in a sentence: on the card, after `evalpipe run`, in `results.json` and
+as `results.findings`. In Python each is a record with `kind`, `weight`, `text`, `section` (the anchor of the evidence
+on the card) and `estimates` (what was measured, of the numbers that it rests on):
+
+```python
+for finding in results.findings:
+    print(finding.kind, finding.text)
+```
+
+- `fails`: settled, for the worse. `holds`: settled, for the better. `open`: these data do not decide.
+- `same`: models that cannot be told apart. `note`: what a reader must know, neither good nor bad.
+
+Findings stand in the order of their weight, from 100 to 0. Gates, bounds of thresholds, comparisons, reference rates
+and goals have the verdicts of their tables. All other findings that are tested are tested together: each rule has an
+equal share of the error, 1 less the confidence level, and what one does not need goes to the others (Holm 1979, with
+weights). So the chance that any of them is false is at most that error. Where an interval taken alone decides and all
+tests together do not, the finding is open, and says so. p-values come from the tests that results hold, or else from
+intervals: the half towards the value tested is taken as that of a normal distribution (Altman & Bland 2011).
+"""
 
 RECALIBRATORS = f"""{MARK}
 # Recalibrators
@@ -288,6 +313,18 @@ def interval_entry(method: IntervalMethod) -> str:
     return "\n".join([*lines, *(f"- {name}: {fact}" for name, fact in facts.items() if fact)]) + "\n"
 
 
+def findings_page() -> str:
+    """Return the list of rules of findings, by the room that declares them."""
+    declare()
+    rooms: dict[str, list[str]] = {}
+    for name, rule in rules.items():
+        module = rule.claims.__module__.removeprefix("evalpipe.")
+        room = module.removesuffix(".findings").removeprefix("chapters.").removeprefix("findings.")
+        rooms.setdefault(room, []).append(f"- `{name}`: {rule.checks}")
+    parts = (f"## {room.replace('_', ' ').capitalize()}\n\n" + "\n".join(lines) for room, lines in rooms.items())
+    return FINDINGS + "\n" + "\n\n".join(parts) + "\n"
+
+
 def recalibrators_page() -> str:
     """Return the catalogue of recalibrators."""
     return "\n".join([RECALIBRATORS, *map(recalibrator_entry, recalibrators.values())])
@@ -391,6 +428,7 @@ def pages() -> dict[str, str]:
     texts = {name: json.dumps(value, ensure_ascii=False, indent=2) + "\n" for name, value in documents.items()}
     catalogues = {
         "metrics.md": metrics_page(), "intervals.md": intervals_page(), "recalibrators.md": recalibrators_page(),
+        "findings.md": findings_page(),
     }
     return {**catalogues, "spec.md": spec_page(), "cli.md": cli_page(), **texts}
 

@@ -27,10 +27,12 @@ def requirements(results: Results) -> Iterator[Claim]:
 @rule
 def unchecked(results: Results) -> Iterator[Claim]:
     """What was not looked at."""
-    roles = {dataset.role for dataset in results.datasets}
+    referenced = any(dataset.role == "reference" for dataset in results.datasets)
+    compared = any(dataset.compared for dataset in results.datasets)
+    lacking = "no column to compare by" if referenced else "no reference dataset"
     looked_at = {
         "groups of rows (no slices)": bool(results.slices or results.worst_slices),
-        "whether rows were in training (no reference dataset)": "reference" in roles,
+        f"whether rows were in training ({lacking})": compared,
         "how sure the numbers are (no intervals)": any(row.lower is not None for row in results.rows),
     }
     yield from (Claim(what, not_checked) for what, looked in looked_at.items() if not looked)
