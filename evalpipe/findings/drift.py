@@ -69,8 +69,8 @@ def _shares(results: Results, first: DatasetSummary, other: DatasetSummary) -> I
     weights_of = [{count.level: count.weight for count in dataset.levels} for dataset in (first, other)]
     for level in results.levels[:1] if results.task == "binary" else results.levels:
         if all(totals):
-            one, two = (of.get(level, 0.0) / total for of, total in zip(weights_of, totals, strict=True))
-            yield Shares(level, first, other, (one, two))
+            earlier, later = (of.get(level, 0.0) / total for of, total in zip(weights_of, totals, strict=True))
+            yield Shares(level, first, other, (earlier, later))
 
 
 def _size(dataset: DatasetSummary) -> float:
