@@ -14,7 +14,7 @@ import statsmodels.api as sm
 from scipy.stats import binom, chi2, kurtosis, norm, skew
 from statsmodels.stats.diagnostic import het_breuschpagan, linear_reset
 
-from evalpipe.engine.curves.residual_tests import LEAST, Line, curvature, fan, peaks, spreads
+from evalpipe.engine.curves.residual_tests import LEAST, AboutLine, curvature, fan, peaks, spreads
 
 CLOSE = 1e-9
 
@@ -26,9 +26,9 @@ def data(seed: int = 3, n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     return p, 3 + 0.8 * p + (0.5 + 0.1 * p) * (rng.exponential(2, n) - 2)
 
 
-def line(p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> Line:
+def line(p: np.ndarray, y: np.ndarray, w: np.ndarray | None = None) -> AboutLine:
     weight = np.ones(len(p)) if w is None else w
-    fitted = Line.of(p, y, weight, float(weight.sum()))
+    fitted = AboutLine.of(p, y, weight, float(weight.sum()))
     assert fitted is not None
     return fitted
 
@@ -123,7 +123,7 @@ def test_a_test_sees_what_it_is_for(test: Any, change: Any) -> None:
     (np.arange(19.0), np.arange(19.0) ** 2), (np.ones(50), np.arange(50.0)), (np.arange(50.0), np.arange(50.0)),
 ])
 def test_few_rows_and_constant_predictions_or_residuals_have_no_tests(p: np.ndarray, y: np.ndarray) -> None:
-    assert Line.of(p, y, np.ones(len(p)), float(len(p))) is None
+    assert AboutLine.of(p, y, np.ones(len(p)), float(len(p))) is None
 
 
 def test_a_curve_needs_distinct_predictions() -> None:

@@ -211,7 +211,7 @@ def _tests(cells: Cells, rows: CurveRows) -> dict[str, float]:
     weights = np.asarray(rows.summary.weights, float)
     independent = float(kish(weights)) if rows.sample.weight_kind == "importance" else float(weights.sum())
     line = None if rows.sample.cluster is not None else (
-        residual_tests.Line.of(cells.predicted, cells.truth, cells.weight, independent))
+        residual_tests.AboutLine.of(cells.predicted, cells.truth, cells.weight, independent))
     if line is None:
         return {}
     tests = {"curve": residual_tests.curvature(line)}

@@ -26,14 +26,14 @@ ROUNDING = 1e-12
 """Residuals this small beside the truths are rounding alone."""
 
 
-class Test(NamedTuple):
+class ResidualTest(NamedTuple):
     """A statistic and its p-value."""
 
     statistic: float
     p_value: float
 
 
-class Line(NamedTuple):
+class AboutLine(NamedTuple):
     """Standardised predictions [m], the residuals [m] about the line of the truth on them, and weights [m].
 
     The weights add up to the number of independent rows.
@@ -44,7 +44,7 @@ class Line(NamedTuple):
     weight: Floats
 
     @classmethod
-    def of(cls, predicted: Floats, truth: Floats, weight: Floats, rows: float) -> Line | None:
+    def of(cls, predicted: Floats, truth: Floats, weight: Floats, rows: float) -> AboutLine | None:
         """Fit the line; None of too few rows, and where predictions or residuals are constant."""
         if rows < FEWEST:
             return None
@@ -60,7 +60,7 @@ class Line(NamedTuple):
         return cls(at, residual, weight)
 
 
-def fan(line: Line) -> Test:
+def fan(line: AboutLine) -> Test:
     """Test whether the spread of residuals changes along the predictions.
 
     n times the squared correlation of squared residuals with predictions is chi-squared with one degree of freedom:
@@ -76,7 +76,7 @@ def fan(line: Line) -> Test:
     return Test(statistic, float(chdtrc(1, statistic)))
 
 
-def spreads(line: Line) -> tuple[float, float]:
+def spreads(line: AboutLine) -> tuple[float, float]:
     """Return the standard deviation of residuals in the third of the rows with the lowest predictions, and highest."""
     share = (np.cumsum(line.weight) - line.weight / 2) / line.weight.sum()
     low, high = (float(np.sqrt(np.average(line.residual[third] ** 2, weights=line.weight[third])))
@@ -84,7 +84,7 @@ def spreads(line: Line) -> tuple[float, float]:
     return low, high
 
 
-def curvature(line: Line) -> Test | None:
+def curvature(line: AboutLine) -> Test | None:
     """Test whether residuals follow a curve: Wald's test of the square and the cube of the predictions beside the line.
 
     Ramsey's (1969) test, with errors that hold where the spread changes: HC3 of MacKinnon & White (1985). Chi-squared
@@ -107,7 +107,7 @@ def curvature(line: Line) -> Test | None:
     return Test(statistic, float(chdtrc(2, statistic)))
 
 
-def peaks(line: Line) -> Test:
+def peaks(line: AboutLine) -> Test:
     """Test whether residuals have more than one peak: whether kurtosis less squared skewness is below `LEAST`.
 
     It is at least that for any distribution with one peak, and 1 for two points. One-sided, with the error of the delta
