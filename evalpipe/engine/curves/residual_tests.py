@@ -60,7 +60,7 @@ class AboutLine(NamedTuple):
         return cls(at, residual, weight)
 
 
-def fan(line: AboutLine) -> Test:
+def fan(line: AboutLine) -> ResidualTest:
     """Test whether the spread of residuals changes along the predictions.
 
     n times the squared correlation of squared residuals with predictions is chi-squared with one degree of freedom:
@@ -73,7 +73,7 @@ def fan(line: AboutLine) -> Test:
     together = float((line.weight * line.at * squared).sum()) / rows
     spread = float((line.weight * squared**2).sum()) / rows
     statistic = rows * together**2 / spread if spread > 0 else 0.0
-    return Test(statistic, float(chdtrc(1, statistic)))
+    return ResidualTest(statistic, float(chdtrc(1, statistic)))
 
 
 def spreads(line: AboutLine) -> tuple[float, float]:
@@ -84,7 +84,7 @@ def spreads(line: AboutLine) -> tuple[float, float]:
     return low, high
 
 
-def curvature(line: AboutLine) -> Test | None:
+def curvature(line: AboutLine) -> ResidualTest | None:
     """Test whether residuals follow a curve: Wald's test of the square and the cube of the predictions beside the line.
 
     Ramsey's (1969) test, with errors that hold where the spread changes: HC3 of MacKinnon & White (1985). Chi-squared
@@ -104,10 +104,10 @@ def curvature(line: AboutLine) -> Test | None:
     covariance = inverse @ (scaled.T @ powers) @ inverse
     beyond = (inverse @ (weighted.T @ line.residual))[2:]
     statistic = float(beyond @ np.linalg.solve(covariance[2:, 2:], beyond))
-    return Test(statistic, float(chdtrc(2, statistic)))
+    return ResidualTest(statistic, float(chdtrc(2, statistic)))
 
 
-def peaks(line: AboutLine) -> Test:
+def peaks(line: AboutLine) -> ResidualTest:
     """Test whether residuals have more than one peak: whether kurtosis less squared skewness is below `LEAST`.
 
     It is at least that for any distribution with one peak, and 1 for two points. One-sided, with the error of the delta
@@ -123,5 +123,5 @@ def peaks(line: AboutLine) -> Test:
     error = math.sqrt(float((line.weight * (of_fourth - 2 * third * of_third) ** 2).sum())) / rows
     statistic = fourth - third**2
     if error == 0:
-        return Test(statistic, float(statistic >= LEAST))
-    return Test(statistic, float(ndtr((statistic - LEAST) / error)))
+        return ResidualTest(statistic, float(statistic >= LEAST))
+    return ResidualTest(statistic, float(ndtr((statistic - LEAST) / error)))
