@@ -18,7 +18,7 @@ class Format(NamedTuple):
 FORMATS: dict[FormatName, Format] = {
     "html": Format("card.html"), "pdf": Format("card.pdf"), "junit": Format("junit.xml", needs_gates=True),
 }
-"""Every format. Its module `evalpipe.card.<name>` has a function ``document(results)``, which returns the bytes."""
+"""Every format. Its module `evalpipe.card.<name>` has a function ``document(edition)``, which returns the bytes."""
 
 
 def files(formats: Iterable[str], *, gates: bool) -> dict[str, str]:

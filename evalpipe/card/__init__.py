@@ -27,6 +27,7 @@ def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
     """
     from importlib import import_module
 
+    from evalpipe.card.edition import Edition
     from evalpipe.errors import UsageError
     from evalpipe.formats import FORMATS, files
 
@@ -36,4 +37,5 @@ def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
         raise UsageError.of("unknown-format", f"the card cannot be written as '{unknown[0]}'",
                             hint=f"use {', '.join(known)} or {last}")
     written = files(formats, gates=bool(results.gates))
-    return {file: import_module(f"evalpipe.card.{name}").document(results) for name, file in written.items()}
+    edition = Edition(results)
+    return {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in written.items()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-from itertools import count
 from typing import TYPE_CHECKING
 
+from evalpipe.card.edition import Edition
 from evalpipe.card.locate import templates, text
 
 if TYPE_CHECKING:
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from evalpipe.card.figures.canvas import Drawing
-    from evalpipe.card.page import Figures, Formula
+    from evalpipe.card.page import Formula
     from evalpipe.results import Results
 
 FACES = (
@@ -26,19 +25,25 @@ FACES = (
 """Family, weight and file of the fonts inside the page."""
 
 
-def document(results: Results) -> bytes:
+def document(edition: Edition) -> bytes:
     """Render the card as an HTML page with all rows of its tables."""
-    return html_page(results)
+    return write_page(edition)
 
 
 def html_page(results: Results, limit: int | None = None) -> bytes:
-    """Render the card as an HTML page in UTF-8; tables stop after ``limit`` rows, None for no limit."""
-    from evalpipe.card.contents import card_of
+    """Render the card of some results alone as an HTML page; see `write_page`."""
+    return write_page(Edition(results), limit)
 
+
+def write_page(edition: Edition, limit: int | None = None, *, linked: bool = False) -> bytes:
+    """Render the card as an HTML page in UTF-8; tables stop after ``limit`` rows, None for no limit.
+
+    ``linked`` figures are images at addresses of their own, as the PDF has them, and not part of the page.
+    """
     environment = _environment()
-    environment.globals |= {
-        "write": _writer(environment), "draw": _drawer(), "set_formula": _set_formula, "limit": limit}
-    page = environment.get_template("card.html").render(page=card_of(results), css=_css())
+    environment.globals |= {"write": _writer(environment), "draw": edition.drawn, "set_formula": _set_formula,
+                            "limit": limit, "linked": linked, "address": edition.address, "safe_svg": _safe_svg}
+    page = environment.get_template("card.html").render(page=edition.card, css=_css())
     return page.encode("utf-8")
 
 
@@ -84,17 +89,11 @@ def _faces() -> str:
     return "".join(rules)
 
 
-def _drawer() -> Callable[[Figures], list[tuple[int, Drawing, Markup]]]:
-    """Return what draws figures as the page is written, numbered through the card, each with its SVG."""
+def _safe_svg(svg: str) -> Markup:
+    """Let the markup of a figure through; names in it are escaped by its maker."""
     from markupsafe import Markup
 
-    numbers = count(1)
-
-    def draw(figures: Figures) -> list[tuple[int, Drawing, Markup]]:
-        # Names are escaped by the makers of the SVG, which is the only markup let through.
-        return [(next(numbers), drawing, Markup(drawing.svg)) for drawing in figures.draw()]  # noqa: S704
-
-    return draw
+    return Markup(svg)  # noqa: S704
 
 
 def _set_formula(formula: Formula) -> Markup | None:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
-    from evalpipe.results import Results
+    from evalpipe.card.edition import Edition
 
 UNSPEAKABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML 1.0 cannot hold."""
@@ -24,16 +24,16 @@ class Check(NamedTuple):
     message: str
 
 
-def document(results: Results) -> bytes:
+def document(edition: Edition) -> bytes:
     """Return junit.xml, with the checks of all chapters: the same bytes for the same results, so without times."""
-    checks: list[Check] = [check for write in functions("card", "checks") for check in write(results)]
+    checks: list[Check] = [check for write in functions("card", "checks") for check in write(edition.results)]
     outcomes = [check.outcome for check in checks]
     counts = {
         "tests": str(len(checks)), "failures": str(outcomes.count("failed")), "errors": "0",
         "skipped": str(outcomes.count("skipped")),
     }
     root = ET.Element("testsuites", {"name": "evalpipe", **counts})
-    suite = ET.SubElement(root, "testsuite", {"name": _text(results.name), **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": _text(edition.results.name), **counts})
     for check in checks:
         _case(suite, check)
     ET.indent(root)

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.card.html import html_page
+from evalpipe.card.html import write_page
 from evalpipe.errors import InternalError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.card.edition import Edition
     from evalpipe.results import Results
 
 ROW_LIMIT = 300
@@ -32,13 +33,13 @@ FALLBACKS = (
 """Fonts that matplotlib carries, for letters and symbols that the card's own fonts lack."""
 
 
-def document(results: Results) -> bytes:
+def document(edition: Edition) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
     weasyprint = load_weasyprint()
     from weasyprint.text.fonts import FontConfiguration
 
-    page = html_page(results, ROW_LIMIT).decode("utf-8")
-    fetcher = _fetcher()
+    page = write_page(edition, ROW_LIMIT, linked=True).decode("utf-8")
+    results, fetcher = edition.results, _fetcher(edition)
     fonts = FontConfiguration()
     with _pinned_clock(), warnings.catch_warnings():
         # WeasyPrint leaves its own colour profile open until it is collected.
@@ -74,12 +75,14 @@ def load_weasyprint() -> Any:
     return weasyprint
 
 
-def _fetcher() -> Any:
-    """Make a fetcher that opens packaged fonts and data inside the page, and nothing else."""
+def _fetcher(edition: Edition) -> Any:
+    """Make a fetcher that opens packaged fonts, figures of the card and data inside the page, and nothing else."""
     from weasyprint.urls import URLFetcher, URLFetcherResponse
 
+    images = edition.images()
+
     class PackagedOnly(URLFetcher):  # type: ignore[misc]
-        """Refuses every address but those of `FALLBACKS` and ``data:``; remembers what it refused."""
+        """Refuses every address but those of `FALLBACKS`, of figures and ``data:``; remembers what it refused."""
 
         def __init__(self) -> None:
             super().__init__(allowed_protocols=("data",))
@@ -89,6 +92,8 @@ def _fetcher() -> Any:
             """Return the response for an address; raises ValueError for one that is refused."""
             if url.startswith("data:"):
                 return super().fetch(url, headers)
+            if url in images:
+                return URLFetcherResponse(url, images[url].encode("utf-8"), {"Content-Type": "image/svg+xml"})
             name = url.removeprefix(SCHEME)
             if name in {file for _, _, file in FALLBACKS}:
                 return URLFetcherResponse(url, _packaged(name), {"Content-Type": "font/ttf"})

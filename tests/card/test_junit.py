@@ -7,6 +7,7 @@ from io import BytesIO
 import junitparser
 
 from evalpipe.card import render
+from evalpipe.card.edition import Edition
 from evalpipe.card.junit import document
 from evalpipe.results import Gate, Results
 
@@ -22,7 +23,7 @@ def gate(**keys: object) -> Gate:
 
 def cases(results: Results, *gates: Gate) -> list[tuple[str, str]]:
     held = results.model_copy(update={"gates": list(gates)})
-    read = junitparser.JUnitXml.fromroot(junitparser.junitparser.etree.parse(BytesIO(document(held))).getroot())
+    read = junitparser.JUnitXml.fromroot(junitparser.junitparser.etree.parse(BytesIO(document(Edition(held)))).getroot())
     return [(case.classname, case.name) for suite in read for case in suite]
 
 
@@ -60,5 +61,5 @@ def test_what_xml_cannot_hold_is_replaced(results: Results) -> None:
 def test_junit_is_written_with_gates_alone(results: Results) -> None:
     assert render(results, ["junit"]) == {}
     held = results.model_copy(update={"gates": [gate()]})
-    assert render(held, ["junit"]) == {"junit.xml": document(held)}
-    assert document(held) == document(held)
+    assert render(held, ["junit"]) == {"junit.xml": document(Edition(held))}
+    assert document(Edition(held)) == document(Edition(held))

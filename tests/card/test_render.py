@@ -4,6 +4,7 @@ import builtins
 import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from pypdf import PdfReader
 
 from evalpipe.card import locate, pdf, render
+from evalpipe.card.figures import canvas
 from evalpipe.errors import InternalError, UsageError
 from evalpipe.results import Results
 
@@ -45,6 +47,20 @@ def test_files_are_named_after_their_format(files: dict[str, bytes]) -> None:
     assert list(files) == ["card.html", "card.pdf"]
     assert files["card.html"].startswith(b"<!doctype html>")
     assert files["card.pdf"].startswith(b"%PDF-")
+
+
+def test_each_figure_is_drawn_once_for_both_formats(small: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    real = canvas.to_svg
+
+    def counted(figure: Any, key: str, *words: str) -> str:
+        drawn.append(key)
+        return real(figure, key, *words)
+
+    monkeypatch.setattr(canvas, "to_svg", counted)
+    written = render(small.model_copy(update={"curves": small.curves[:3]}), ["html", "pdf"])
+    assert len(drawn) == len(set(drawn)) > 1
+    assert len(re.findall(r"<figure>", written["card.html"].decode())) >= len(drawn)
 
 
 def test_no_format_gives_no_file(small: Results) -> None:
@@ -158,7 +174,7 @@ def test_a_missing_system_library_is_explained(small: Results, monkeypatch: pyte
 
 def test_the_pdf_fetches_nothing_from_outside(small: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     page = b'<!doctype html><html lang="en"><title>x</title><body><img src="file:///etc/passwd"></body></html>'
-    monkeypatch.setattr(pdf, "html_page", lambda *_: page)
+    monkeypatch.setattr(pdf, "write_page", lambda *_, **__: page)
     with pytest.raises(InternalError) as caught:
         render(small, ["pdf"])
     assert caught.value.problems[0].code == "outside-resource"

@@ -78,6 +78,11 @@ class Drawing:
     alt: str
     svg: str
 
+    @property
+    def image(self) -> str:
+        """The SVG as a document of its own."""
+        return self.svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+
 
 @dataclass(frozen=True, slots=True)
 class KeyEntry:

@@ -1,0 +1,55 @@
+"""What all formats of a card share: its sections, and its figures, which are drawn once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.card.figures.canvas import Drawing
+    from evalpipe.card.page import Card, Figures
+    from evalpipe.results import Results
+
+FIGURE_SCHEME = "figure:"
+"""What the address of a figure begins with, where a page only points to it."""
+
+
+@dataclass
+class Edition:
+    """The card of some results, on its way into one or more formats."""
+
+    results: Results
+    _drawn: dict[int, tuple[Figures, list[tuple[int, Drawing]]]] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    @cached_property
+    def card(self) -> Card:
+        """The card in sections of blocks, its figures not yet drawn."""
+        from evalpipe.card.contents import card_of
+
+        return card_of(self.results)
+
+    def drawn(self, figures: Figures) -> list[tuple[int, Drawing]]:
+        """Return the figures of a block with their numbers in the card; those of the same block are drawn once.
+
+        Formats ask in the order of the page, so the first one numbers the figures for all.
+        """
+        # The block is kept beside its drawings: its identity is its own only as long as it lives.
+        known = self._drawn.get(id(figures))
+        if known is None:
+            known = figures, [(next(self._numbers), drawing) for drawing in figures.draw()]
+            self._drawn[id(figures)] = known
+        return known[1]
+
+    def address(self, drawing: Drawing) -> str:
+        """Return the address of a figure's image."""
+        return f"{FIGURE_SCHEME}{drawing.key}"
+
+    def images(self) -> dict[str, str]:
+        """Return the figures drawn so far as images of their own, by address."""
+        drawings = [drawing for _, numbered in self._drawn.values() for _, drawing in numbered]
+        return {self.address(drawing): drawing.image for drawing in drawings}
