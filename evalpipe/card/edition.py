@@ -45,11 +45,12 @@ class Edition:
             self._drawn[id(figures)] = known
         return known[1]
 
-    def address(self, drawing: Drawing) -> str:
-        """Return the address of a figure's image."""
-        return f"{FIGURE_SCHEME}{drawing.key}"
+    def addresses(self, drawing: Drawing) -> list[str]:
+        """Return the addresses of a figure's images, one for each of its sheets."""
+        return [f"{FIGURE_SCHEME}{drawing.key}/{place}" for place in range(len(drawing.images))]
 
     def images(self) -> dict[str, str]:
         """Return the figures drawn so far as images of their own, by address."""
         drawings = [drawing for _, numbered in self._drawn.values() for _, drawing in numbered]
-        return {self.address(drawing): drawing.image for drawing in drawings}
+        return {address: image for drawing in drawings
+                for address, image in zip(self.addresses(drawing), drawing.images, strict=True)}

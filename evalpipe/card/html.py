@@ -6,6 +6,8 @@ import base64
 from typing import TYPE_CHECKING
 
 from evalpipe.card.edition import Edition
+from evalpipe.card.figures.canvas import data_tables
+from evalpipe.card.figures.ink import style_sheet
 from evalpipe.card.locate import templates, text
 
 if TYPE_CHECKING:
@@ -41,8 +43,9 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     ``linked`` figures are images at addresses of their own, as the PDF has them, and not part of the page.
     """
     environment = _environment()
-    environment.globals |= {"write": _writer(environment), "draw": edition.drawn, "set_formula": _set_formula,
-                            "limit": limit, "linked": linked, "address": edition.address, "safe_svg": _safe_svg}
+    environment.globals |= {
+        "write": _writer(environment), "draw": edition.drawn, "set_formula": _set_formula, "limit": limit,
+        "linked": linked, "addresses": edition.addresses, "safe_svg": _safe_svg, "data_tables": data_tables}
     page = environment.get_template("card.html").render(page=edition.card, css=_css())
     return page.encode("utf-8")
 
@@ -76,7 +79,7 @@ def _writer(environment: Environment) -> Callable[[object], Markup]:
 def _css() -> dict[str, Markup]:
     from markupsafe import Markup
 
-    sheets = {"screen": _faces() + text("card.css"), "phone": text("phone.css"), "print": text("print.css")}
+    sheets = {"screen": _faces() + text("card.css"), "figures": style_sheet(), "phone": text("phone.css"), "print": text("print.css")}
     return {name: Markup(sheet) for name, sheet in sheets.items()}  # noqa: S704 - our own files
 
 

@@ -7,35 +7,30 @@ from typing import TYPE_CHECKING
 from evalpipe.card.figures.context import column
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Callable
 
+    from evalpipe.card.figures.canvas import Series
     from evalpipe.card.figures.context import Context
+    from evalpipe.card.figures.panel import Panel
     from evalpipe.results.curves.bands import GainBand, PrBand, RocBand
 
-MOST = 3
-"""Models whose bands can be told apart in one figure; of more, none is drawn."""
 
-SHADES = {1: (0.2, 0.15), 2: (0.17, 0.1), 3: (0.13, 0.07)}
-"""How strongly the band of each point and that of the whole curve are shaded, by the number of models; the first lies
-within the second, so there they add up."""
+def shade(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Callable[[Panel, Series], None]:
+    """Return what shades the band of a model: light for the whole curve, darker for each point alone."""
+    bands = {series.name: band for series, band in context.curves(kind)}
 
+    def under(panel: Panel, series: Series) -> None:
+        if series.name in bands:
+            points = bands[series.name].points
+            x = column(points.path[0])
+            panel.band(x, column(points.simultaneous_lower), column(points.simultaneous_upper), series.ink, "faint")
+            panel.band(x, column(points.lower), column(points.upper), series.ink)
 
-def shade(axes: Axes, context: Context, kind: type[RocBand | PrBand | GainBand]) -> None:
-    """Shade the bands of each model beneath the curves: light for the whole curve, darker for each point alone."""
-    pairs = context.curves(kind)
-    if len(pairs) > MOST:
-        return
-    for series, band in pairs:
-        points, (alone, whole) = band.points, SHADES[len(pairs)]
-        together = points.simultaneous_lower, points.simultaneous_upper
-        for (lower, upper), alpha in ((together, whole), ((points.lower, points.upper), alone)):
-            axes.fill_between(column(points.path[0]), column(lower), column(upper), color=series.colour, alpha=alpha,
-                              linewidth=0)
+    return under
 
 
 def explained(context: Context, kind: type[RocBand | PrBand | GainBand]) -> str:
     """Say in a caption what the bands are; nothing where there are none."""
-    many = len(context.curves(kind))
-    if many > MOST:
-        return f" Bands about so many curves are not drawn; the {context.level} bands are in results.json."
-    return f" {context.level} bands: dark for each point alone, light for the whole curve at once." if many else ""
+    if not context.curves(kind):
+        return ""
+    return f" Dark: {context.level} interval at each point. Light: {context.level} band for the whole curve."

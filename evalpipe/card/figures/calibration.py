@@ -6,22 +6,31 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures import canvas
-from evalpipe.card.figures.canvas import DOTTED, MUTED, Drawing, KeyEntry, Series
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.panel import DOTS, Panel, grid, panel
+from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.calibration import Histogram, Reliability
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Iterable
 
+    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.results.curves import Column
     from evalpipe.results.curves.calibration import CalibrationWindow, ReliabilityPoints, SmoothPoints, WindowPoints
 
     Pairs = list[tuple[Series, Reliability]]
 
 BINS = {"uniform": "bins of equal width", "quantile": "bins of equal count"}
-PERFECT = KeyEntry("Perfect calibration", MUTED, DOTTED)
+PERFECT = KeyEntry("Perfect calibration", "muted", "thin", dash=DOTS)
+NARROW = 0.6
+"""The largest share or limit up to which a diagram is drawn from 0 to there, and not to 1."""
+
+MOST = 3
+"""Models in one panel; of more, each has one of its own."""
+
 
 
 @figure_of(Reliability, place=80, name="calibration_uniform")
@@ -37,7 +46,8 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     )
     alt = context.told("Reliability diagram", pairs, finding, f", {BINS[strategy]}")
     axes = "Mean predicted probability", "Observed share of events"
-    return _diagram(key, title, caption, alt, pairs, axes, context.curves(Histogram))
+    sheets = _diagram(pairs, axes, context.curves(Histogram))
+    return drawing(key, title, (context.finds(pairs, finding), caption, alt), sheets)
 
 
 @figure_of(Reliability, place=160, name="top_label_calibration_uniform")
@@ -49,25 +59,62 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
         f"width; on the dotted diagonal they agree.{bars(context, [curve for _, curve in pairs])}"
     )
     axes = "Mean probability of the predicted level", "Share predicted rightly"
-    return _diagram(key, title, caption, context.told(title, pairs, finding), pairs, axes, [])
+    texts = context.finds(pairs, finding), caption, context.told(title, pairs, finding)
+    return drawing(key, title, texts, _diagram(pairs, axes, []))
 
 
 def _diagram(
-    key: str, title: str, caption: str, alt: str, pairs: Pairs, names: tuple[str, str],
-    scores: list[tuple[Series, Histogram]],
-) -> Drawing:
-    """Draw the bins of all models in one panel, whose axes have these ``names``, above the spread of the ``scores``."""
-    with canvas.style(key):
-        entries = [KeyEntry(series.short, series.colour, series.dash, series.marker) for series, _ in pairs]
-        figure, panels = canvas.paper(len(entries) + 1, (2.46, 0.48) if scores else (canvas.PANEL_HEIGHT,))
-        canvas.unit_axes(panels[0], *names)
-        canvas.diagonal(panels[0])
-        for series, curve in pairs:
-            bins(panels[0], series, curve)
-        if scores:
-            _scores_beneath(panels[0], panels[1], scores)
-        canvas.add_key(figure, [*entries, PERFECT])
-        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
+    pairs: Pairs, names: tuple[str, str], scores: list[tuple[Series, Histogram]]
+) -> list[Sheet]:
+    """Draw the bins of all models, on axes of these ``names``, above the spread of the ``scores``."""
+    end = reach(value for _, curve in pairs for values in _drawn(curve) for value in column(values))
+    sheet, spread = Sheet(), {series.name: curve for series, curve in scores}
+    if len(pairs) > MOST:
+        axes = tuple(near_axis(name, end, narrow=True) for name in names)
+        panels = grid(sheet, [(axes[0], axes[1])] * len(pairs), [(series.label, "ink") for series, _ in pairs])
+        for drawn, (series, curve) in zip(panels, pairs, strict=True):
+            diagonal(drawn)
+            bins(drawn, series, curve)
+        sheet.key([PERFECT])
+        return [sheet]
+    x, y = (near_axis(name, end) for name in names)
+    drawn = panel(sheet, x, y)
+    diagonal(drawn)
+    for series, curve in pairs:
+        bins(drawn, series, curve)
+    sheet.key(_labels(drawn, pairs))
+    for series, _ in pairs if scores else ():
+        strip(drawn, series, spread.get(series.name))
+    return [sheet]
+
+
+def _labels(drawn: Panel, pairs: Pairs) -> list[KeyEntry]:
+    labels = [LineLabel(s.label, s.ink, column(c.points.mean_probability), column(c.points.event_rate), s.marker)
+              for s, c in pairs]
+    return label_lines(drawn, labels, [LineLabel("Perfect calibration", "muted", (0, drawn.x.high), (0, drawn.x.high),
+                                             kind="thin", dash=DOTS)])
+
+
+def _drawn(curve: Reliability) -> tuple[Column, ...]:
+    return curve.points.mean_probability, curve.points.event_rate, curve.points.upper
+
+
+def reach(values: Iterable[float]) -> float:
+    """Return up to where axes of probabilities reach: to 1, or less far where all is in a low range."""
+    end = max((value for value in values if value == value), default=1.0)  # noqa: PLR0124 - NaN differs from itself
+    return 1.0 if end > NARROW else next(step for step in (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0) if step >= end)
+
+
+def near_axis(name: str, end: float, *, narrow: bool = False) -> Axis:
+    """Return the axis of a probability from 0 to an end."""
+    if end == 1:
+        return unit_axis(name, HALVES) if narrow else unit_axis(name)
+    return Axis(name, -0.015 * end, 1.015 * end, ticks_between(0, end, 2 if narrow else 4))
+
+
+def diagonal(drawn: Panel) -> None:
+    """Draw the dotted line on which both coordinates agree."""
+    drawn.line((0, drawn.x.high), (0, drawn.x.high), "muted", kind="thin", dash=DOTS)
 
 
 def bars(context: Context, curves: list[Reliability]) -> str:
@@ -86,31 +133,30 @@ def _together(curve: Reliability) -> bool:
     return all(any(value is not None for value in values or ()) for values in limits)
 
 
-def bins(axes: Axes, series: Series, curve: Reliability, size: float = 5) -> None:
+def bins(drawn: Panel, series: Series, curve: Reliability, size: float = 4.5) -> None:
     """Draw the bins of a reliability diagram with their intervals; ``size`` is that of a marker."""
     points = curve.points
     x, y = column(points.mean_probability), column(points.event_rate)
     if _together(curve):
         low, high = (column(values or []) for values in (points.simultaneous_lower, points.simultaneous_upper))
-        axes.vlines(x, low, high, color=series.colour, linewidth=0.5, alpha=0.75)
-    axes.vlines(x, column(points.lower), column(points.upper), color=series.colour, linewidth=1.1, alpha=0.75)
-    axes.plot(
-        x, y, color=series.colour, linestyle=series.dash, linewidth=1.1, marker=series.marker, markersize=size,
-        markeredgecolor="white", markeredgewidth=0.6,
-    )
+        drawn.ranges(x, low, high, series.ink, kind="thin")
+    drawn.ranges(x, column(points.lower), column(points.upper), series.ink)
+    drawn.line(x, y, series.ink, kind="thin")
+    drawn.marks(x, y, series.ink, series.marker, size=size)
+    drawn.record(series.label, x, y, lower=column(points.lower), upper=column(points.upper))
 
 
-def _scores_beneath(upper: Axes, lower: Axes, scores: list[tuple[Series, Histogram]]) -> None:
-    """Draw the spread of the probabilities under the diagram, on the same scale."""
-    for series, curve in scores:
-        edges, heights = stacked(curve)
-        whole = sum(heights)
-        lower.stairs([h / whole for h in heights], edges, color=series.colour, linestyle=series.dash, linewidth=1.1)
-    lower.set(xlim=upper.get_xlim(), xticks=upper.get_xticks(), yticks=(), xlabel=upper.get_xlabel(), ylabel="Rows")
-    lower.set_ylim(bottom=0)
-    lower.grid(visible=False)
-    upper.set_xlabel("")
-    upper.set_xticklabels(())
+def strip(drawn: Panel, series: Series, scores: Histogram | None, height: float = 26) -> None:
+    """Draw the spread of a model's probabilities in a strip on the scale of the diagram above it."""
+    if scores is None:
+        return
+    sheet, (edges, heights) = drawn.sheet, stacked(scores)
+    y = Axis("", 0, max(heights) or 1)
+    made = Panel(sheet, drawn.x, y, drawn.left, sheet.bottom + 4, drawn.width, height)
+    made.bars(edges, heights, series.ink, kind="light")
+    made.rule("muted", y=0)
+    sheet.marker(drawn.left - 12, made.base - 7, series.marker, series.ink)
+    sheet.bottom = made.base + 4
 
 
 def stacked(scores: Histogram) -> tuple[list[float], list[float]]:

@@ -5,24 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
-from evalpipe.card.figures import canvas
-from evalpipe.card.figures.calibration import PERFECT
-from evalpipe.card.figures.canvas import DOTTED, MUTED, Drawing, KeyEntry, Series, clip
-from evalpipe.card.figures.context import Context, column, or_nan
+from evalpipe.card.figures.calibration import PERFECT, diagonal
+from evalpipe.card.figures.canvas import Drawing, Series
+from evalpipe.card.figures.context import Context, column, listed, or_nan
 from evalpipe.card.figures.declare import figure_of_classes
+from evalpipe.card.figures.panel import DOTS, Panel, grid
+from evalpipe.card.figures.scales import HALVES, unit_axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.results.curves.events import Pr, Roc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from matplotlib.axes import Axes
-
     from evalpipe.results import Curve
 
-PALE = "#b9c2ca"
-MOST = 5
-"""The most levels drawn in colour; where there are more, those that the model serves worst, and the others in grey."""
+MOST = 6
+"""The most levels that have a panel; where there are more, those that the model serves worst, the others in grey."""
 
 C = TypeVar("C", bound="Curve")
 
@@ -67,21 +66,25 @@ def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | 
         for level, line in pairs
     }
     first, others = _worst(pairs, lambda line: or_nan(line.notes.area))
-    caption = f"{model.label}: each class in turn is the event, all others its opposite.{_left_out(others, 'areas')}"
+    caption = (f"{model.label}: each class in turn is the event, all others its opposite, with the other classes in "
+               f"grey.{_left_out(others, 'areas')}")
     alt = context.told(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
-    with canvas.style(key):
-        entries = [KeyEntry(f"{s.short}: {short} {areas[s.name]}", s.colour, s.dash) for s, _ in first]
-        figure, (axes,) = canvas.paper(len(entries) + bool(others) + (curve == "roc"))
-        canvas.unit_axes(axes, across, up)
+    sheet = Sheet()
+    frame = unit_axis(across, HALVES), unit_axis(up, HALVES)
+    panels = grid(sheet, [frame] * len(first), [(level.label, "ink") for level, _ in first])
+    paths = {level.name: tuple(map(column, line.points.path)) for level, line in pairs}
+    for drawn, (level, _) in zip(panels, first, strict=True):
         if curve == "roc":
-            canvas.diagonal(axes)
-            entries.append(KeyEntry("Chance", MUTED, DOTTED))
-        for _, line in others:
-            axes.plot(*map(column, line.points.path), color=PALE, linewidth=0.9)
-        for level, line in first:
-            axes.plot(*map(column, line.points.path), color=level.colour, linestyle=level.dash)
-        canvas.add_key(figure, [*entries, *([KeyEntry("Other classes", PALE)] if others else [])])
-        return Drawing(key, f"{title}, {clip(model.label, 40)}", caption, alt, canvas.to_svg(figure, key, alt, caption))
+            diagonal(drawn)
+        drawn.lines([(path[0], path[1]) for name, path in paths.items() if name != level.name], "pale")
+        drawn.line(*paths[level.name], model.ink, name=level.label)
+        drawn.sheet.write(drawn.left + drawn.width - 3, drawn.base - 6, f"{short} {areas[level.name].split(' (')[0]}",
+                          "ink", "end")
+    sheet.key([KeyEntry("This class", model.ink), KeyEntry("Other classes", "pale", "thin"),
+               *([KeyEntry("Chance", "muted", "thin", dash=DOTS)] if curve == "roc" else [])])
+    low = min(pairs, key=lambda pair: or_nan(pair[1].notes.area))[0]
+    finding = f"{model.label} serves {low.label} worst: {short} {areas[low.name]}."
+    return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
 
 
 def _bins(
@@ -100,28 +103,23 @@ def _bins(
     gaps = {level.name: numbers.number(or_nan(curve.notes.mean_gap)) for level, curve in pairs}
     alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
         f"{names[level.name]}: mean gap {gaps[level.name]}, {_widest(curve)}." for level, curve in pairs)
-    with canvas.style(key):
-        figure, (axes,) = canvas.paper(len(first) + 1 + bool(others))
-        canvas.unit_axes(axes, "Mean predicted probability", "Observed share")
-        canvas.diagonal(axes)
-        for _, curve in others:
-            _marks(axes, curve, PALE, "o")
-        for level, curve in first:
-            _marks(axes, curve, level.colour, level.marker)
-        entries = [KeyEntry(f"{clip(names[s.name], 27)}: mean gap {gaps[s.name]}", s.colour, "solid", s.marker)
-                   for s, _ in first]
-        more = [KeyEntry("Others", PALE, "solid", "o")] if others else []
-        canvas.add_key(figure, [*entries, *more, PERFECT])
-        return Drawing(key, f"{title}, {clip(model.label, 40)}", caption, alt, canvas.to_svg(figure, key, alt, caption))
+    sheet = Sheet()
+    frame = unit_axis("Mean predicted probability", HALVES), unit_axis("Observed share", HALVES)
+    panels = grid(sheet, [frame] * len(first), [(names[level.name], "ink") for level, _ in first])
+    for drawn, (level, curve) in zip(panels, first, strict=True):
+        diagonal(drawn)
+        _marks(drawn, curve, model, names[level.name])
+    sheet.key([PERFECT])
+    finding = listed([f"{names[s.name]}: mean gap {gaps[s.name]}" for s, _ in first])
+    return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
 
 
-def _marks(axes: Axes, curve: Reliability, colour: str, marker: str) -> None:
+def _marks(drawn: Panel, curve: Reliability, model: Series, name: str) -> None:
     """Draw bins as marks whose area grows with their weight, joined by a thin line."""
     points = curve.points
     x, y, weight = column(points.mean_probability), column(points.event_rate), column(points.weight)
-    sizes = [3 + 60 * w / sum(weight) for w in weight]
-    axes.plot(x, y, color=colour, linewidth=0.6, alpha=0.7)
-    axes.scatter(x, y, s=sizes, color=colour, marker=marker, linewidths=0)
+    drawn.line(x, y, model.ink, kind="thin")
+    drawn.marks(x, y, model.ink, model.marker, size=[2 + 6 * (w / sum(weight)) ** 0.5 for w in weight], name=name)
 
 
 def _place(context: Context, model: Series) -> int:
@@ -134,12 +132,12 @@ def _worst(
     """Part the levels into those drawn in colour, in their order, and the others."""
     if len(pairs) <= MOST:
         return pairs, []
-    least = {level.name for level, _ in sorted(pairs, key=lambda pair: merit(pair[1]))[: MOST - 1]}
+    least = {level.name for level, _ in sorted(pairs, key=lambda pair: merit(pair[1]))[: MOST]}
     return [p for p in pairs if p[0].name in least], [p for p in pairs if p[0].name not in least]
 
 
 def _left_out(others: Sequence[tuple[Series, Curve]], what: str, which: str = "smallest") -> str:
-    return f" In colour, those with the {which} {what}." if others else ""
+    return f" Shown are those with the {which} {what}." if others else ""
 
 
 def _widest(curve: Reliability) -> str:

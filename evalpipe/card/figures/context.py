@@ -11,7 +11,7 @@ from evalpipe.card.figures.canvas import Series, series_of
 from evalpipe.card.tables import curves_of, overall, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalpipe.results import Confusion, DatasetSummary, Results, Threshold
     from evalpipe.results.curves import Column, Curve
@@ -83,6 +83,10 @@ class Context:
         sentences = "".join(f" {series.label}: {say(curve)}." for series, curve in pairs)
         return f"{title} on {self.dataset.name}{more}.{sentences}"
 
+    def finds(self, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str]) -> str:
+        """Write what a figure says: of each model what there is to ``say`` of its curve, of many the first."""
+        return listed([f"{series.label}: {say(curve)}" for series, curve in pairs])
+
     def _here(self, kind: type[C], name: str | None) -> Iterator[C]:
         """Yield the curves of a kind on all rows of the dataset."""
         return curves_of(self.results, self.dataset.name, kind, name)
@@ -140,6 +144,17 @@ def _operating(matrix: Confusion, event: str) -> Operating:
 
 def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
+
+
+MOST_SAID = 3
+"""Models that a finding of a figure names."""
+
+
+def listed(values: Sequence[str]) -> str:
+    """Join what a figure says of each model to a sentence; of many, the first."""
+    rest = len(values) - MOST_SAID
+    more = f"; {rest} more in its data" if rest > 0 else ""
+    return f"{'; '.join(values[:MOST_SAID])}{more}." if values else ""
 
 
 def column(values: Column) -> list[float]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.bands import MOST, SHADES
-from evalpipe.card.figures.canvas import DOTTED, INK, MUTED, TICKS, Drawing, KeyEntry, add_key, paper, style, to_svg
 from evalpipe.card.figures.context import Context, column, or_nan
+from evalpipe.card.figures.curves import Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.panel import DASHES
+from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
+from evalpipe.card.figures.sheet import drawing
 from evalpipe.results.curves.calibration import NetBenefit
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Callable
 
-    from evalpipe.card.figures.canvas import Series
+    from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.panel import Panel
 
-DASHED = (0, (6, 2))
 LEAST = 1e-9
 """A gain below this is rounding."""
 
@@ -24,37 +26,40 @@ LEAST = 1e-9
 @figure_of(NetBenefit, place=70)
 def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Drawing:
     """Draw the decision curves of all models, with those of acting on all rows and on none."""
-    key = f"d{context.place}-net-benefit"
-    banded = len(pairs) <= MOST and any(curve.notes.level is not None for _, curve in pairs)
+    banded = any(curve.notes.level is not None for _, curve in pairs)
     caption = (
-        "Events acted on, less the non-events acted on at the odds of the threshold, for each row, if one acts on rows "
-        "from each threshold probability upwards. A model is of use where it lies above both acting on all rows and "
-        "on none." + (f" {context.level} bands of each point alone." if banded else "")
+        "Net benefit per row: true positives less false positives, the latter weighted by the threshold's odds. A "
+        "model is of use where it lies above both acting on all rows and on none." + (
+            f" {context.level} bands of each point alone." if banded else "")
     )
     alt = context.told("Decision curve", pairs, _gained)
-    with style(key):
-        entries = [KeyEntry(series.short, series.colour, series.dash) for series, _ in pairs]
-        entries += [KeyEntry("Acting on all rows", INK, DASHED, width=1), KeyEntry("Acting on none", MUTED, DOTTED)]
-        figure, (axes,) = paper(len(entries))
-        _decisions(axes, pairs, banded=banded)
-        add_key(figure, entries)
-        return Drawing(key, "Decision curve", caption, alt, to_svg(figure, key, alt, caption))
+    curves = [ModelCurve(series, column(c.points.threshold), column(c.points.net_benefit)) for series, c in pairs]
+    first = pairs[0][1].points
+    references = (
+        Reference("Acting on all rows", column(first.threshold), column(first.treat_all), DASHES),
+        Reference("Acting on none", (0, 1), (0, 0)))
+    sheets = draw_curves(_frame(pairs), curves, references, under=_band(pairs) if banded else None)
+    texts = context.finds(pairs, _gained), caption, alt
+    return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)
 
 
-def _decisions(axes: Axes, pairs: list[tuple[Series, NetBenefit]], *, banded: bool) -> None:
+def _frame(pairs: list[tuple[Series, NetBenefit]]) -> Frame:
+    """Return the axes, from a little below zero to the highest of all curves."""
     heights = [(curve.points.net_benefit, curve.points.treat_all) for _, curve in pairs]
     top = max(0.01, *(max(column(height)) for both in heights for height in both))
-    first = pairs[0][1].points
-    axes.plot(column(first.threshold), column(first.treat_all), color=INK, linestyle=DASHED, linewidth=1)
-    axes.plot([0, 1], [0, 0], color=MUTED, linestyle=DOTTED, linewidth=1)
-    for series, curve in pairs:
-        x = column(curve.points.threshold)
-        if banded:
-            low, high = column(curve.points.lower), column(curve.points.upper)
-            axes.fill_between(x, low, high, color=series.colour, alpha=SHADES[len(pairs)][0], linewidth=0)
-        axes.plot(x, column(curve.points.net_benefit), color=series.colour, linestyle=series.dash)
-    axes.set(xlim=(-0.015, 1.015), ylim=(-0.2 * top, 1.12 * top), xticks=TICKS, xlabel="Threshold probability",
-             ylabel="Net benefit")
+    y = Axis("Net benefit", -0.2 * top, 1.12 * top, ticks_between(-0.2 * top, 1.12 * top))
+    name = "Threshold probability"
+    return Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120)
+
+
+def _band(pairs: list[tuple[Series, NetBenefit]]) -> Callable[[Panel, Series], None]:
+    curves = {series.name: curve.points for series, curve in pairs}
+
+    def under(panel: Panel, series: Series) -> None:
+        points = curves[series.name]
+        panel.band(column(points.threshold), column(points.lower), column(points.upper), series.ink)
+
+    return under
 
 
 def _gained(curve: NetBenefit) -> str:

@@ -6,30 +6,24 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures import canvas
-from evalpipe.card.figures.canvas import CHOSEN, GRID, INK, MUTED, TICKS, Drawing, KeyEntry, Series, clip
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
+from evalpipe.card.figures.panel import DASHES, panel
+from evalpipe.card.figures.rows import RowLabel, model_key, rows
+from evalpipe.card.figures.scales import Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.rows import Estimated
     from evalpipe.results import Estimate
     from evalpipe.results.curves import Column
-
-EVENTS, OTHERS = "#0b5fa5", "#c3ccd4"
-DASHED = (0, (5, 2))
-
 
 @figure_of(Histogram, place=130)
 def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawing:
     """Draw each model's probabilities: those of events upwards, those of non-events downwards."""
-    key = f"d{context.place}-histogram"
     shared = _one_scale(*(column for _, curve in pairs for column in (curve.points.low, curve.points.high)))
     name = "Predicted probability" if shared else "Score"
     title = "Predicted probabilities by level" if shared else "Scores by level"
@@ -38,15 +32,15 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
         f"{context.results.other} downwards, each summing to 100%. The dashed line is the threshold in use."
     )
     alt = context.told(title, pairs, lambda curve: _finding(context, curve.model), ", as histograms")
-    with canvas.style(key):
-        figure, panels = _stack(len(pairs), name, shared=shared)
-        for axes, (series, curve) in zip(panels, pairs, strict=True):
-            _mirrored(axes, series, curve, context)
-        canvas.add_key(figure, [
-            KeyEntry(clip(f"{context.results.event} (event)", 48), EVENTS, width=7),
-            KeyEntry(clip(str(context.results.other), 48), OTHERS, width=7),
-        ])
-        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
+    sheet = Sheet()
+    for place, (series, curve) in enumerate(pairs):
+        x = unit_axis(name) if shared else number_axis(name, [*column(curve.points.low), *column(curve.points.high)])
+        _mirrored(sheet, series, curve, context, x, last=not shared or place == len(pairs) - 1)
+    sheet.key([KeyEntry(f"{context.results.event} (event)", pairs[0][0].ink, "fill") if len(pairs) == 1
+               else KeyEntry(f"{context.results.event} (event), in the model's colour", "muted", "fill"),
+               KeyEntry(str(context.results.other), "pale", "fill")])
+    finding = context.finds(pairs, lambda curve: _finding(context, curve.model))
+    return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), [sheet])
 
 
 def _finding(context: Context, model: str) -> str:
@@ -63,72 +57,65 @@ def _one_scale(*scores: Column) -> bool:
     return all(0 <= score <= 1 for column in scores for score in known(column))
 
 
-def _stack(models: int, name: str, *, shared: bool) -> tuple[Figure, list[Axes]]:
-    """Return a panel for each model, of scores called ``name``: on a ``shared`` scale from 0 to 1, or each its own."""
-    height = max(3.02 / models - (0.1 if shared else 0.28), 0.95)
-    figure, panels = canvas.paper(2, [height] * models, gap=0.16 if shared else 0.34)
-    for axes in panels if shared else ():
-        axes.set(xlim=(-0.015, 1.015), xticks=TICKS)
-    canvas.label_stack(panels, name, shared=shared)
-    return figure, panels
-
-
-def _mirrored(axes: Axes, series: Series, curve: Histogram, context: Context) -> None:
+def _mirrored(
+    sheet: Sheet, series: Series, curve: Histogram, context: Context, x: Axis, *, last: bool
+) -> None:
+    """Draw the shares of a model's events upwards and of its other rows downwards."""
     points = curve.points
-    edges, tops = [*column(points.low), column(points.high)[-1]], []
-    for weights, sign, fill, hatch in ((points.events, 1, EVENTS, None), (points.others, -1, OTHERS, "////")):
-        heights = column(weights)
-        shares = [100 * h / sum(heights) if sum(heights) else 0.0 for h in heights]
-        tops.append(max(shares))
-        axes.stairs(
-            [sign * share for share in shares], edges, fill=True, facecolor=fill, hatch=hatch,
-            edgecolor=MUTED if hatch else fill, linewidth=0.5,
-        )
-    room = max(*tops, 1) * 1.4
-    axes.axhline(0, color=INK, linewidth=0.7)
+    edges = [*column(points.low), column(points.high)[-1]]
+    up, down = (_shares_of(column(weights)) for weights in (points.events, points.others))
+    high, low = 1.1 * max(*up, 1.0), -1.1 * max(*down, 1.0)
+    ticks = tuple((value, text.replace(numbers.MINUS, "")) for value, text in ticks_between(low, high, 4))
+    drawn = panel(sheet, x, Axis("Per cent", low, high, ticks), 130, title=series.label, last=last)
+    drawn.bars(edges, up, series.ink, name=f"{series.label}, {context.results.event}")
+    drawn.bars(edges, [-share for share in down], "pale", name=f"{series.label}, {context.results.other}")
+    drawn.rule("ink", y=0)
     chosen = context.threshold(series.name)
     if chosen is not None:
-        axes.axvline(chosen.value, color=INK, linestyle=CHOSEN, linewidth=0.9)
-    axes.set(ylim=(-room, room), ylabel="Per cent")
-    ticks = [tick for tick in axes.get_yticks() if abs(tick) <= room]
-    axes.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
-    canvas.name_inside(axes, series)
+        drawn.rule("ink", x=chosen.value, dash=DASHES)
+
+
+def _shares_of(heights: list[float]) -> list[float]:
+    """Return weights in per cent of their sum."""
+    return [100 * height / sum(heights) if sum(heights) else 0.0 for height in heights]
 
 
 @figure_of(Ks, place=140)
 def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Drawing:
     """Draw each model's score distributions of events and non-events, and where they lie furthest apart."""
-    key, event, other = f"d{context.place}-ks", context.results.event, context.results.other
+    event, other = context.results.event, context.results.other
     caption = (
-        f"Share of the rows of each level with a lower score. The vertical line is where {event} and {other} lie "
-        "furthest apart: its length is the K-S statistic."
+        f"Share of the rows of each level with a lower score: {event} as a line, {other} dashed. The upright line is "
+        "where they lie furthest apart: its length is the K-S statistic."
     )
-    alt = context.told("Score distributions", pairs, lambda curve: (
-        f"largest distance {numbers.number(or_nan(curve.notes.statistic))} at score "
-        f"{numbers.number(or_nan(curve.notes.score))}"))
-    with canvas.style(key):
-        shared = _one_scale(*(curve.points.score for _, curve in pairs))
-        figure, panels = _stack(len(pairs), "Score", shared=shared)
-        for axes, (series, curve) in zip(panels, pairs, strict=True):
-            _distances(axes, series, curve, shared=shared)
-        canvas.add_key(figure, [
-            KeyEntry(clip(f"{event} (event)", 48), EVENTS), KeyEntry(clip(str(other), 48), MUTED, DASHED)])
-        return Drawing(key, "K-S chart", caption, alt, canvas.to_svg(figure, key, alt, caption))
+    alt = context.told("Score distributions", pairs, _furthest)
+    sheet, shared = Sheet(), _one_scale(*(curve.points.score for _, curve in pairs))
+    for place, (series, curve) in enumerate(pairs):
+        x = unit_axis("Score") if shared else number_axis("Score", column(curve.points.score))
+        _distances(sheet, series, curve, x, last=not shared or place == len(pairs) - 1)
+    sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
+    texts = context.finds(pairs, _furthest), caption, alt
+    return drawing(f"d{context.place}-ks", "K-S chart", texts, [sheet])
 
 
-def _distances(axes: Axes, series: Series, curve: Ks, *, shared: bool) -> None:
+def _furthest(curve: Ks) -> str:
+    """Say where the distributions of a model lie furthest apart."""
+    at, distance = (numbers.number(or_nan(value)) for value in (curve.notes.score, curve.notes.statistic))
+    return f"largest distance {distance} at score {at}"
+
+
+def _distances(sheet: Sheet, series: Series, curve: Ks, x: Axis, *, last: bool) -> None:
     points = curve.points
     score, events, others = column(points.score), column(points.events_below), column(points.others_below)
-    axes.step(score, events, color=EVENTS, where="pre")
-    axes.step(score, others, color=MUTED, linestyle=DASHED, where="pre")
+    drawn = panel(sheet, x, unit_axis("Share below", (0, 0.5, 1)), 130, title=series.label, last=last)
+    drawn.line(score, events, series.ink, steps=True, name=f"{series.label}, events")
+    drawn.line(score, others, series.ink, steps=True, dash=DASHES, name=f"{series.label}, others")
     at = or_nan(curve.notes.score)
     place = score.index(at)
-    axes.plot([at, at], [events[place], others[place]], color=INK, linewidth=1.2, solid_capstyle="butt")
-    middle = (events[place] + others[place]) / 2
-    aside = 0.015 if shared else 0.015 * (max(score) - min(score))
-    axes.text(at + aside, middle, numbers.number(or_nan(curve.notes.statistic)), va="center_baseline", fontsize=8.5)
-    axes.set(ylim=(-0.03, 1.2), ylabel="Share below", yticks=(0, 0.5, 1))
-    canvas.name_inside(axes, series)
+    drawn.ranges([at], [events[place]], [others[place]], "ink")
+    after = drawn.across(at) < drawn.left + 0.8 * drawn.width
+    drawn.sheet.write(drawn.across(at) + (6 if after else -6), drawn.down((events[place] + others[place]) / 2) + 4.5,
+                      numbers.number(or_nan(curve.notes.statistic)), "ink", "" if after else "end")
 
 
 @figure(place=10)
@@ -137,15 +124,25 @@ def forest(context: Context) -> Drawing | None:
     grouped = _shares(context)
     if not grouped:
         return None
-    key = f"d{context.place}-forest"
     limited = any(e.lower is not None for estimates in grouped.values() for e in estimates.values())
     title = "Estimates with intervals" if limited else "Estimates"
     intervals = f", with its {context.level} interval where it has one" if limited else ""
     caption = f"Every measure that lies between 0 and 1{intervals}."
-    sentences = " ".join(_sentence(context, group, estimates) for group, estimates in grouped.items())
-    alt = f"{title} on {context.dataset.name}. {sentences}"
-    with canvas.style(key, **{"axes.grid.axis": "x"}):
-        return Drawing(key, title, caption, alt, canvas.to_svg(_forest(context, grouped), key, alt, caption))
+    sentences = [_sentence(context, group, estimates) for group, estimates in grouped.items()]
+    alt = f"{title} on {context.dataset.name}. {' '.join(sentences)}"
+    sheet = Sheet()
+    drawn = rows(sheet, [RowLabel(str(name)) for name, _ in grouped], unit_axis("Value"), len(context.series))
+    values = [[_estimated(estimates.get(s.name)) for s in context.series] for estimates in grouped.values()]
+    drawn.estimates(context.series, values, [str(name) for name, _ in grouped])
+    for middle, estimates in zip(drawn.middles, grouped.values(), strict=True):
+        if all(e.value is None for e in estimates.values()):
+            drawn.panel.write(0, middle, "undefined", "muted")
+    sheet.key(model_key(context.series))
+    return drawing(f"d{context.place}-forest", title, (sentences[0], caption, alt), [sheet])
+
+
+def _estimated(e: Estimate | None) -> Estimated | None:
+    return None if e is None or e.value is None else (e.value, e.lower, e.upper)
 
 
 def _shares(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
@@ -160,40 +157,7 @@ def _shares(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
     return grouped
 
 
-def _forest(context: Context, grouped: Mapping[tuple[object, ...], dict[str, Estimate]]) -> Figure:
-    """Draw a row for each measure, with a mark for each model."""
-    many = len(context.series)
-    apart = 0.1 if many <= 3 else 0.075
-    left, step = 1.55, apart * many + 0.12
-    figure, (axes,) = canvas.paper(many, (step * len(grouped),), left)
-    for row, (group, estimates) in enumerate(grouped.items()):
-        _row(axes, context.series, estimates, row, apart / step)
-        axes.text(-0.04, row, clip(str(group[0]), 26), ha="right", va="center_baseline")
-        axes.axhline(row + 0.5, color=GRID, linewidth=0.6)
-    axes.set(xlim=(-0.015, 1.015), ylim=(len(grouped) - 0.5, -0.5), yticks=(), xticks=TICKS)
-    axes.spines["left"].set_visible(False)
-    axes.set_xlabel("Value")
-    entries = [KeyEntry(clip(s.label, 40), s.colour, "solid", s.marker) for s in context.series]
-    canvas.add_key(figure, entries, left=0.3)
-    return figure
-
-
 def _sentence(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> str:
     """Say in words what a row shows: the measure, then each model with its value and interval."""
     parts = [f"{s.label} {shown(estimates[s.name]).text}" for s in context.series if s.name in estimates]
     return f"{group[0]}: {', '.join(parts)}."
-
-
-def _row(axes: Axes, models: tuple[Series, ...], estimates: dict[str, Estimate], row: int, step: float) -> None:
-    """Draw a measure's values of the models, one below the other, with their intervals."""
-    for place, series in enumerate(models):
-        y = row + (place - (len(models) - 1) / 2) * step
-        e = estimates.get(series.name)
-        if e is None:
-            continue
-        if e.value is None:
-            axes.text(0, y, "undefined", color=series.colour, fontsize=7.5, va="center_baseline")
-            continue
-        if e.lower is not None and e.upper is not None:
-            axes.plot([e.lower, e.upper], [y, y], color=series.colour, linewidth=1.4, solid_capstyle="butt")
-        axes.plot([e.value], [y], marker=series.marker, markersize=4.5, color=series.colour, clip_on=False)

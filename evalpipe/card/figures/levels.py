@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.canvas import MUTED, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
 from evalpipe.card.figures.declare import figure
-from evalpipe.card.palette import COLOURS
+from evalpipe.card.figures.rows import RowLabel, rows
+from evalpipe.card.figures.scales import Axis, ticks_between
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 
 if TYPE_CHECKING:
+    from evalpipe.card.figures.canvas import Drawing
     from evalpipe.card.figures.context import Context
-
-EVENTS = COLOURS[0]
 
 
 @figure(place=170)
@@ -22,7 +22,6 @@ def levels(context: Context) -> Drawing | None:
     if context.results.event is not None or not counts or not context.dataset.total_weight:
         return None
     declared = prior.levels if prior is not None else None
-    key = f"d{context.place}-levels"
     shares = [(level.level, level.weight / context.dataset.total_weight) for level in counts]
     beside = " beside the prior declared for where the model will be used" if declared else ""
     caption = f"Share of the rows that have each level{beside}."
@@ -30,17 +29,20 @@ def levels(context: Context) -> Drawing | None:
         f"{name}: {numbers.percent(share, 1)}{f', declared {numbers.percent(declared[name], 1)}' if declared else ''}."
         for name, share in shares
     )
-    top = max([share for _, share in shares] + list((declared or {}).values()))
-    with style(key, **{"axes.grid.axis": "x"}):
-        figure, (axes,) = paper(2 if declared else 0, (0.3 * len(shares) + 0.1,), 1.55)
-        for row, (name, share) in enumerate(shares):
-            axes.barh(row, share, height=0.6, color=EVENTS, edgecolor="w")
-            side = axes.get_yaxis_transform()
-            axes.text(1, row, numbers.percent(share, 1), ha="right", va="center_baseline", fontsize=8.5, transform=side)
-            axes.text(-0.04, row, clip(name, 26), ha="right", va="center_baseline", transform=side)
-            if declared:
-                axes.plot([declared[name]] * 2, [row - 0.4, row + 0.4], color=MUTED, linewidth=2.4)
-        axes.set(xlim=(0, top * 1.25), ylim=(len(shares) - 0.5, -0.5), yticks=(), xlabel="Share of rows")
+    top = 1.1 * max([share for _, share in shares] + list((declared or {}).values()))
+    sheet = Sheet()
+    labels = [RowLabel(f"{name} {numbers.percent(share, 1)}") for name, share in shares]
+    drawn = rows(sheet, labels, Axis("Share of rows", 0, top, ticks_between(0, top, 4))).panel
+    heights = drawn.height / len(shares)
+    for place, (name, share) in enumerate(shares):
+        y, right = drawn.top + (place + 0.5) * heights, drawn.across(share)
+        sheet.path(f"M{drawn.left:.1f},{y - 6:.1f}H{right:.1f}v12H{drawn.left:.1f}z", "fill", "muted")
         if declared:
-            add_key(figure, [KeyEntry("Observed", EVENTS, width=7), KeyEntry("Declared", MUTED, "none", "|")], left=0.3)
-        return Drawing(key, "Levels of the outcome", caption, alt, to_svg(figure, key, alt, caption))
+            sheet.path(f"M{drawn.across(declared[name]):.1f},{y - 9:.1f}v18", "line", "ink")
+        drawn.record_values(name, **{"share of rows": [share]}, **({"declared": [declared[name]]} if declared else {}))
+    if declared:
+        sheet.key([KeyEntry("Observed", "muted", "fill"), KeyEntry("Declared", "ink")])
+    largest, smallest = max(shares, key=lambda pair: pair[1]), min(shares, key=lambda pair: pair[1])
+    finding = (f"{largest[0]} is the most frequent, {numbers.percent(largest[1], 1)}; {smallest[0]} the rarest, "
+               f"{numbers.percent(smallest[1], 1)}.")
+    return drawing(f"d{context.place}-levels", "Levels of the outcome", (finding, caption, alt), [sheet])

@@ -7,29 +7,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures import canvas
-from evalpipe.card.figures.canvas import DOTTED, INK, Drawing, KeyEntry, Series, clip
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.panel import DOTS, panel
+from evalpipe.card.figures.scales import Axis, number_axis, ticks_between
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ObservedPredicted, ResidualPredicted, Rootogram
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from matplotlib.axes import Axes
-
+    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.results.curves import Column
 
-LEFT = 0.8
-"""Inches for the y axis; numbers need more room than proportions."""
+FEW = 5
+"""Points of a line up to which each is marked."""
 
-NAME = 0.12
-"""Inches for the name of a model above its panel."""
-
-SMOOTH, EXPECTED = "#c8500a", "#c8500a"
-POINT = "#0b5fa5"
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SQUARE = 3.0
+"""How many times as wide as the predictions axes that are alike may be; wider, they would leave these a sliver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +44,6 @@ class ScatterPanel:
             yield self.smooth.points.path
 
 
-def tick(value: float, largest: float) -> str:
-    """Write a number beside an axis whose ``largest`` number is very large or small as a multiple of a power of ten."""
-    power = 0 if not largest or 1e-2 <= largest < 1e6 else math.floor(math.log10(largest))
-    power -= power % 3 if power > 0 else 0
-    text = f"{value / 10.0**power:,.6g}".replace("-", numbers.MINUS)
-    return f"{text}×10{str(power).translate(RAISED)}" if power and value else text
-
-
 def short(value: float) -> str:
     """Write a number in a sentence, whole ones without decimals."""
     return numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)
@@ -64,38 +52,13 @@ def short(value: float) -> str:
 def named(context: Context, name: str) -> str:
     """Name what an axis shows, with the unit of the outcome."""
     unit = context.results.unit
-    return f"{name} ({clip(unit, 20)})" if unit else name
+    return f"{name} ({unit})" if unit else name
 
 
 def with_unit(context: Context, value: float) -> str:
     """Write a number with the unit of the outcome."""
     unit = context.results.unit
     return f"{short(value)} {unit}" if unit else short(value)
-
-
-def plain_axes(axes: Axes, most: int = 6) -> None:
-    """Give both axes of a panel round ticks in few letters, across at ``most`` so many steps."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    for axis, steps in ((axes.xaxis, most), (axes.yaxis, 5)):
-        axis.set_major_locator(MaxNLocator(steps, steps=[1, 2, 2.5, 5, 10], min_n_ticks=2))
-        # The limits are asked for when the figure is drawn, after all panels have theirs.
-        ends = axis.get_view_interval
-        axis.set_major_formatter(FuncFormatter(lambda value, _, ends=ends: tick(value, max(map(abs, ends())))))
-
-
-def heights(panels: int) -> list[float]:
-    """Return the heights of stacked panels: one as high as other figures, more of them less high each."""
-    return [2.9] if panels == 1 else [max(3.6 / panels, 1.3)] * panels
-
-
-def name_above(axes: Axes, series: Series, panels: int) -> None:
-    """Write the model's name above its panel, where there are several, in room taken from the panel."""
-    if panels > 1:
-        box = axes.get_position()
-        room = NAME * box.height / heights(panels)[0]
-        axes.set_position((box.x0, box.y0, box.width, box.height - room))
-        axes.set_title(clip(series.label, 52), fontsize=8.5, loc="left", x=0.0, y=1.0, pad=3)
 
 
 @figure_of(ObservedPredicted, place=180)
@@ -138,44 +101,45 @@ def _scatter(
     context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
     say: Callable[[Context, ScatterPanel], str],
 ) -> Drawing:
-    key, many = f"d{context.place}-{y}-predicted", len(panels)
-    alt = context.told(title, [(panel.series, panel) for panel in panels], lambda panel: say(context, panel))
-    xs = _range([x for panel in panels for x, _ in panel.paths])
-    ys = _range([y for panel in panels for _, y in panel.paths], [0.0] if y == "residual" else [])
-    if y == "observed":
-        both = (min(xs[0], ys[0]), max(xs[1], ys[1]))
-        if 3 * (xs[1] - xs[0]) > both[1] - both[0]:  # else equal axes would leave the predictions a sliver
-            xs = ys = both
-    with canvas.style(key):
-        figure, drawn = canvas.paper(3, heights(many), LEFT)
-        for axes, panel in zip(drawn, panels, strict=True):
-            reference = [xs[0], xs[1]] if y == "observed" else [0, 0]
-            _cloud(axes, panel)
-            axes.plot(list(xs), reference, color=INK, linestyle=DOTTED, linewidth=1)
-            axes.set(xlim=xs, ylim=ys, ylabel=named(context, y.capitalize()))
-            plain_axes(axes)
-            name_above(axes, panel.series, many)
-        canvas.label_stack(drawn, named(context, "Predicted"))
-        straight = KeyEntry("Observed = predicted" if y == "observed" else "No residual", INK, DOTTED, width=1)
-        canvas.add_key(figure, [KeyEntry("Row", POINT, "none", "o"), KeyEntry("Smooth line", SMOOTH), straight], LEFT)
-        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
+    of_panels = [(panel.series, panel) for panel in panels]
+    alt = context.told(title, of_panels, lambda panel: say(context, panel))
+    axes = _axes(context, panels, y)
+    sheets = [_cloud(panel, axes, y) for panel in panels]
+    texts = context.finds(of_panels, lambda panel: say(context, panel)), caption, alt
+    return drawing(f"d{context.place}-{y}-predicted", title, texts, sheets)
 
 
-def _cloud(axes: Axes, panel: ScatterPanel) -> None:
-    x, y = map(column, panel.rows.points.path)
-    faint = 0.55 if len(x) > 60 else 0.8
-    axes.plot(x, y, linestyle="none", marker="o", markersize=2.6, color=POINT, alpha=faint, markeredgewidth=0)
-    if panel.smooth is not None:
-        x, y = map(column, panel.smooth.points.path)
-        axes.plot(x, y, color=SMOOTH, marker="o" if len(x) < 5 else "", markersize=4)
+def _axes(context: Context, panels: list[ScatterPanel], y: str) -> tuple[Axis, Axis]:
+    """Return the axes that all panels share; of observed against predicted numbers both are alike where they can be."""
+    xs = [value for panel in panels for values, _ in panel.paths for value in known(values)]
+    ys = [value for panel in panels for _, values in panel.paths for value in known(values)]
+    names = named(context, "Predicted"), named(context, y.capitalize())
+    if y == "observed" and max(xs + ys) - min(xs + ys) < SQUARE * (max(xs) - min(xs)):
+        return number_axis(names[0], xs + ys), number_axis(names[1], xs + ys)
+    return number_axis(names[0], xs), number_axis(names[1], [*ys, *([0.0] if y == "residual" else [])])
 
 
-def _range(columns: list[Column], included: Sequence[float] = ()) -> tuple[float, float]:
-    """Return the limits of an axis that all panels share, with room at both ends; ``included`` values are in it."""
-    values = [*included, *(value for values in columns for value in known(values))]
-    low, high = min(values), max(values)
-    room = 0.04 * (high - low) or abs(high) / 2 or 0.5  # where all values are one, or all are 0
-    return low - room, high + room
+def _cloud(panel_of: ScatterPanel, axes: tuple[Axis, Axis], y: str) -> Sheet:
+    """Draw the rows of a model as points, with the line on which there is no error, and the smooth line."""
+    sheet, series = Sheet(), panel_of.series
+    alike = axes[0].low == axes[1].low and axes[0].high == axes[1].high
+    drawn = panel(sheet, *axes, None if alike else 220, title=series.label)
+    drawn.dots(*map(column, panel_of.rows.points.path), "pale", name=f"{series.label}, rows")
+    if y == "residual":
+        drawn.rule("ink", y=0, dash=DOTS)
+    else:
+        ends = (max(axes[0].low, axes[1].low), min(axes[0].high, axes[1].high))
+        drawn.line(ends, ends, "ink", kind="thin", dash=DOTS)
+    entries = [KeyEntry("Row", "pale", "mark", "o")]
+    if panel_of.smooth is not None:
+        at, line = map(column, panel_of.smooth.points.path)
+        drawn.line(at, line, series.ink, name=f"{series.label}, smooth line")
+        if len(at) < FEW:
+            drawn.marks(at, line, series.ink, series.marker)
+        entries.append(KeyEntry("Smooth line", series.ink))
+    straight = "No residual" if y == "residual" else "Observed = predicted"
+    sheet.key([*entries, KeyEntry(straight, "ink", "thin", dash=DOTS)])
+    return sheet
 
 
 def _from_to(context: Context, values: list[float]) -> str:
@@ -209,42 +173,46 @@ def _residual(context: Context, panel: ScatterPanel) -> str:
 @figure_of(Rootogram, place=230)
 def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawing:
     """Draw how often each count occurs, hanging from how often it would if it were Poisson about the predictions."""
-    key, title, many = f"d{context.place}-rootogram", "Hanging rootogram", len(pairs)
+    key, title = f"d{context.place}-rootogram", "Hanging rootogram"
     caption = (
         "Bars, as long as the root of the rows with each count, hang from the root of the rows expected if each count "
         "were Poisson with its prediction as mean. A bar that ends above zero: fewer rows than expected; below: more."
     )
     alt = context.told(title, pairs, _rooted)
-    with canvas.style(key, **{"axes.grid.axis": "y"}):
-        figure, drawn = canvas.paper(2, heights(many), LEFT)
-        for axes, (series, curve) in zip(drawn, pairs, strict=True):
-            _hang(axes, curve)
-            name_above(axes, series, many)
-        canvas.label_stack(drawn, clip(named(context, "Count"), 46))
-        bars = KeyEntry("Observed, hanging from what is expected", "#a9bfd3", width=7)
-        canvas.add_key(figure, [bars, KeyEntry("Expected (Poisson)", EXPECTED, marker="o")], LEFT)
-        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
+    sheets = [_hang(context, series, curve) for series, curve in pairs]
+    return drawing(key, title, (context.finds(pairs, _rooted), caption, alt), sheets)
 
 
-def _hang(axes: Axes, curve: Rootogram) -> None:
-    points = curve.points
+def _hang(context: Context, series: Series, curve: Rootogram) -> Sheet:
+    points, sheet = curve.points, Sheet()
     count, observed, expected = column(points.count), column(points.observed), column(points.expected)
     tops = [math.sqrt(value) for value in expected]
     lengths = [-math.sqrt(value) for value in observed]
-    axes.bar(count, lengths, width=0.82, bottom=tops, color="#a9bfd3", edgecolor=POINT, linewidth=0.5)
-    # The last bin is apart where it holds all larger counts: it is no point of the distribution.
-    single = len(count) - 1 if curve.notes.last_or_more else len(count)
-    for part in (slice(None, single), slice(single, None)):
-        axes.plot(count[part], tops[part], color=EXPECTED, marker="o", markersize=2.8, linewidth=1.2)
-    axes.axhline(0, color=INK, linewidth=0.8)
     low, high = min(0.0, *map(sum, zip(tops, lengths, strict=True))), max(tops)
     room = 0.06 * (high - low)
-    axes.set(xlim=(-0.9, count[-1] + 0.9), ylim=(low - room, high + room), ylabel="Root of rows")
-    plain_axes(axes)
+    x = Axis(named(context, "Count"), count[0] - 0.9, count[-1] + 0.9, _counts(curve, count))
+    drawn = panel(sheet, x, Axis("Root of rows", low - room, high + room, ticks_between(low, high)), 210,
+                  title=series.label)
+    for at, length, top in zip(count, lengths, tops, strict=True):
+        drawn.record_values(series.label, **{"count": [at], "root observed": [-length], "root expected": [top]})
+    edges = [edge for at in count for edge in (at - 0.41, at + 0.41)]
+    drawn.hang(edges, lengths, tops, series.ink)
+    # The last bin is apart where it holds all larger counts: it is no point of the distribution.
+    single = len(count) - 1 if curve.notes.last_or_more else len(count)
+    drawn.line(count[:single], tops[:single], "ink", kind="thin")
+    drawn.marks(count, tops, "ink", "o", size=2.5)
+    drawn.rule("ink", y=0)
+    sheet.key([KeyEntry("Observed, hanging from what is expected", series.ink, "light"),
+               KeyEntry("Expected (Poisson)", "ink", "thin", "o")])
+    return sheet
+
+
+def _counts(curve: Rootogram, count: list[float]) -> tuple[tuple[float, str], ...]:
+    """Return the ticks of the counts; the last says whether it holds all larger ones."""
     step = next(step for step in (1, 2, 5, 10) if count[-1] <= 10 * step)
-    ticks = [at for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2] + count[-1:]
+    ticks = [at for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2]
     more = "+" if curve.notes.last_or_more else ""
-    axes.set_xticks(ticks, [*(f"{at:.0f}" for at in ticks[:-1]), f"{count[-1]:.0f}{more}"])
+    return (*((at, f"{at:.0f}") for at in ticks), (count[-1], f"{count[-1]:.0f}{more}"))
 
 
 def _rooted(curve: Rootogram) -> str:

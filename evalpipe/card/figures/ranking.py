@@ -7,68 +7,69 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures import canvas
 from evalpipe.card.figures.bands import explained, shade
-from evalpipe.card.figures.canvas import DOTTED, MUTED, Drawing, KeyEntry, Series
-from evalpipe.card.figures.context import Context, column, known, or_nan
+from evalpipe.card.figures.context import Context, column, known, listed, or_nan
+from evalpipe.card.figures.curves import Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.panel import DASHES
+from evalpipe.card.figures.scales import HALVES, LINE, Axis, ticks_between, unit_axis, width
+from evalpipe.card.figures.sheet import drawing
 from evalpipe.chapters import functions
 from evalpipe.results.curves.bands import GainBand, PrBand, RocBand
 from evalpipe.results.curves.events import Gain, Lift, Pr, Roc
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.context import Operating
+    from evalpipe.card.figures.labels import Box
+    from evalpipe.card.figures.panel import Panel
 
-Pairs = Sequence[tuple[Series, Roc | Pr | Gain]]
-
-
-def _key(series: Series, text: str | None) -> KeyEntry:
-    return KeyEntry(f"{series.short}: {text}" if text else series.short, series.colour, series.dash)
+    Pairs = Sequence[tuple[Series, Roc | Pr | Gain]]
 
 
-def _mark(axes: Axes, series: Series, x: float, y: float) -> None:
-    axes.plot(
-        [x], [y], marker=series.marker, markersize=7.5, markerfacecolor="none", markeredgecolor=series.colour,
-        markeredgewidth=1.8, clip_on=False, zorder=5, linestyle="none",
-    )
+
+NEAR = 30
+"""Pixels within which the same threshold is written once."""
 
 
-def _marks(axes: Axes, context: Context, pairs: Pairs, plot: Plot) -> None:
-    """Mark where each model operates, labelled with its threshold; labels that would meet are put below each other."""
-    taken: list[tuple[float, float]] = []
-    for series, _ in pairs:
+def _marks(context: Context, plot: Plot) -> Callable[[Panel, Series], Sequence[Box]]:
+    """Return what marks where a model operates, with its threshold where there is room."""
+
+    written: set[tuple[int, str | None, int, int]] = set()
+
+    def over(panel: Panel, series: Series) -> Sequence[Box]:
         at = context.operating(series.name)
         x, y = (None, None) if at is None else plot.point(at)
         if at is None or x is None or y is None:
-            continue
-        _mark(axes, series, x, y)
-        if at.mark is None:
-            continue
-        left = x > 0.7  # else the label would leave the panel
-        place = x + (-0.03 if left else 0.03), max(y - 0.05, 0.02)
-        while any(abs(place[0] - a) < 0.22 and abs(place[1] - b) < 0.05 for a, b in taken):
-            place = place[0], place[1] - 0.05
-        taken.append(place)
-        axes.text(
-            *place, at.mark, color=series.colour, fontsize=8, ha="right" if left else "left", va="center", zorder=6,
-            bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.6},
-        )
+            return ()
+        panel.marks([x], [y], series.ink, series.marker, size=5.5, kind="ring")
+        left, top = panel.across(x), panel.down(y)
+        ring = left - 8, top - 8, left + 8, top + 8
+        beside = id(panel), at.mark, round(left / NEAR), round(top / NEAR)
+        if at.mark is None or beside in written:
+            return (ring,)
+        written.add(beside)
+        wide, after = width(at.mark), left + 11 + width(at.mark) < panel.left + panel.width
+        start = left + 11 if after else left - 11 - wide
+        base = min(top + 16, panel.base - 4)
+        panel.sheet.write(start, base, at.mark, series.ink)
+        return ring, (start, base - LINE + 3, start + wide, base + 3)
+
+    return over
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
     """What tells one figure over proportions from another.
 
-    ``axes`` are the names of both axes; ``band`` is the band about the curve; ``reference`` lines have x, y and their
-    key; ``point`` picks the operating point's place; ``values`` is what the key says of each model.
+    ``axes`` are the names of both axes; ``band`` is the band about the curve; ``reference`` are lines to compare with;
+    ``point`` picks the operating point's place; ``values`` is what the figure says of each model.
     """
 
     key: str
     axes: tuple[str, str]
     band: type[RocBand | PrBand | GainBand]
-    reference: tuple[tuple[list[float], list[float], KeyEntry], ...]
+    reference: tuple[Reference, ...]
     point: Callable[[Operating], tuple[float | None, float | None]]
     values: Sequence[str | None]
     title: str
@@ -77,25 +78,18 @@ class Plot:
 
 
 def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
-    """Draw curves over proportions: all models, the reference lines, the operating points, the key."""
-    key = f"d{context.place}-{plot.key}"
+    """Draw curves over proportions: all models, the reference lines, the operating points."""
     caption = plot.caption + explained(context, plot.band)
     if any(context.operating(series.name) for series, _ in pairs):
         for sentences in functions("card", "markers"):
             caption += "".join(sentences(context.results, context.dataset.name))
-    with canvas.style(key):
-        entries = [_key(series, value) for (series, _), value in zip(pairs, plot.values, strict=True)]
-        entries += [entry for *_, entry in plot.reference]
-        figure, (axes,) = canvas.paper(len(entries))
-        canvas.unit_axes(axes, *plot.axes)
-        for x, y, entry in plot.reference:
-            axes.plot(x, y, color=entry.colour, linestyle=entry.dash, linewidth=1)
-        shade(axes, context, plot.band)
-        for series, curve in pairs:
-            axes.plot(*map(column, curve.points.path), color=series.colour, linestyle=series.dash)
-        _marks(axes, context, pairs, plot)
-        canvas.add_key(figure, entries)
-        return Drawing(key, plot.title, caption, plot.alt, canvas.to_svg(figure, key, plot.alt, caption))
+    x, y = plot.axes
+    frame = Frame(unit_axis(x), unit_axis(y), (unit_axis(x, HALVES), unit_axis(y, HALVES)))
+    sheets = draw_curves(
+        frame, [ModelCurve(series, *map(column, curve.points.path)) for series, curve in pairs], plot.reference,
+        under=shade(context, plot.band), over=_marks(context, plot))
+    values = [f"{series.label} {value}" for (series, _), value in zip(pairs, plot.values, strict=True) if value]
+    return drawing(f"d{context.place}-{plot.key}", plot.title, (listed(values), caption, plot.alt), sheets)
 
 
 @figure_of(Roc, place=20)
@@ -114,7 +108,7 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
 
     return _draw(context, pairs, Plot(
         key="roc", axes=("False positive rate (1 − specificity)", "Sensitivity"), band=RocBand,
-        reference=(([0, 1], [0, 1], KeyEntry("Chance", MUTED, DOTTED)),),
+        reference=(Reference("Chance", (0, 1), (0, 1)),),
         point=lambda at: (at.false_positive_rate, at.sensitivity),
         values=[_named("AUC", context.estimate(series.name, "roc_auc")) for series, _ in pairs],
         title="ROC curve",
@@ -149,7 +143,7 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
     base = numbers.number(prevalence)
     return _draw(context, pairs, Plot(
         key="pr", axes=("Recall (sensitivity)", "Precision"), band=PrBand,
-        reference=(([0, 1], [prevalence, prevalence], KeyEntry(f"Prevalence {base}", MUTED, DOTTED)),),
+        reference=(Reference(f"Prevalence {base}", (0, 1), (prevalence, prevalence)),),
         point=lambda at: (at.sensitivity, at.precision),
         values=[area(series.name) for series, _ in pairs],
         title="Precision-recall curve",
@@ -177,10 +171,10 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
             f"events in the first {tested}"
         )
 
-    perfect = KeyEntry("Perfect ranking", MUTED, (0, (6, 2)))
+    perfect = Reference("Perfect ranking", (0, prevalence, 1), (0, 1, 1), DASHES)
     return _draw(context, pairs, Plot(
         key="gain", axes=("Share of rows tested, highest scores first", "Share of events found"), band=GainBand,
-        reference=(([0, prevalence, 1], [0, 1, 1], perfect), ([0, 1], [0, 1], KeyEntry("Random order", MUTED, DOTTED))),
+        reference=(perfect, Reference("Random order", (0, 1), (0, 1))),
         point=lambda at: (at.tested, at.sensitivity),
         values=[at_tenth(curve) for _, curve in pairs],
         title="Cumulative gain",
@@ -193,23 +187,16 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
 @figure_of(Lift, place=60)
 def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     """Draw lift: how many times as many events are found as in random order."""
-    from matplotlib.ticker import MaxNLocator
-
-    key = f"d{context.place}-lift"
     caption = (
         "How many times as many events are found as in random order, when rows are taken from the highest score down."
     )
     early = {s.name: numbers.number(or_nan(curve.notes.lift_in_first_10_percent)) for s, curve in pairs}
     alt = context.told("Lift", pairs, lambda curve: f"lift {early[curve.model]} in the first 10% of the ranked rows")
-    with canvas.style(key):
-        entries = [_key(series, f"{early[series.name]} in the first 10%") for series, _ in pairs]
-        figure, (axes,) = canvas.paper(len(entries) + 1)
-        canvas.unit_axes(axes, "Share of rows tested, highest scores first", "Lift")
-        top = max(height for _, curve in pairs for height in known(curve.points.lift))
-        axes.yaxis.set_major_locator(MaxNLocator(5))
-        axes.set(ylim=(0, max(top * 1.06, 1.2)))
-        axes.plot([0, 1], [1, 1], color=MUTED, linestyle=DOTTED, linewidth=1)
-        for series, curve in pairs:
-            axes.plot(*map(column, curve.points.path), color=series.colour, linestyle=series.dash)
-        canvas.add_key(figure, [*entries, KeyEntry("Random order", MUTED, DOTTED)])
-        return Drawing(key, "Lift", caption, alt, canvas.to_svg(figure, key, alt, caption))
+    finding = listed([f"{s.label} lift {early[s.name]} in the first 10%" for s, _ in pairs])
+    top = max(1.2, 1.06 * max(height for _, curve in pairs for height in known(curve.points.lift)))
+    y = Axis("Lift", 0, top, ticks_between(0, top))
+    name = "Share of rows tested, highest scores first"
+    frame = Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 200, 110)
+    sheets = draw_curves(frame, [ModelCurve(series, *map(column, curve.points.path)) for series, curve in pairs],
+                         [Reference("Random order", (0, 1), (1, 1))])
+    return drawing(f"d{context.place}-lift", "Lift", (finding, caption, alt), sheets)

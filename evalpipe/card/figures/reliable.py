@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures import canvas
-from evalpipe.card.figures.calibration import PERFECT, finding, limits
-from evalpipe.card.figures.canvas import FOOT, INK, KEY_ROW, LEFT, MUTED, RIGHT, TOP, WIDTH, Drawing, KeyEntry, Series
+from evalpipe.card.figures.calibration import PERFECT, diagonal, finding, limits, near_axis, reach
+from evalpipe.card.figures.canvas import Drawing, Series
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
-from evalpipe.card.figures.distribution import EVENTS, OTHERS
+from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.panel import DASHES, Panel, panel
+from evalpipe.card.figures.scales import Axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
     CalibrationLogistic,
@@ -21,20 +23,13 @@ from evalpipe.results.curves.calibration import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from evalpipe.results.curves.calibration import SmoothPoints, WindowPoints
-
     C = TypeVar("C", bound=CalibrationLogistic | CalibrationSpline | CalibrationIsotonic | Histogram)
-
-DASHED = (0, (5, 2))
-LINE, STEPS = "#c8500a", "#3d4650"
 
 MOST = 4
 """The most models drawn in one figure; of more, the first."""
 
-SHADES = {1: 0.2, 2: 0.16, 3: 0.12, 4: 0.1}
+ABREAST = 2
+"""The most models whose windows are drawn in one panel."""
 
 Pairs = list[tuple[Series, CalibrationWindow]]
 
@@ -44,21 +39,29 @@ def windows(context: Context, whole: Pairs) -> Drawing:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
     pairs = whole[:MOST]
     key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
-    caption = _window_caption(context, pairs, len(whole))
     alt = context.told("Reliability in moving windows", pairs, lambda curve: finding(curve, "windows"))
-    with canvas.style(key):
-        figure, (axes,) = canvas.paper(len(pairs) + 1)
-        canvas.unit_axes(axes, "Mean predicted probability", "Observed share of events")
-        canvas.diagonal(axes)
-        for series, curve in pairs:
-            x = column(curve.points.mean_probability)
-            _shade(axes, x, curve.points, series.colour, SHADES[len(pairs)])
-            axes.plot(
-                x, column(curve.points.event_rate), color=series.colour, linestyle=series.dash, linewidth=1.3,
-                marker=series.marker, markersize=3.5, markeredgecolor="white", markeredgewidth=0.4,
-            )
-        canvas.add_key(figure, [*(KeyEntry(s.short, s.colour, s.dash, s.marker) for s, _ in pairs), PERFECT])
-        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
+    end = reach(value for _, c in pairs for values in (c.points.mean_probability, c.points.upper)
+                for value in column(values))
+    x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
+    groups = [pairs] if len(pairs) <= ABREAST else [[pair] for pair in pairs]
+    sheets = [_windows(group, x, y, titled=len(groups) > 1) for group in groups]
+    said = context.finds(pairs, lambda curve: finding(curve, "windows"))
+    return drawing(key, title, (said, _window_caption(context, pairs, len(whole)), alt), sheets)
+
+
+def _windows(pairs: Pairs, x: Axis, y: Axis, *, titled: bool) -> Sheet:
+    sheet = Sheet()
+    drawn = panel(sheet, x, y, title=pairs[0][0].label if titled else "")
+    diagonal(drawn)
+    labels = []
+    for series, curve in pairs:
+        at, rate = column(curve.points.mean_probability), column(curve.points.event_rate)
+        drawn.band(at, column(curve.points.lower), column(curve.points.upper), series.ink)
+        drawn.line(at, rate, series.ink)
+        drawn.record(series.label, at, rate, lower=column(curve.points.lower), upper=column(curve.points.upper))
+        labels.append(LineLabel(series.label, series.ink, at, rate, series.marker))
+    sheet.key([*([] if titled else label_lines(drawn, labels)), PERFECT])
+    return sheet
 
 
 def _window_caption(context: Context, pairs: Pairs, whole: int) -> str:
@@ -80,10 +83,6 @@ def _first_models(whole: int) -> str:
     return f" Of {whole} models the first {MOST} are drawn; all are in results.json." if whole > MOST else ""
 
 
-def _shade(axes: Axes, x: list[float], points: WindowPoints | SmoothPoints, colour: str, alpha: float) -> None:
-    axes.fill_between(x, column(points.lower), column(points.upper), color=colour, alpha=alpha, linewidth=0)
-
-
 @figure(place=110)
 def smooth(context: Context) -> Drawing | None:
     """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
@@ -95,18 +94,29 @@ def smooth(context: Context) -> Drawing | None:
     key, title = f"d{context.place}-calibration-smooth", "Reliability, smooth curves"
     caption = _smooth_caption(context, [curves[series.name] for series in models])
     caption += _moved(models, curves) + _first_models(len(whole))
+    pairs = [(series, curves[series.name]) for series in models]
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_along(curves[series.name])}." for series in models
-    )
-    with canvas.style(key):
-        entries = _entries(context, [curves[series.name] for series in models])
-        figure, panels = _panels(len(models), len(entries))
-        for series, (upper, lower) in zip(models, panels, strict=True):
-            _draw(upper, series, curves[series.name])
-            _mirrored(lower, curves[series.name].scores)
-        _label(panels)
-        canvas.add_key(figure, entries)
-        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
+        f"{series.label}: {_along(drawn)}." for series, drawn in pairs)
+    axes = _axes([drawn for _, drawn in pairs])
+    sheets = [_sheet(context, series, drawn, axes) for series, drawn in pairs]
+    return drawing(key, title, (context.finds(pairs, _along), caption, alt), sheets)
+
+
+def _axes(drawn: list[SmoothCurves]) -> tuple[Axis, Axis]:
+    """Return axes that hold every curve that is drawn."""
+    end = reach(value for curves in drawn for curve in curves[:3] if curve is not None
+                for values in curve.points.path for value in column(values))
+    return near_axis("Predicted probability", end), near_axis("Observed share of events", end)
+
+
+def _sheet(context: Context, series: Series, curves: SmoothCurves, axes: tuple[Axis, Axis]) -> Sheet:
+    sheet = Sheet()
+    drawn = panel(sheet, *axes, title=series.label)
+    _draw(drawn, series, curves)
+    if curves.scores is not None:
+        _mirrored(drawn, series, curves.scores)
+    sheet.key(_entries(context, series, curves))
+    return sheet
 
 
 class SmoothCurves(NamedTuple):
@@ -128,11 +138,11 @@ def _of_each_model(context: Context) -> dict[str, SmoothCurves]:
     return {name: SmoothCurves(lines.get(name), splines.get(name), steps.get(name), scores.get(name)) for name in names}
 
 
-def _entries(context: Context, drawn: list[SmoothCurves]) -> list[KeyEntry]:
-    band = f" with {context.level} band" if any(map(_band, drawn)) else ""
-    entries = [KeyEntry(f"Spline{band}", EVENTS)] if any(curves.spline for curves in drawn) else []
-    entries += [KeyEntry("Logistic line", LINE, DASHED)] if any(curves.line for curves in drawn) else []
-    entries += [KeyEntry("Isotonic fit", STEPS, width=0.9)] if any(curves.isotonic for curves in drawn) else []
+def _entries(context: Context, series: Series, curves: SmoothCurves) -> list[KeyEntry]:
+    band = f" with {context.level} band" if _band(curves) else ""
+    entries = [KeyEntry(f"Spline{band}", series.ink)] if curves.spline else []
+    entries += [KeyEntry("Logistic line", series.ink, dash=DASHES)] if curves.line else []
+    entries += [KeyEntry("Isotonic fit", "ink", "thin")] if curves.isotonic else []
     return [*entries, PERFECT]
 
 
@@ -161,83 +171,40 @@ def _moved(models: list[Series], curves: dict[str, SmoothCurves]) -> str:
     return f" Rows at 0 or 1, moved off it for the log odds, where they pull the line: {said}." if said else ""
 
 
-def _panels(models: int, key_rows: int) -> tuple[Figure, list[tuple[Axes, Axes]]]:
-    """Return a panel with a strip beneath for each model, in two columns where there are several."""
-    from matplotlib.figure import Figure
-
-    columns = min(models, 2)
-    rows, high, strip = -(-models // columns), {1: 2.46, 2: 1.9}.get(models, 1.72), 0.4
-    step, apart = high + 0.06 + strip + 0.16, 0.2
-    head = TOP + 0.08
-    total = head + rows * step - 0.16 + FOOT + KEY_ROW * key_rows
-    wide = (WIDTH - LEFT - RIGHT - apart * (columns - 1)) / columns
-    figure = Figure(figsize=(WIDTH, total))
-    panels = []
-    for place in range(models):
-        left, top = LEFT + place % columns * (wide + apart), total - head - place // columns * step
-        upper, lower = (
-            figure.add_axes((left / WIDTH, (top - base) / total, wide / WIDTH, height / total))
-            for base, height in ((high, high), (high + 0.06 + strip, strip))
-        )
-        panels.append((upper, lower))
-    return figure, panels
-
-
-def _draw(axes: Axes, series: Series, curves: SmoothCurves) -> None:
-    canvas.unit_axes(axes, "", "")
-    canvas.diagonal(axes)
+def _draw(drawn: Panel, series: Series, curves: SmoothCurves) -> None:
+    diagonal(drawn)
     if curves.isotonic:
-        axes.plot(*map(column, curves.isotonic.points.path), color=STEPS, linewidth=0.8)
-        _parts(axes, curves.isotonic)
+        x, y = map(column, curves.isotonic.points.path)
+        drawn.line(x, y, "ink", kind="thin", name=f"{series.label}, isotonic")
+        _parts(drawn, curves.isotonic)
     if curves.spline:
         x, y = map(column, curves.spline.points.path)
-        _shade(axes, x, curves.spline.points, EVENTS, 0.2)
-        axes.plot(x, y, color=EVENTS)
+        drawn.band(x, column(curves.spline.points.lower), column(curves.spline.points.upper), series.ink)
+        drawn.line(x, y, series.ink, name=f"{series.label}, spline")
     if curves.line:
-        axes.plot(*map(column, curves.line.points.path), color=LINE, linestyle=DASHED, linewidth=1.3)
-    room = 50 if axes.get_position().width > 0.5 else 24
-    axes.set_title(canvas.clip(series.label, room), fontsize=8.5, loc="left", pad=3)
+        x, y = map(column, curves.line.points.path)
+        drawn.line(x, y, series.ink, dash=DASHES, name=f"{series.label}, logistic line")
 
 
-def _parts(axes: Axes, curve: CalibrationIsotonic) -> None:
+def _parts(drawn: Panel, curve: CalibrationIsotonic) -> None:
     """Write the parts of the Brier score into the corner that a fair curve leaves free."""
     notes = curve.notes
     parts = {"MCB": notes.miscalibration, "DSC": notes.discrimination, "UNC": notes.uncertainty}
-    text = "\n".join(f"{short} {numbers.fixed(or_nan(part), 4)}" for short, part in parts.items())
-    axes.text(0.98, 0.02, text, ha="right", va="bottom", fontsize=7, color=INK, linespacing=1.25)
+    for place, (short, part) in enumerate(parts.items()):
+        drawn.sheet.write(drawn.left + drawn.width - 4, drawn.base - 38 + 16 * place,
+                          f"{short} {numbers.fixed(or_nan(part), 4)}", "muted", "end")
 
 
-def _mirrored(axes: Axes, scores: Histogram | None) -> None:
-    """Draw the weight of events upwards and of others downwards, by probability."""
-    axes.set(xlim=(-0.015, 1.015), yticks=())
-    axes.grid(visible=False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_visible(False)
-    if scores is None:
-        return
+def _mirrored(drawn: Panel, series: Series, scores: Histogram) -> None:
+    """Draw the weight of events upwards and of others downwards, by probability, beneath a panel."""
     events, others = column(scores.points.events), column(scores.points.others)
     edges = [*column(scores.points.low), column(scores.points.high)[-1]]
-    axes.stairs(events, edges, fill=True, facecolor=EVENTS, edgecolor=EVENTS, linewidth=0.5)
-    axes.stairs([-weight for weight in others], edges, fill=True, facecolor=OTHERS, edgecolor=MUTED, linewidth=0.5)
-    axes.axhline(0, color=INK, linewidth=0.6)
-
-
-def _label(panels: list[tuple[Axes, Axes]]) -> None:
-    """Name the axes at the left and beneath the lowest panels, and number the ticks there."""
-    columns = min(len(panels), 2)
-    ticks = canvas.TICKS if columns == 1 else (0, 0.5, 1)
-    for place, (upper, lower) in enumerate(panels):
-        upper.set(xticks=ticks, yticks=ticks)
-        upper.tick_params(axis="x", length=0, labelbottom=False)
-        lower.set_xticks(ticks, [f"{tick:.1f}" if columns == 1 else f"{tick:g}" for tick in ticks])
-        if place % columns == 0:
-            upper.set_ylabel("Observed share of events" if columns == 1 else "Share of events")
-        else:
-            upper.set_yticklabels(())
-        if place + columns < len(panels):
-            lower.tick_params(axis="x", length=0, labelbottom=False)
-        else:
-            lower.set_xlabel("Predicted probability")
+    strip = Panel(drawn.sheet, drawn.x, Axis("", -(max(others) or 1), max(events) or 1), drawn.left,
+                  drawn.sheet.bottom + 2, drawn.width, 44)
+    strip.bars(edges, events, series.ink)
+    strip.bars(edges, [-weight for weight in others], "pale")
+    strip.rule("muted", y=0)
+    drawn.sheet.bottom = strip.base + 4
 
 
 def _along(curves: SmoothCurves) -> str:

@@ -2,55 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe import constants, numbers
-from evalpipe.card.figures import canvas
-from evalpipe.card.figures.canvas import INK, TICKS, Drawing, KeyEntry, Series, clip
 from evalpipe.card.figures.context import Context, column, or_nan
+from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves
 from evalpipe.card.figures.declare import figure_of
-from evalpipe.card.figures.numbers import LEFT, POINT, heights, name_above, named, plain_axes, short, with_unit
+from evalpipe.card.figures.numbers import named, short, with_unit
+from evalpipe.card.figures.panel import panel
+from evalpipe.card.figures.rows import RowLabel, RowPanel, rows
+from evalpipe.card.figures.scales import HALVES, Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, number
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ResidualBox, ResidualEcdf, ResidualHistogram, ResidualQuantiles
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-FILL, RMSE = "#c9d9e8", "#b3261e"
-ROW, NAMES = 0.52, 1.62
-"""Inches: the height of a box with its room, and the room for the models' names."""
+    from evalpipe.card.figures.canvas import Drawing, Series
 
 
 @figure_of(ResidualHistogram, place=200)
 def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -> Drawing:
     """Draw each model's residuals in bins of equal width."""
-    key, title, many = f"d{context.place}-residual-histogram", "Histogram of residuals", len(pairs)
+    key, title = f"d{context.place}-residual-histogram", "Histogram of residuals"
     caption = (
         "Share of the rows by residual = observed − predicted, in bins of equal width. At the line they agree; to the "
         "right of it the prediction is too low."
     )
     alt = context.told(title, pairs, lambda curve: _fullest(context, curve))
-    low = min(value for _, curve in pairs for value in column(curve.points.low))
-    high = max(value for _, curve in pairs for value in column(curve.points.high))
-    room = 0.03 * (high - low)
-    with canvas.style(key):
-        figure, drawn = canvas.paper(0, heights(many), LEFT)
-        for axes, (series, curve) in zip(drawn, pairs, strict=True):
-            _bars(axes, curve)
-            axes.set(xlim=(min(low, 0) - room, max(high, 0) + room))
-            plain_axes(axes)
-            name_above(axes, series, many)
-        canvas.label_stack(drawn, named(context, "Residual"))
-        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
+    ends = [value for _, c in pairs for values in (c.points.low, c.points.high) for value in column(values)]
+    x, sheet = number_axis(named(context, "Residual"), [*ends, 0.0]), Sheet()
+    for place, (series, curve) in enumerate(pairs):
+        _bars(sheet, series, curve, x, last=place == len(pairs) - 1)
+    finding = context.finds(pairs, lambda curve: _fullest(context, curve))
+    return drawing(key, title, (finding, caption, alt), [sheet])
 
 
-def _bars(axes: Axes, curve: ResidualHistogram) -> None:
+def _bars(sheet: Sheet, series: Series, curve: ResidualHistogram, x: Axis, *, last: bool) -> None:
     points = curve.points
     edges, weights = [*column(points.low), column(points.high)[-1]], column(points.weight)
     shares = [100 * weight / sum(weights) for weight in weights]
-    axes.stairs(shares, edges, fill=True, facecolor=FILL, edgecolor=POINT, linewidth=0.7)
-    axes.axvline(0, color=INK, linewidth=0.9)
-    axes.set(ylim=(0, max(shares) * 1.12), ylabel="Per cent of rows")
+    top = 1.1 * max(shares)
+    drawn = panel(sheet, x, Axis("Per cent of rows", 0, top, ticks_between(0, top, 4)), 120, title=series.label,
+                  last=last)
+    drawn.bars(edges, shares, series.ink, name=series.label, kind="light")
+    drawn.rule("ink", x=0)
 
 
 def _fullest(context: Context, curve: ResidualHistogram) -> str:
@@ -74,25 +70,20 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     )
     alt = context.told("Reversed distribution of absolute residuals", pairs, lambda curve: (
         _exceeded(context, curve, quantiles.get(curve.model))))
-    with canvas.style(key):
-        entries = [_key(series, quantiles.get(series.name)) for series, _ in pairs]
-        figure, (axes,) = canvas.paper(len(entries), (2.9,), LEFT)
-        for series, curve in pairs:
-            axes.step(
-                column(curve.points.absolute_residual), column(curve.points.share_above), where="post",
-                color=series.colour, linestyle=series.dash,
-            )
-        plain_axes(axes)
-        axes.set(ylim=(-0.015, 1.03), yticks=TICKS, ylabel="Share of rows above")
-        axes.set_xlabel(named(context, "Absolute residual"))
-        axes.set_xlim(left=0)
-        canvas.add_key(figure, entries, LEFT)
-        return Drawing(key, title, caption, alt, canvas.to_svg(figure, key, alt, caption))
+    medians = {name: short(_at(curve, 0.5)) for name, curve in quantiles.items()}
+    far = [value for _, curve in pairs for value in column(curve.points.absolute_residual)]
+    x = number_axis(named(context, "Absolute residual"), far, zero=True, room=0.0)
+    narrow = Axis(x.name, x.low, x.high, ticks_between(x.low, x.high, 2))
+    frame = Frame(x, unit_axis("Share of rows above"), (narrow, unit_axis("Share above", HALVES)), 220, 120)
+    curves = [ModelCurve(_named(series, medians.get(series.name)), column(c.points.absolute_residual),
+                    column(c.points.share_above), steps=True) for series, c in pairs]
+    finding = context.finds(pairs, lambda curve: _exceeded(context, curve, quantiles.get(curve.model)))
+    return drawing(key, title, (finding, caption, alt), draw_curves(frame, curves))
 
 
-def _key(series: Series, quantiles: ResidualQuantiles | None) -> KeyEntry:
-    median = "" if quantiles is None else f": median {short(_at(quantiles, 0.5))}"
-    return KeyEntry(series.short + median, series.colour, series.dash)
+def _named(series: Series, median: str | None) -> Series:
+    """Return a model with its median residual in its name."""
+    return series if median is None else replace(series, label=f"{series.label}: median {median}")
 
 
 def _at(quantiles: ResidualQuantiles, share: float) -> float:
@@ -124,32 +115,35 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
     alt = context.told(title, pairs, lambda curve: _boxed(context, curve))
     beyond = {series.name: curve for series, curve in context.curves(residuals.ResidualOutliers)}
-    with canvas.style(key, **{"axes.grid.axis": "x"}):
-        figure, (axes,) = canvas.paper(2, (ROW * len(pairs) + 0.15,), NAMES)
-        names = axes.get_yaxis_transform()
-        for row, (series, curve) in enumerate(pairs):
-            _box(axes, row, curve, beyond.get(series.name))
-            axes.text(-0.03, row, clip(series.label, 22), ha="right", va="center_baseline", transform=names)
-        plain_axes(axes)
-        axes.set(ylim=(len(pairs) - 0.5, -0.5), yticks=())
-        axes.set_xlabel(named(context, "Absolute residual"))
-        axes.set_xlim(left=0)
-        entries = [KeyEntry("RMSE", RMSE, "none", "D"), KeyEntry("Row beyond the whiskers", POINT, "none", "o")]
-        canvas.add_key(figure, entries, NAMES)
-        return Drawing(key, title, box_caption(), alt, canvas.to_svg(figure, key, alt, box_caption()))
+    far = [value for _, curve in pairs for values in curve.points.columns.values() for value in column(values)]
+    far += [value for curve in beyond.values() for value in column(curve.points.absolute_residual)]
+    far += [or_nan(curve.notes.rmse) for _, curve in pairs]
+    sheet = Sheet()
+    axis = number_axis(named(context, "Absolute residual"), far, zero=True, most=4)
+    drawn = rows(sheet, [RowLabel(series.label) for series, _ in pairs], axis, 3)
+    for place, (series, curve) in enumerate(pairs):
+        _box(drawn, place, series, curve, beyond.get(series.name))
+    sheet.key([KeyEntry("RMSE", "ink", "mark", "D"), KeyEntry("Row beyond the whiskers", "pale", "mark", "o")])
+    finding = context.finds(pairs, lambda curve: _boxed(context, curve))
+    return drawing(key, title, (finding, box_caption(), alt), [sheet])
 
 
-def _box(axes: Axes, row: int, curve: ResidualBox, beyond: residuals.ResidualOutliers | None) -> None:
-    low, first, median, third, high = (column(values)[0] for values in curve.points.columns.values())
-    axes.hlines([row, row], [low, third], [first, high], color=POINT, linewidth=1)
-    axes.vlines([low, high], row - 0.13, row + 0.13, color=POINT, linewidth=1)
-    axes.barh(row, third - first, left=first, height=0.5, color=FILL, edgecolor=POINT, linewidth=0.9)
-    axes.vlines([median], row - 0.25, row + 0.25, color=INK, linewidth=1.8)
+def _box(drawn: RowPanel, row: int, series: Series, curve: ResidualBox, beyond: residuals.ResidualOutliers | None) -> None:
+    panel_of, y = drawn.panel, drawn.middles[row]
+    values = [column(values)[0] for values in curve.points.columns.values()]
+    low, first, median, third, high = map(panel_of.across, values)
+    at = panel_of.down(y)
     if beyond is not None:
-        values = column(beyond.points.absolute_residual)
-        axes.plot(values, [row] * len(values), "o", color=POINT, markersize=2.6, alpha=0.7, markeredgewidth=0)
-    rmse = or_nan(curve.notes.rmse)
-    axes.plot([rmse], [row], "D", color=RMSE, markersize=5, markeredgecolor="white", markeredgewidth=0.6)
+        far = column(beyond.points.absolute_residual)
+        panel_of.dots(far, [y] * len(far), "pale")
+    line, box = f"M{number(low)},{number(at)}H{number(first)}M{number(third)},{number(at)}H{number(high)}", (
+        f"M{number(first)},{number(at - 8)}H{number(third)}v16H{number(first)}z")
+    panel_of.sheet.path(line, "range", series.ink)
+    panel_of.sheet.path(box, "light", series.ink)
+    panel_of.sheet.path(f"M{number(median)},{number(at - 8)}v16", "line", series.ink)
+    panel_of.marks([or_nan(curve.notes.rmse)], [y], "ink", "D")
+    columns = dict(zip(curve.points.columns, ([value] for value in values), strict=True))
+    panel_of.record_values(series.label, **columns, rmse=[or_nan(curve.notes.rmse)])
 
 
 def _boxed(context: Context, curve: ResidualBox) -> str:

@@ -5,51 +5,58 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures import canvas
-from evalpipe.card.figures.canvas import DASHES, DOTTED, INK, MUTED, TICKS, Drawing, KeyEntry, Series
-from evalpipe.card.figures.context import Context, column, or_nan
+from evalpipe.card.figures.context import Context, column, listed, or_nan
 from evalpipe.card.figures.declare import figure_of
-from evalpipe.card.palette import COLOURS
+from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.panel import DASHES, DOTS, panel
+from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.calibration import Refinement
 from evalpipe.results.curves.events import Thresholds
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from evalpipe.card.figures.canvas import Drawing, Series
 
 RATES = ("Sensitivity", "Specificity", "Precision")
+STROKES = ("", DASHES, "1.5 2.5")
+"""How the line of each rate is drawn: all are of one model."""
 
 
 @figure_of(Thresholds, place=40)
 def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
     """Draw sensitivity, specificity and precision against the threshold, a panel for each model."""
-    key = f"d{context.place}-thresholds"
-    unit = all(0 <= x <= 1 for _, curve in pairs for x in column(curve.points.threshold))
     caption = (
-        "What the rates would be if rows were predicted as events from each threshold upwards. The dashed line is the "
-        "threshold in use."
+        "What the rates would be if rows were predicted as events from each threshold upwards. The dashed upright line "
+        "is the threshold in use."
     )
     alt = context.told("Rates by threshold", pairs, _crossing)
-    with canvas.style(key):
-        heights = [max(canvas.PANEL_HEIGHT / len(pairs), 1.15)] * len(pairs)
-        figure, panels = canvas.paper(len(RATES), heights, gap=0.16 if unit else 0.34)
-        for axes, (series, curve) in zip(panels, pairs, strict=True):
-            _panel(axes, context, series, curve)
-            if unit:
-                axes.set(xlim=(-0.015, 1.015), xticks=TICKS)
-        canvas.label_stack(panels, "Threshold", shared=unit)
-        canvas.add_key(figure, [KeyEntry(name, COLOURS[i], DASHES[i]) for i, name in enumerate(RATES)])
-        return Drawing(key, "Rates by threshold", caption, alt, canvas.to_svg(figure, key, alt, caption))
+    sheet = Sheet()
+    unit = all(0 <= x <= 1 for _, curve in pairs for x in column(curve.points.threshold))
+    unplaced: list[KeyEntry] = []
+    for place, (series, curve) in enumerate(pairs):
+        x = unit_axis("Threshold") if unit else number_axis("Threshold", column(curve.points.threshold))
+        last = not unit or place == len(pairs) - 1
+        unplaced = _panel(sheet, context, series, curve, x, last=last) or unplaced
+    sheet.key(unplaced)
+    texts = context.finds(pairs, _crossing), caption, alt
+    return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, [sheet])
 
 
-def _panel(axes: Axes, context: Context, series: Series, curve: Thresholds) -> None:
-    points = curve.points
-    for i, rate in enumerate((points.sensitivity, points.specificity, points.precision)):
-        axes.plot(column(points.threshold), column(rate), color=COLOURS[i], linestyle=DASHES[i], linewidth=1.3)
-    chosen = context.threshold(series.name)
+def _panel(
+    sheet: Sheet, context: Context, series: Series, curve: Thresholds, x: Axis, *, last: bool
+) -> list[KeyEntry]:
+    """Draw the rates of a model; return the key where the lines have no room for labels."""
+    points, chosen = curve.points, context.threshold(series.name)
+    drawn = panel(sheet, x, unit_axis("Rate", (0, 0.5, 1)), 150, title=series.label, last=last)
     if chosen is not None:
-        axes.axvline(chosen.value, color=INK, linestyle=canvas.CHOSEN, linewidth=0.9)
-    axes.set(ylim=(-0.03, 1.24), yticks=(0, 0.5, 1), ylabel="Rate")
-    canvas.name_inside(axes, series)
+        drawn.rule("ink", x=chosen.value, dash=DASHES)
+    labels = []
+    for name, dash, rate in zip(RATES, STROKES, (points.sensitivity, points.specificity, points.precision),
+                                strict=True):
+        at, height = column(points.threshold), column(rate)
+        drawn.line(at, height, series.ink, name=f"{series.label}, {name.lower()}", dash=dash)
+        labels.append(LineLabel(name, series.ink, at, height, dash=dash))
+    return label_lines(drawn, labels)
 
 
 def _crossing(curve: Thresholds) -> str:
@@ -64,26 +71,21 @@ def _crossing(curve: Thresholds) -> str:
 @figure_of(Refinement, place=120)
 def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
     """Draw what is left of the Brier score in each rounded probability, against the least a calibrated one leaves."""
-    key = f"d{context.place}-refinement"
     caption = (
         "Event rate times its complement among the rows of each probability, rounded to two decimals; larger marks "
         "have more rows. On the dotted line are probabilities that equal their event rate."
     )
     means = {series.name: numbers.number(or_nan(curve.notes.mean)) for series, curve in pairs}
     alt = context.told("Refinement", pairs, lambda curve: f"mean refinement {means[curve.model]}")
-    grid = [i / 50 for i in range(51)]
-    with canvas.style(key):
-        figure, (axes,) = canvas.paper(len(pairs) + 1)
-        axes.plot(grid, [p * (1 - p) for p in grid], color=MUTED, linestyle=DOTTED, linewidth=1)
-        for series, curve in pairs:
-            points, weight = curve.points, column(curve.points.weight)
-            axes.scatter(
-                column(points.probability), column(points.refinement), s=[4 + 40 * w / max(weight) for w in weight],
-                color=series.colour, marker=series.marker, alpha=0.6, linewidths=0,
-            )
-        axes.set(xlim=(-0.015, 1.015), ylim=(-0.008, 0.265), xticks=TICKS, xlabel="Predicted probability",
-                 ylabel="Refinement")
-        entries = [KeyEntry(f"{s.short}: mean {means[s.name]}", s.colour, "none", s.marker) for s, _ in pairs]
-        canvas.add_key(figure, [*entries, KeyEntry("Calibrated", MUTED, DOTTED)])
-        return Drawing(key, "Refinement", caption, alt, canvas.to_svg(figure, key, alt, caption))
-
+    places = [i / 50 for i in range(51)]
+    sheet = Sheet()
+    y = Axis("Refinement", -0.008, 0.265, ((0, "0"), (0.1, "0.1"), (0.2, "0.2")))
+    for place, (series, curve) in enumerate(pairs):
+        drawn = panel(sheet, unit_axis("Predicted probability"), y, 130, title=series.label,
+                      last=place == len(pairs) - 1)
+        drawn.line(places, [p * (1 - p) for p in places], "muted", kind="thin", dash=DOTS)
+        weight = column(curve.points.weight)
+        drawn.marks(column(curve.points.probability), column(curve.points.refinement), series.ink, series.marker,
+                    size=[1.5 + 4 * (w / max(weight)) ** 0.5 for w in weight], kind="fill", name=series.label)
+    finding = listed([f"{s.label}: mean refinement {means[s.name]}" for s, _ in pairs])
+    return drawing(f"d{context.place}-refinement", "Refinement", (finding, caption, alt), [sheet])

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import GRID, INK, Drawing, KeyEntry, add_key, clip, paper, style, to_svg
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.numbers import plain_axes
+from evalpipe.card.figures.rows import RowLabel, model_key, rows
+from evalpipe.card.figures.scales import Axis, number_axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.card.names import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from matplotlib.axes import Axes
-
-    from evalpipe.card.figures.canvas import Series
+    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.results import Comparison, MetricSummary, Results
 
     Groups = dict[str, dict[str, Comparison]]
 
-LEFT = 2.05
-"""Inches left of the axis for the names of measures."""
-
-ZONE = "#e3e8ec"
 ARROWS = {"maximize": " →", "minimize": " ←", "none": ""}
 """To which side a model is better, by the direction of the measure."""
 
@@ -46,21 +42,46 @@ def forests(
     models = [model for model in context.series if any(model.name in by_model for by_model in groups.values())]
     key, title = f"d{context.place}-differences-{place}", f"Differences from {baseline}"
     caption, alt = _caption(results, groups), _alt(f"{title} on {context.dataset.name}", groups, models)
-    step = max(0.22, 0.1 * len(models) + 0.12)
     directions = {metric.name: metric.direction for metric in results.metrics}
-    with style(key, **{"axes.grid.axis": "x"}):
-        entries = [KeyEntry(clip(model.label, 40), model.colour, "solid", model.marker) for model in models]
-        entries += [KeyEntry("Within the margin: equivalent", ZONE, width=7)] if _margins(groups) else []
-        figure, (axes,) = paper(len(entries), (step * len(groups),), LEFT)
-        _frame(axes, groups)
-        for row, (name, by_model) in enumerate(groups.items()):
-            arrow = ARROWS[directions[next(iter(by_model.values())).metric]]
-            axes.text(-0.02, row, clip(name, 34) + arrow, ha="right", va="center_baseline", fontsize=8.5,
-                      transform=axes.get_yaxis_transform())
-            axes.axhline(row + 0.5, color=GRID, linewidth=0.6)
-            _row(axes, models, by_model, row, 0.1 / step)
-        add_key(figure, entries, left=0.3)
-        yield Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+    arrows = [ARROWS[directions[next(iter(by_model.values())).metric]] for by_model in groups.values()]
+    sheet = Sheet()
+    labels = [RowLabel(name + arrow) for name, arrow in zip(groups, arrows, strict=True)]
+    drawn = rows(sheet, labels, _axis(groups), len(models))
+    high = [zone / 2 for zone in _apart(drawn.middles, drawn.panel.height)]
+    for middle, half, by_model in zip(drawn.middles, high, groups.values(), strict=True):
+        margin = next((c.margin for c in by_model.values() if c.margin is not None), None)
+        if margin is not None:
+            drawn.panel.box(-margin, margin, middle - half, middle + half, "muted")
+    drawn.panel.rule("ink", x=0)
+    drawn.estimates(models, [[_estimated(by_model.get(model.name)) for model in models]
+                             for by_model in groups.values()], list(groups))
+    zones = [KeyEntry("Within the margin: equivalent", "muted", "band")] if _margins(groups) else []
+    sheet.key([*model_key(models), *zones])
+    yield drawing(key, title, (_finding(groups, models), caption, alt), [sheet])
+
+
+def _apart(middles: Sequence[float], whole: float) -> list[float]:
+    """Return how high each row is, less the line beneath it."""
+    edges = [0.0]
+    for middle in middles:
+        edges.append(2 * middle - edges[-1])
+    return [min(below, whole) - above - 2 for above, below in pairwise(edges)]
+
+
+def _estimated(comparison: Comparison | None) -> tuple[float, float | None, float | None] | None:
+    if comparison is None or comparison.difference is None:
+        return None
+    return comparison.difference, comparison.lower, comparison.upper
+
+
+def _finding(groups: Groups, models: Sequence[Series]) -> str:
+    """Say for each model in how many measures it is better, worse, or neither."""
+    said = []
+    for model in models:
+        verdicts = [by_model[model.name].verdict for by_model in groups.values() if model.name in by_model]
+        better, worse = (sum(verdict == word for verdict in verdicts) for word in ("better", "worse"))
+        said.append(f"{model.label}: better in {better}, worse in {worse} of {len(verdicts)} measures")
+    return f"{'; '.join(said)}."
 
 
 def _grouped(results: Results, comparisons: Iterable[Comparison]) -> Groups:
@@ -109,29 +130,9 @@ def _in_words(comparison: Comparison) -> str:
     return f"{value} ({interval}), {verdict}" if interval else f"{value}, {verdict}"
 
 
-def _frame(axes: Axes, groups: Groups) -> None:
-    """Let the axis reach the furthest limit or margin, and zero, with a row for each measure."""
+def _axis(groups: Groups) -> Axis:
+    """Let the axis reach the furthest limit or margin, and zero."""
     ends = [end for c in _all(groups) for end in (c.difference, c.lower, c.upper) if end is not None]
     widest = WIDEST_ZONE * max(map(abs, ends))
     ends += [side * min(margin, widest) for margin in _margins(groups) for side in (-1, 1)]
-    low, high = min([*ends, 0.0]), max([*ends, 0.0])
-    room = 0.05 * (high - low) or 0.01
-    axes.set_xlim(low - room, high + room)
-    plain_axes(axes, 5)
-    axes.axvline(0, color=INK, linewidth=0.8)
-    axes.set(ylim=(len(groups) - 0.5, -0.5), xlabel="Difference")
-    axes.set_yticks(())
-    axes.spines["left"].set_visible(False)
-
-
-def _row(axes: Axes, models: Sequence[Series], by_model: dict[str, Comparison], row: int, apart: float) -> None:
-    margin = next((c.margin for c in by_model.values() if c.margin is not None), None)
-    if margin is not None:
-        axes.fill_betweenx([row - 0.42, row + 0.42], -margin, margin, color=ZONE, linewidth=0, zorder=0.5)
-    for place, model in enumerate(models):
-        c, y = by_model.get(model.name), row + (place - (len(models) - 1) / 2) * apart
-        if c is None or c.difference is None:
-            continue
-        if c.lower is not None and c.upper is not None:
-            axes.plot([c.lower, c.upper], [y, y], color=model.colour, linewidth=1.4, solid_capstyle="butt")
-        axes.plot([c.difference], [y], marker=model.marker, markersize=4.5, color=model.colour, clip_on=False)
+    return number_axis("Difference", [*ends, 0.0], most=4)

@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures.bands import MOST, SHADES
-from evalpipe.card.figures.canvas import MUTED, Drawing, KeyEntry, add_key, paper, style, to_svg
-from evalpipe.card.figures.context import context_of
+from evalpipe.card.figures.context import context_of, listed
+from evalpipe.card.figures.curves import Frame, ModelCurve, Reference, draw_curves
+from evalpipe.card.figures.panel import DASHES
+from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
+from evalpipe.card.figures.sheet import drawing
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Callable, Sequence
 
-    from evalpipe.card.figures.canvas import Series
+    from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.labels import Box
+    from evalpipe.card.figures.panel import Panel
     from evalpipe.chapters.costs.records import Profit
     from evalpipe.results import Results
-
-DASHED, DOTTED = (0, (6, 2)), (0, (1, 2))
-TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-LEFT = 0.82
-"""Inches to the left of the panel, whose numbers are long."""
 
 
 def by_depth(results: Results, dataset: str) -> dict[str, list[Profit]]:
@@ -34,45 +33,58 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Draw the profit of all models by the share of rows contacted, beside random and perfect order."""
     context, profits = context_of(results, dataset), by_depth(results, dataset)
     pairs = [(series, profits[series.name]) for series in context.series if series.name in profits]
-    key = f"d{context.place}-profit"
-    banded = len(pairs) <= MOST and all(row.lower is not None for _, rows in pairs for row in rows)
+    banded = all(row.lower is not None for _, rows in pairs for row in rows)
     caption = (
-        "Profit of contacting rows from the highest score down, by how many are contacted. A marker shows where it is "
+        "Profit of contacting rows from the highest score down, by how many are contacted. A ring shows where it is "
         "largest, which is optimistic: the depth is chosen and judged on the same rows."
         + (f" {wording.level(results.intervals.level)} bands of each point alone." if banded else "")
     )
     alt = f"Profit on {dataset}. " + " ".join(
         f"{series.label}: largest profit {_best(rows)} of the rows." for series, rows in pairs)
-    entries = [
-        KeyEntry(f"{series.short}: {_best(rows)}", series.colour, series.dash, series.marker) for series, rows in pairs]
-    entries += [KeyEntry("Perfect ranking", MUTED, DASHED), KeyEntry("Random order", MUTED, DOTTED)]
-    with style(key):
-        figure, (axes,) = paper(len(entries), left=LEFT)
-        _plot(axes, pairs, banded=banded)
-        add_key(figure, entries, left=LEFT)
-        return (Drawing(key, "Profit", caption, alt, to_svg(figure, key, alt, caption)),)
-
-
-def _plot(axes: Axes, pairs: list[tuple[Series, list[Profit]]], *, banded: bool) -> None:
-    """Draw the profit by depth, with the best depth of each model marked; of random and perfect order once."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     rows = pairs[0][1]
-    shares = [row.contacted / rows[-1].contacted for row in rows]
-    axes.plot(shares, [row.profit_wizard for row in rows], color=MUTED, linestyle=DASHED, linewidth=1)
-    axes.plot(shares, [row.profit_random for row in rows], color=MUTED, linestyle=DOTTED, linewidth=1)
-    for series, rows in pairs:
-        if banded:
-            low, high = ([float(getattr(row, side)) for row in rows] for side in ("lower", "upper"))
-            axes.fill_between(shares, low, high, color=series.colour, alpha=SHADES[len(pairs)][0], linewidth=0)
-        height, best = [row.profit for row in rows], next(k for k, row in enumerate(rows) if row.best)
-        axes.plot(shares, height, color=series.colour, linestyle=series.dash)
-        axes.plot([shares[best]], [height[best]], marker=series.marker, markersize=7.5, markerfacecolor="none",
-                  markeredgecolor=series.colour, markeredgewidth=1.8, clip_on=False, zorder=5, linestyle="none")
-    axes.set(xlim=(-0.015, 1.015), xticks=TICKS, ylabel="Profit",
-             xlabel="Share of rows contacted, highest scores first")
-    axes.yaxis.set_major_locator(MaxNLocator(6))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+    references = (Reference("Perfect ranking", _shares(rows), [row.profit_wizard for row in rows], DASHES),
+                  Reference("Random order", _shares(rows), [row.profit_random for row in rows]))
+    curves = [ModelCurve(series, _shares(rows), [row.profit for row in rows]) for series, rows in pairs]
+    by_model = {series.name: rows for series, rows in pairs}
+    sheets = draw_curves(_frame(pairs), curves, references, under=_band(by_model) if banded else None,
+                         over=_ring(by_model))
+    finding = listed([f"{series.label}: largest profit {_best(rows)} of the rows" for series, rows in pairs])
+    return (drawing(f"d{context.place}-profit", "Profit", (finding, caption, alt), sheets),)
+
+
+def _shares(rows: Sequence[Profit]) -> list[float]:
+    """Return the share of the rows that are contacted at each depth."""
+    return [row.contacted / rows[-1].contacted for row in rows]
+
+
+def _frame(pairs: Sequence[tuple[Series, list[Profit]]]) -> Frame:
+    ends = [end for _, rows in pairs for row in rows
+            for end in (row.profit, row.profit_wizard, row.profit_random, row.lower, row.upper) if end is not None]
+    low, high = min(ends), max(ends)
+    room = 0.05 * (high - low) or 1.0
+    ticks = tuple((value, _short(value)) for value, _ in ticks_between(low - room, high + room))
+    y, name = Axis("Profit", low - room, high + room, ticks), "Share of rows contacted, highest scores first"
+    return Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120)
+
+
+def _band(profits: dict[str, list[Profit]]) -> Callable[[Panel, Series], None]:
+    def under(panel: Panel, series: Series) -> None:
+        rows = profits[series.name]
+        panel.band(_shares(rows), [row.lower or 0.0 for row in rows], [row.upper or 0.0 for row in rows], series.ink)
+
+    return under
+
+
+def _ring(profits: dict[str, list[Profit]]) -> Callable[[Panel, Series], Sequence[Box]]:
+    def over(panel: Panel, series: Series) -> Sequence[Box]:
+        rows = profits[series.name]
+        best = next(k for k, row in enumerate(rows) if row.best)
+        x, y = _shares(rows)[best], rows[best].profit
+        panel.marks([x], [y], series.ink, series.marker, size=5.5, kind="ring")
+        left, top = panel.across(x), panel.down(y)
+        return ((left - 8, top - 8, left + 8, top + 8),)
+
+    return over
 
 
 def _short(value: float) -> str:

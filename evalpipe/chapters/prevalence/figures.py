@@ -6,40 +6,25 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import (
-    DASHES,
-    INK,
-    MUTED,
-    Drawing,
-    KeyEntry,
-    add_key,
-    clip,
-    paper,
-    style,
-    to_svg,
-)
-from evalpipe.card.figures.context import Context, column, context_of, or_nan
-from evalpipe.card.palette import COLOURS
+from evalpipe.card.figures.context import Context, column, context_of, listed, or_nan
+from evalpipe.card.figures.curves import MOST
+from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
+from evalpipe.card.figures.rows import RowLabel
+from evalpipe.card.figures.rows import rows
+from evalpipe.card.figures.scales import HALVES, unit_axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.events import PredictiveValues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from evalpipe.card.figures.canvas import Series
-    from evalpipe.chapters.prevalence.records import Prior
+    from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.panel import Panel
+    from evalpipe.chapters.prevalence.records import PredictiveLine, Prior
     from evalpipe.results import Results
 
 VALUES = {"ppv": "PPV", "npv": "NPV"}
-TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-HEIGHT = 2.2
-"""Inches: the panel of one predictive value."""
-
-DASHED, DOTTED = (0, (4, 2)), (0, (1, 2))
-RAMP = ("#b9c4ce", "#8fa1b1", "#637a8e", "#3d566c", "#1b2733")
-"""From the lowest of the rates that lines are drawn for to the highest."""
+STROKES = ("", "9 3", DASHES, "3 3", DOTS)
+"""How the lines of the rates are drawn, from the lowest to the highest."""
 
 
 def prevalence_figures(results: Results, dataset: str, *, first: bool = True) -> tuple[Drawing, ...]:
@@ -58,7 +43,6 @@ def prevalences(context: Context) -> Drawing | None:
     prior = context.results.prevalence
     if prior is None or prior.value is None or not observed:
         return None
-    key = f"d{context.place}-prevalence"
     bars = [*((f"{name}, observed", value) for name, value in observed), ("declared", prior.value)]
     limits = {f"{share.dataset}, observed": (share.lower, share.upper) for share in context.results.observed}
     limits["declared"] = next(iter(prior.limits.values()), (None, None))
@@ -68,45 +52,60 @@ def prevalences(context: Context) -> Drawing | None:
         f"be used{limited}. Measures under the declared prevalence, such as PPV, answer for the latter."
     )
     alt = "Prevalence of the event. " + " ".join(f"{name}: {numbers.number(value)}." for name, value in bars)
-    with style(key, **{"axes.grid.axis": "x"}):
-        figure, (axes,) = paper(0, (0.3 * len(bars) + 0.1,), 1.55)
-        for row, (name, value) in enumerate(bars):
-            _bar(axes, row, name, value, limits.get(name, (None, None)))
-        axes.set(xlim=(0, 1.08), ylim=(len(bars) - 0.5, -0.5), yticks=(), xticks=TICKS, xlabel="Share of events")
-        return Drawing(key, "Observed and declared prevalence", caption, alt, to_svg(figure, key, alt, caption))
-
-
-def _bar(axes: Axes, row: int, name: str, value: float, limits: tuple[float | None, float | None]) -> None:
-    fill, hatch = (MUTED, "////") if name == "declared" else (COLOURS[0], None)
-    axes.barh(row, value, height=0.6, color=fill, hatch=hatch, edgecolor="w")
-    low, high = limits
-    if low is not None and high is not None:
-        axes.plot((low, high), (row, row), color=INK, linewidth=1.1)
-    axes.text(max(value, high or 0) + 0.015, row, numbers.number(value), va="center_baseline", fontsize=8.5)
-    axes.text(-0.04, row, clip(name, 26), ha="right", va="center_baseline")
+    sheet = Sheet()
+    drawn = rows(sheet, [RowLabel(name) for name, _ in bars], unit_axis("Share of events"), beside=10)
+    for middle, (name, value) in zip(drawn.middles, bars, strict=True):
+        low, high = limits.get(name, (None, None))
+        shape = "s" if name == "declared" else "o"
+        if low is not None and high is not None:
+            drawn.panel.ranges([middle], [low], [high], "ink", upright=False)
+        drawn.panel.marks([value], [middle], "ink", shape)
+        drawn.panel.record_values(name, value=[value], lower=[or_nan(low)], upper=[or_nan(high)])
+        after = (high or value) < 0.8
+        end = drawn.panel.across((high or value) if after else (low or value))
+        sheet.write(end + (9 if after else -9), drawn.panel.top + middle + 4.5, numbers.number(value), "ink",
+                    "" if after else "end")
+    finding = listed([f"{name}: {numbers.number(value)}" for name, value in bars])
+    texts = finding, caption, alt
+    return drawing(f"d{context.place}-prevalence", "Observed and declared prevalence", texts, [sheet])
 
 
 def by_prevalence(context: Context) -> Drawing | None:
     """Draw ppv and npv of each model against the prevalence, the observed and the declared one marked."""
-    pairs, key = context.curves(PredictiveValues), f"d{context.place}-predictive"
+    pairs = context.curves(PredictiveValues)
     if not pairs:
         return None
-    caption = _caption(context, pairs)
-    alt = f"Predictive values by prevalence on {context.dataset.name}. " + " ".join(_worth(*pair) for pair in pairs)
-    entries = [KeyEntry(series.short, series.colour, series.dash) for series, _ in pairs]
+    said = [_worth(*pair) for pair in pairs]
+    alt = f"Predictive values by prevalence on {context.dataset.name}. {' '.join(said)}"
+    sheets = [_values(context, pairs, name, label) for name, label in VALUES.items()]
+    texts = " ".join(said[:MOST]), _caption(context, pairs), alt
+    return drawing(f"d{context.place}-predictive", "Predictive values by prevalence", texts, sheets)
 
-    def plot(axes: Axes, name: str) -> None:
-        for series, curve in pairs:
-            columns = curve.points.columns
-            x, value, lower, upper = (
-                column(columns[key]) for key in ("prevalence", name, f"{name}_lower", f"{name}_upper"))
-            axes.fill_between(x, lower, upper, color=series.colour, alpha=0.18, linewidth=0)
-            axes.plot(x, value, color=series.colour, linestyle=series.dash)
-        _mark(axes, or_nan(pairs[0][1].notes.observed), context.results.prevalence)
 
-    with style(key):
-        figure = _panels(entries, "Prevalence", plot)
-        return Drawing(key, "Predictive values by prevalence", caption, alt, to_svg(figure, key, alt, caption))
+def _values(context: Context, pairs: list[tuple[Series, PredictiveValues]], name: str, label: str) -> Sheet:
+    """Draw one predictive value of each model against the prevalence, of many models each in a panel of its own."""
+    sheet, many = Sheet(), len(pairs) > MOST
+    x, y = unit_axis("Prevalence", HALVES) if many else unit_axis("Prevalence"), unit_axis(label)
+    if many:
+        axes = x, unit_axis(label, HALVES)
+        panels = grid(sheet, [axes] * len(pairs), [(series.label, "ink") for series, _ in pairs])
+    else:
+        panels = [panel(sheet, x, y)] * len(pairs)
+    labels = []
+    for drawn, (series, curve) in zip(panels, pairs, strict=True):
+        columns = curve.points.columns
+        at, value, lower, upper = (
+            column(columns[key]) for key in ("prevalence", name, f"{name}_lower", f"{name}_upper"))
+        drawn.band(at, lower, upper, series.ink)
+        drawn.line(at, value, series.ink, name=series.label)
+        labels.append(LineLabel(series.label, series.ink, at, value, series.marker))
+    for drawn in panels if many else panels[:1]:
+        _mark(drawn, or_nan(pairs[0][1].notes.observed), context.results.prevalence)
+    declared = context.results.prevalence is not None
+    entries = [] if many else label_lines(panels[0], labels)
+    entries.append(KeyEntry("Observed prevalence", "ink", "thin", dash=DOTS))
+    sheet.key([*entries, *([KeyEntry("Declared", "ink", "thin", dash=DASHES)] if declared else [])])
+    return sheet
 
 
 def _caption(context: Context, pairs: list[tuple[Series, PredictiveValues]]) -> str:
@@ -122,25 +121,14 @@ def _caption(context: Context, pairs: list[tuple[Series, PredictiveValues]]) -> 
             f"is the observed prevalence{declared}.{shaded}")
 
 
-def _mark(axes: Axes, observed: float, prior: Prior | None) -> None:
+def _mark(drawn: Panel, observed: float, prior: Prior | None) -> None:
     """Mark the observed prevalence, and the declared one with its spread."""
-    axes.axvline(observed, color=MUTED, linestyle=DOTTED, linewidth=1.1)
+    drawn.rule("ink", x=observed, dash=DOTS)
     if prior is not None and prior.value is not None:
-        axes.axvline(prior.value, color=INK, linestyle=DASHED, linewidth=0.9)
+        drawn.rule("ink", x=prior.value, dash=DASHES)
         if prior.beta is not None and prior.limits:
-            axes.axvspan(*next(iter(prior.limits.values())), color=MUTED, alpha=0.14, linewidth=0)
-
-
-def _panels(entries: list[KeyEntry], across: str, plot: Callable[[Axes, str], None]) -> Figure:
-    """Draw ppv above npv, each as ``plot`` draws it, ``across`` the name of what they depend on."""
-    figure, panels = paper(len(entries), (HEIGHT, HEIGHT), gap=0.2)
-    for axes, (name, label) in zip(panels, VALUES.items(), strict=True):
-        plot(axes, name)
-        axes.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.03), xticks=TICKS, yticks=TICKS, ylabel=label)
-    panels[0].set_xticklabels(())
-    panels[1].set_xlabel(across)
-    add_key(figure, entries)
-    return figure
+            low, high = next(iter(prior.limits.values()))
+            drawn.span(low, high)
 
 
 def _worth(series: Series, curve: PredictiveValues) -> str:
@@ -166,7 +154,7 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
     lines = [line for line in prior.lines if line.by == rate] if prior is not None else []
     if not lines or not pairs or prior is None or prior.value is None:
         return None
-    key, other = f"d{context.place}-predictive-{rate}", lines[0].other
+    other = lines[0].other
     caption = (
         f"What any model's predicted levels would be worth at the declared prevalence {numbers.number(prior.value)}, "
         f"along its {rate}, for some values of its {other}. The marks are the models."
@@ -174,27 +162,36 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate(curve, rate))}, {other} {numbers.number(_rate(curve, other))}."
         for series, curve in pairs)
-    entries = [KeyEntry(f"{other.capitalize()} {numbers.plain(line.at)}", RAMP[i % 5], DASHES[i % 5])
-               for i, line in enumerate(lines)]
-    entries += [KeyEntry(series.short, series.colour, "none", series.marker) for series, _ in pairs]
-
-    def plot(axes: Axes, name: str) -> None:
-        for entry, line in zip(entries, lines, strict=False):
-            x, height = column(line.points["rate"]), column(line.points[name])
-            axes.plot(x, height, color=entry.colour, linestyle=entry.dash, linewidth=1.2)
-        _mark_models(axes, pairs, rate, name)
-
-    with style(key):
-        svg = to_svg(_panels(entries, rate.capitalize(), plot), key, alt, caption)
-        return Drawing(key, f"Predictive values by {rate} at the declared prevalence", caption, alt, svg)
+    sheets = [_by_rate(lines, pairs, rate, name, label) for name, label in VALUES.items()]
+    finding = listed([
+        f"{series.label}: PPV {_text(curve.notes.ppv_declared)} and NPV {_text(curve.notes.npv_declared)} at its "
+        f"{rate} {numbers.number(_rate(curve, rate))}" for series, curve in pairs])
+    title = f"Predictive values by {rate} at the declared prevalence"
+    return drawing(f"d{context.place}-predictive-{rate}", title, (finding, caption, alt), sheets)
 
 
-def _mark_models(axes: Axes, pairs: list[tuple[Series, PredictiveValues]], rate: str, name: str) -> None:
+def _by_rate(
+    lines: list[PredictiveLine], pairs: list[tuple[Series, PredictiveValues]], rate: str, name: str, label: str
+) -> Sheet:
+    """Draw one predictive value along a rate, with a mark for each model."""
+    sheet, labels = Sheet(), []
+    drawn = panel(sheet, unit_axis(rate.capitalize()), unit_axis(label))
+    for place, line in enumerate(lines):
+        x, height, dash = column(line.points["rate"]), column(line.points[name]), STROKES[place % len(STROKES)]
+        text = f"{line.other.capitalize()} {numbers.plain(line.at)}"
+        drawn.line(x, height, "muted", dash=dash, name=text)
+        labels.append(LineLabel(text, "muted", x, height, dash=dash))
+    _mark_models(drawn, pairs, rate, name)
+    sheet.key([*label_lines(drawn, labels),
+               *(KeyEntry(series.label, series.ink, "mark", series.marker) for series, _ in pairs)])
+    return sheet
+
+
+def _mark_models(drawn: Panel, pairs: list[tuple[Series, PredictiveValues]], rate: str, name: str) -> None:
     """Mark each model at its own rate and its predictive value at the declared prevalence."""
     for series, curve in pairs:
         value = or_nan(curve.notes.ppv_declared if name == "ppv" else curve.notes.npv_declared)
-        axes.plot(_rate(curve, rate), value, series.marker, color=series.colour, markersize=7, markeredgecolor="w",
-                  clip_on=False, zorder=5)
+        drawn.marks([_rate(curve, rate)], [value], series.ink, series.marker, size=5.5, name=series.label)
 
 
 def _rate(curve: PredictiveValues, name: str) -> float:

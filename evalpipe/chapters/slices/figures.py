@@ -7,21 +7,11 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures.canvas import (
-    GRID,
-    INK,
-    MUTED,
-    Drawing,
-    KeyEntry,
-    Series,
-    add_key,
-    clip,
-    paper,
-    style,
-    to_svg,
-)
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.numbers import plain_axes
+from evalpipe.card.figures.panel import DASHES
+from evalpipe.card.figures.rows import APART, RowLabel, model_key, rows
+from evalpipe.card.figures.scales import LINE, Axis, number_axis, ticks_between
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.tables import shown
 from evalpipe.chapters.slices.card_sliced import sliced
@@ -29,8 +19,7 @@ from evalpipe.chapters.slices.card_sliced import sliced
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
-
+    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.context import Context
     from evalpipe.chapters.slices.card_sliced import Measure, Sliced
     from evalpipe.results import Estimate, Results, Slice
@@ -38,10 +27,8 @@ if TYPE_CHECKING:
 MOST_FORESTS = 6
 """Measures that have a figure."""
 
-TALLEST = 10.2
-"""Inches of the rows of a figure: with its key and its caption it fits a page."""
-
-LEFT = 1.55
+TALLEST = 780
+"""Pixels of the rows of a figure: with its key and its caption it fits a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +79,8 @@ def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
 
 
 def _step(models: int) -> float:
-    """Return the inches of a line."""
-    return max(0.17, 0.085 * models + 0.06)
+    """Return the pixels of a line whose label is a single one."""
+    return max(LINE, APART * models) + 5
 
 
 def _lines(by_slice: Sliced, names: Names, step: float) -> tuple[list[SliceLine], int]:
@@ -109,24 +96,37 @@ def _lines(by_slice: Sliced, names: Names, step: float) -> tuple[list[SliceLine]
 
 
 def _drawing(forest: Forest, place: int) -> Drawing:
-    name, series, step = forest.measure.name, forest.series, _step(len(forest.series))
-    key, title, caption = f"d{forest.context.place}-slices-{place}", f"{name} by slice", _caption(forest)
-    alt = f"{title} on {forest.context.dataset.name}. " + " ".join(
-        f"{model.label}: {_summary(forest, model.name)}." for model in series)
-    with style(key, **{"axes.grid.axis": "x"}):
-        figure, (axes,) = paper(len(series), (step * len(forest.lines),), LEFT)
-        axes.set(ylim=(len(forest.lines) - 0.5, -0.5), yticks=(), xlabel=clip(name, 48))
-        _limits(axes, forest)
-        for model in series:
-            whole = forest.by_slice.at(model.name, None, forest.measure)
-            if whole is not None and whole.value is not None:
-                axes.axvline(whole.value, color=model.colour, linestyle=model.dash, linewidth=0.8, alpha=0.6)
-        for row, line in enumerate(forest.lines):
-            _line(axes, forest, row, line)
-        axes.spines["left"].set_visible(False)
-        entries = [KeyEntry(clip(model.label, 40), model.colour, "solid", model.marker) for model in series]
-        add_key(figure, entries, left=0.3)
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+    name, series = forest.measure.name, forest.series
+    title = f"{name} by slice"
+    said = [f"{model.label}: {_summary(forest, model.name)}." for model in series]
+    alt = f"{title} on {forest.context.dataset.name}. {' '.join(said)}"
+    sheet = Sheet()
+    drawn = rows(sheet, [_label(line) for line in forest.lines], _axis(forest), len(series))
+    for model in series:
+        whole = forest.by_slice.at(model.name, None, forest.measure)
+        if whole is not None and whole.value is not None:
+            drawn.panel.rule(model.ink, x=whole.value, dash=DASHES)
+    drawn.estimates(series, [[_estimated(e) for _, e in forest.at(line)] for line in forest.lines],
+                    [line.text for line in forest.lines])
+    for middle, line in zip(drawn.middles, forest.lines, strict=True):
+        if not line.heading and all(e is None or e.value is None for _, e in forest.at(line)):
+            sheet.write(drawn.panel.left + 4, drawn.panel.top + middle + 4.5, _absent(forest, line), "muted")
+    sheet.key([*model_key(series), KeyEntry("Over all rows", "muted", "thin", dash=DASHES)])
+    texts = _finding(forest, said), _caption(forest), alt
+    return drawing(f"d{forest.context.place}-slices-{place}", title, texts, [sheet])
+
+
+def _finding(forest: Forest, said: Sequence[str]) -> str:
+    """Say what the figure says of the first models."""
+    return " ".join(said[:2]) + (" The others are in its data." if len(forest.series) > 2 else "")
+
+
+def _label(line: SliceLine) -> RowLabel:
+    return RowLabel(line.text, heading=line.heading, indent=0 if line.labels is None else 8)
+
+
+def _estimated(e: Estimate | None) -> tuple[float, float | None, float | None] | None:
+    return None if e is None or e.value is None else (e.value, e.lower, e.upper)
 
 
 def _caption(forest: Forest) -> str:
@@ -142,36 +142,15 @@ def _caption(forest: Forest) -> str:
     )
 
 
-def _limits(axes: Axes, forest: Forest) -> None:
+def _axis(forest: Forest) -> Axis:
     """Let the axis reach from the lowest to the highest limit; it is cut where a measure cannot be."""
     low, high = next(m.range for m in forest.context.results.metrics if m.name == forest.measure.metric)
     ends = [end for e in forest.shown for end in (e.lower, e.value, e.upper) if end is not None] or [0.0, 1.0]
-    room = 0.04 * (max(ends) - min(ends)) or 0.05 * abs(ends[0]) or 0.05
-    left, right = min(ends) - room, max(ends) + room
-    edge = 0.015 * (right - left)
-    axes.set_xlim(left if low is None else max(left, low - edge), right if high is None else min(right, high + edge))
-    plain_axes(axes, 5)
-    axes.set_yticks(())
-
-
-def _line(axes: Axes, forest: Forest, row: int, line: SliceLine) -> None:
-    """Draw a line: its text, and a mark for each model, or why there is none."""
-    side, pairs = axes.get_yaxis_transform(), forest.at(line)
-    start = ((0.06 if line.labels is None else 0.12) - LEFT) / (4.4 - LEFT - 0.14)
-    absent = bool(pairs) and all(e is None or e.value is None for _, e in pairs)
-    axes.text(
-        start, row, clip(line.text, 26 if line.labels is None else 25), va="center_baseline", transform=side,
-        fontsize=8.5, fontweight="bold" if line.labels is None else "normal", color=MUTED if absent else INK,
-    )
-    if line.labels is None and row:
-        axes.axhline(row - 0.5, color=GRID, linewidth=0.6)
-    if absent:
-        ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-        axes.text(0.02, row, _absent(forest, line), fontsize=8, va="center_baseline", color=MUTED, transform=side,
-                  bbox=ground)
-        return
-    for place, (model, e) in enumerate(pairs):
-        _mark(axes, model, e, row + (place - (len(pairs) - 1) / 2) * 0.085 / _step(len(pairs)))
+    axis = number_axis("", ends)
+    edge = 0.015 * (axis.high - axis.low)
+    left = axis.low if low is None else max(axis.low, low - edge)
+    right = axis.high if high is None else min(axis.high, high + edge)
+    return Axis(forest.measure.name, left, right, ticks_between(left, right, 4))
 
 
 def _absent(forest: Forest, line: SliceLine) -> str:
@@ -182,14 +161,6 @@ def _absent(forest: Forest, line: SliceLine) -> str:
     why = "too few" if known.status == "insufficient" else "undefined"
     size = forest.by_slice.size(line.labels)
     return why if size is None else f"n = {numbers.count(size.n)}, {why}"
-
-
-def _mark(axes: Axes, model: Series, e: Estimate | None, y: float) -> None:
-    if e is None or e.value is None:
-        return
-    if e.lower is not None and e.upper is not None:
-        axes.plot([e.lower, e.upper], [y, y], color=model.colour, linewidth=1.2, solid_capstyle="butt")
-    axes.plot([e.value], [y], marker=model.marker, markersize=4, color=model.colour, clip_on=False)
 
 
 def _summary(forest: Forest, model: str) -> str:

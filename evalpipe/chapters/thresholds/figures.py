@@ -6,43 +6,26 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.canvas import (
-    FOOT,
-    INK,
-    KEY_ROW,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Drawing,
-    KeyEntry,
-    Series,
-    add_key,
-    clip,
-    style,
-    to_svg,
-)
 from evalpipe.card.figures.context import column, context_of, known
+from evalpipe.card.figures.panel import DASHES, grid
+from evalpipe.card.figures.scales import HALVES, Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.events import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.card.figures.context import Context
     from evalpipe.chapters.thresholds.records import Threshold
     from evalpipe.results import Results
     from evalpipe.results.curves import Column
 
-MOST_PANELS, ABREAST = 10, 2
-"""Panels of a figure, and side by side; more measures are shared among several figures."""
+MOST_PANELS = 10
+"""Panels of a figure, two side by side; more measures are shared among several figures."""
 
-NAME, HEIGHT, APART, BETWEEN = 0.2, 0.92, 0.46, 0.2
-"""Inches of the name above a panel, its height, and the gaps beside and below it."""
-
-CHOSEN = (0, (4, 2))
+HEIGHT, ABREAST = 86, 2
+"""Pixels of a panel's height, and panels side by side."""
 
 
 def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
@@ -60,25 +43,33 @@ def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
 def _drawing(context: Context, key: str, series: Series, curve: Sweep, measures: Sequence[str]) -> Drawing:
     """Draw a panel for each measure of a model; its threshold is a line in all of them."""
     chosen = context.threshold(series.name)
-    title = f"Measures by threshold: {clip(series.label, 40)}"
+    title = f"Measures by threshold: {series.label}"
     caption = ("What each measure would be if rows were predicted as events from each threshold upwards, on "
                f"{context.dataset.name}.{_line(chosen)}")
-    entries = [KeyEntry(series.short, series.colour)]
-    if chosen is not None:
-        entries.append(KeyEntry(f"Threshold {numbers.number(chosen.value)}", INK, CHOSEN))
     alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
         f"{_title(context, name)}: {_range(curve.points.measures[name])}." for name in measures)
-    with style(key):
-        figure, panels = _panels(len(measures), len(entries))
-        for place, (axes, name) in enumerate(zip(panels, measures, strict=True)):
-            _panel(axes, series, curve, name, chosen)
-            axes.set_title(clip(_title(context, name), 30), fontsize=8.5, loc="left", pad=3)
-            if place + ABREAST >= len(measures):
-                axes.set_xlabel("Threshold", fontsize=8.5)
-            else:
-                axes.tick_params(labelbottom=False)
-        add_key(figure, entries)
-        return Drawing(key, title, caption, alt, to_svg(figure, key, alt, caption))
+    cuts, sheet = known(curve.points.threshold), Sheet()
+    unit = not cuts or (min(cuts) >= 0 and max(cuts) <= 1)
+    x = unit_axis("", HALVES) if unit else number_axis("", cuts, most=3)
+    axes = [(x, _heights(curve.points.measures[name])) for name in measures]
+    panels = grid(sheet, axes, [(_title(context, name), "ink") for name in measures], height=HEIGHT)
+    for drawn, name in zip(panels, measures, strict=True):
+        if chosen is not None and chosen.lower is not None and chosen.upper is not None:
+            drawn.span(chosen.lower, chosen.upper)
+        drawn.line(column(curve.points.threshold), column(curve.points.measures[name]), series.ink,
+                   name=_title(context, name))
+        if chosen is not None:
+            drawn.rule("ink", x=chosen.value, dash=DASHES)
+    if chosen is not None:
+        sheet.key([KeyEntry(f"Threshold {numbers.number(chosen.value)}", "ink", "thin", dash=DASHES)])
+    finding = f"{_title(context, measures[0])} moves {_range(curve.points.measures[measures[0]])}."
+    return drawing(key, title, (finding, caption, alt), [sheet])
+
+
+def _heights(measure: Column) -> Axis:
+    """Return the axis of a measure."""
+    axis = number_axis("", known(measure) or [0.0, 1.0], room=0.06)
+    return Axis("", axis.low, axis.high, ticks_between(axis.low, axis.high, 3))
 
 
 def _line(chosen: Threshold | None) -> str:
@@ -87,40 +78,6 @@ def _line(chosen: Threshold | None) -> str:
         return ""
     what = "the threshold in use" if chosen.folds is None else "the threshold that all rows choose"
     return f" The dashed line is {what}{', shaded its interval' if chosen.lower is not None else ''}."
-
-
-def _panels(count: int, rows_of_key: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels, two abreast, that share their range of thresholds."""
-    from matplotlib.figure import Figure
-
-    lines = math.ceil(count / ABREAST)
-    total = TOP + lines * (NAME + HEIGHT) + (lines - 1) * BETWEEN + FOOT + KEY_ROW * rows_of_key
-    width = (WIDTH - LEFT - RIGHT - APART * (ABREAST - 1)) / ABREAST
-    figure = Figure(figsize=(WIDTH, total))
-    panels: list[Axes] = []
-    for place in range(count):
-        line, side = divmod(place, ABREAST)
-        left = LEFT + side * (width + APART)
-        bottom = total - TOP - (line + 1) * (NAME + HEIGHT) - line * BETWEEN
-        panels.append(figure.add_axes((left / WIDTH, bottom / total, width / WIDTH, HEIGHT / total)))
-    return figure, panels
-
-
-def _panel(axes: Axes, series: Series, curve: Sweep, name: str, chosen: Threshold | None) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    if chosen is not None and chosen.lower is not None and chosen.upper is not None:
-        axes.axvspan(chosen.lower, chosen.upper, color=INK, alpha=0.1, linewidth=0)
-    axes.plot(column(curve.points.threshold), column(curve.points.measures[name]), color=series.colour, linewidth=1.3)
-    if chosen is not None:
-        axes.axvline(chosen.value, color=INK, linestyle=CHOSEN, linewidth=0.9)
-    cuts = known(curve.points.threshold)
-    if cuts and min(cuts) >= 0 and max(cuts) <= 1:
-        axes.set(xlim=(-0.02, 1.02), xticks=(0, 0.5, 1))
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_locator(MaxNLocator(3))
-    axes.tick_params(labelsize=8)
 
 
 def _title(context: Context, name: str) -> str:

@@ -1,0 +1,154 @@
+"""Labels on lines: each where it meets no other line; those that find no place are left to the key."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from evalpipe.card.figures.scales import LINE, width
+from evalpipe.card.figures.sheet import KeyEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalpipe.card.figures.panel import Panel
+
+CELL, CLEAR = 4.0, 2.0
+"""Pixels: between points of a line, and around a label."""
+
+ROOMS = (20.0, 12.0, 7.0)
+"""Pixels that other lines are to be away from a label; the first is enough, less than the last is none."""
+
+TRIES = 40
+"""Places along a line that are tried."""
+
+SIGN = 14
+"""Pixels of the marker before the name of a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineLabel:
+    """A line that asks for a label: its text, ink, marker or none, and its points."""
+
+    text: str
+    ink: str
+    x: Sequence[float]
+    y: Sequence[float]
+    marker: str = ""
+    kind: str = "line"
+    dash: str = ""
+
+
+Box = tuple[float, float, float, float]
+Cells = dict[int, int]
+Place = tuple[Box, bool]
+"""A box for a label, and whether its marker is at the right end, which then is the one at the line."""
+
+
+def label_lines(
+    panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), taken: Sequence[Box] = ()
+) -> list[KeyEntry]:
+    """Write each label beside its line; return the entries of a key for those that find no room.
+
+    The models are all labelled or all in the key, so that a reader looks in one place, and likewise the ``others``.
+    ``taken`` are boxes that are to stay free.
+    """
+    traces = [_dense(panel, label) for label in (*models, *others)]
+    boxes, entries = list(taken), list[KeyEntry]()
+    for labels in (models, others):
+        start = 0 if labels is models else len(models)
+        places = _placed(panel, labels, traces, start, boxes)
+        if places is None:
+            entries += [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in labels]
+            continue
+        boxes += [box for box, _ in places]
+        for label, place in zip(labels, places, strict=True):
+            _write(panel, label, *place)
+    return entries
+
+
+def _placed(
+    panel: Panel, labels: Sequence[LineLabel], traces: Sequence[Sequence[tuple[float, float]]], start: int,
+    taken: Sequence[Box],
+) -> list[Place] | None:
+    """Return a place for each label, whose lines are the traces from ``start`` on; None where one has no room."""
+    places: list[Place] = []
+    for place, label in enumerate(labels, start):
+        wide = width(label.text) + (SIGN if label.marker else 0)
+        rivals = [point for k, trace in enumerate(traces) if k != place for point in trace]
+        chosen = _place(panel, traces[place], rivals, [*taken, *(box for box, _ in places)], wide)
+        if chosen is None:
+            return None
+        places.append(chosen)
+    return places
+
+
+def _write(panel: Panel, label: LineLabel, box: Box, turned: bool) -> None:  # noqa: FBT001
+    left, top, right, _ = box
+    if label.marker:
+        panel.sheet.marker(right - 5 if turned else left + 5, top + LINE / 2, label.marker, label.ink)
+    panel.sheet.write(left + (SIGN if label.marker and not turned else 0), top + LINE - 3.5, label.text, label.ink)
+
+
+def _dense(panel: Panel, label: LineLabel) -> list[tuple[float, float]]:
+    """Return places along a line as far as it is in the panel, close to each other, in pixels."""
+    points = panel.visible(list(zip(label.x, label.y, strict=True)))
+    known = [(panel.across(x), panel.down(y)) for x, y in points if not (math.isnan(x) or math.isnan(y))]
+    dense: list[tuple[float, float]] = known[:1]
+    for (a, b), (c, d) in pairwise(known):
+        steps = max(1, math.ceil(math.hypot(c - a, d - b) / CELL))
+        dense += [(a + (c - a) * k / steps, b + (d - b) * k / steps) for k in range(1, steps + 1)]
+    return dense
+
+
+def _taken(points: Iterable[tuple[float, float]]) -> Cells:
+    """Return which cells of the sheet hold a point: for each row of cells a number whose bits are its columns."""
+    cells: Cells = {}
+    for x, y in points:
+        row = int(y / CELL)
+        cells[row] = cells.get(row, 0) | 1 << int(x / CELL)
+    return cells
+
+
+def _holds(cells: Cells, box: Box, room: float) -> bool:
+    """Tell whether any cell within ``room`` pixels of a box holds a point."""
+    first, last = max(0, int((box[0] - room) / CELL)), int((box[2] + room) / CELL)
+    bits = ((1 << (last - first + 1)) - 1) << first
+    rows = range(max(0, int((box[1] - room) / CELL)), int((box[3] + room) / CELL) + 1)
+    return any(cells.get(row, 0) & bits for row in rows)
+
+
+def _place(
+    panel: Panel, own: Sequence[tuple[float, float]], rivals: Sequence[tuple[float, float]], boxes: Sequence[Box],
+    wide: float,
+) -> Place | None:
+    """Return the place for a label close to its own line and far from every other, inside the panel, if any."""
+    mine, others = _taken(own), _taken(rivals)
+    best: Place | None = None
+    freest = 0.0
+    for x, y in own[:: max(1, len(own) // TRIES)]:
+        for box in _boxes(x, y, wide):
+            if box[0] < panel.left + 2 or box[2] > panel.left + panel.width - 1 or box[1] < panel.top or (
+                    box[3] > panel.base):
+                continue
+            if any(_meet(box, other) for other in boxes) or _holds(mine, box, 0):
+                continue
+            free = next((room for room in ROOMS if not _holds(others, box, room)), 0.0)
+            if free > freest:
+                best, freest = (box, box[0] < x - wide / 2 - 1), free
+        if freest == ROOMS[0]:
+            break
+    return best
+
+
+def _boxes(x: float, y: float, wide: float) -> tuple[Box, ...]:
+    """Return the boxes that are tried for a label at a place of its line."""
+    corners = ((x + 6, y - LINE - 3), (x - wide - 6, y - LINE - 3), (x + 6, y + 3), (x - wide - 6, y + 3),
+               (x - wide / 2, y - LINE - 5), (x - wide / 2, y + 5))
+    return tuple((left, top, left + wide, top + LINE) for left, top in corners)
+
+
+def _meet(a: Box, b: Box) -> bool:
+    return a[0] < b[2] + CLEAR and b[0] < a[2] + CLEAR and a[1] < b[3] + CLEAR and b[1] < a[3] + CLEAR

@@ -1,0 +1,298 @@
+"""Panels of figures: two axes on a sheet, and lines, bands, bars and markers drawn between them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.card.figures.canvas import PointSeries
+from evalpipe.card.figures.scales import LINE, Axis, width, wrap
+from evalpipe.card.figures.sheet import number, outline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalpipe.card.figures.sheet import Sheet
+
+Values = "Sequence[float]"
+DOTS, DASHES = "1 3", "5 3"
+"""Dashes of lines to compare with, such as chance, and of chosen values, such as a threshold."""
+
+BESIDE, BELOW = 7, 18
+"""Pixels between an axis and the numbers of its ticks, and down to the base line of those beneath."""
+
+
+@dataclass
+class Panel:
+    """A rectangle of a sheet in pixels, with the axes that numbers are placed by."""
+
+    sheet: Sheet
+    x: Axis
+    y: Axis
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def base(self) -> float:
+        """The pixels from the top of the sheet to the lower edge."""
+        return self.top + self.height
+
+    def across(self, value: float) -> float:
+        """Return where a value of the horizontal axis lies on the sheet."""
+        return self.left + self.x.part(value) * self.width
+
+    def down(self, value: float) -> float:
+        """Return where a value of the vertical axis lies on the sheet."""
+        return self.base - self.y.part(value) * self.height
+
+    def line(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "", kind: str = "line",
+             dash: str = "", steps: bool = False) -> None:
+        """Draw a line through points, broken where one is missing; as ``steps``, each height holds up to the next."""
+        points = _stepped(x, y) if steps else list(zip(x, y, strict=True))
+        path = self._trace(self.visible(points))
+        if path:
+            self.sheet.path(path, kind, ink, dash)
+        self.record(name, x, y)
+
+    def lines(self, lines: Iterable[tuple[Sequence[float], Sequence[float]]], ink: str, kind: str = "thin") -> None:
+        """Draw several lines that are no data of their own, all in one path."""
+        path = "".join(self._trace(self.visible(list(zip(x, y, strict=True)))) for x, y in lines)
+        if path:
+            self.sheet.path(path, kind, ink)
+
+    def record(self, name: str, x: Sequence[float], y: Sequence[float], **more: Sequence[float]) -> None:
+        """Keep points for the table of the figure; those without a name are no data."""
+        if name:
+            columns = {self.x.name or "x": list(x), self.y.name or "y": list(y)}
+            self.sheet.points.append(PointSeries(name, columns | {key: list(values) for key, values in more.items()}))
+
+    def record_values(self, name: str, **columns: Sequence[float]) -> None:
+        """Keep numbers under names of their own for the table of the figure."""
+        self.sheet.points.append(PointSeries(name, {key: list(values) for key, values in columns.items()}))
+
+    def _trace(self, points: Iterable[tuple[float, float]]) -> str:
+        """Write the path through points; those that would change no pixel are left out."""
+        runs: list[list[tuple[float, float]]] = [[]]
+        for x, y in points:
+            if math.isnan(x) or math.isnan(y):
+                runs.append([])
+                continue
+            place = round(self.across(self._held(x, self.x)), 1), round(self.down(self._held(y, self.y)), 1)
+            run = runs[-1]
+            if len(run) > 1 and _straight(run[-2], run[-1], place):
+                run.pop()
+            if not run or run[-1] != place:
+                run.append(place)
+        return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in run) for run in runs if len(run) > 1)
+
+    def visible(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        """Return the points of a line, cut where it leaves the vertical axis; a point of NaN stands where it is away."""
+        low, high = sorted((self.y.low, self.y.high))
+        if all(low <= y <= high for _, y in points):
+            return list(points)
+        kept: list[tuple[float, float]] = []
+        before: tuple[float, float] | None = None
+        for x, y in points:
+            inside = low <= y <= high
+            if before is not None and inside != (low <= before[1] <= high) and not math.isnan(y + before[1]):
+                edge = low if min(y, before[1]) < low else high
+                kept.append((before[0] + (x - before[0]) * (edge - before[1]) / (y - before[1]), edge))
+            kept.append((x, y) if inside else (math.nan, math.nan))
+            before = x, y
+        return kept
+
+    @staticmethod
+    def _held(value: float, axis: Axis) -> float:
+        """Hold a value that lies beyond an axis at its end."""
+        return min(max(value, min(axis.low, axis.high)), max(axis.low, axis.high))
+
+    def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str,
+             kind: str = "band") -> None:
+        """Fill between two lines, where both are known."""
+        runs: list[list[tuple[float, float, float]]] = [[]]
+        for point in zip(x, low, high, strict=True):
+            if any(map(math.isnan, point)):
+                runs.append([])
+            else:
+                runs[-1].append(point)
+        around = ([(a, h) for a, _, h in run] + [(a, lo) for a, lo, _ in reversed(run)] for run in runs if len(run) > 1)
+        path = "".join(f"{self._trace(edge)}z" for edge in around)
+        if path:
+            self.sheet.path(path, kind, ink)
+
+    def marks(self, x: Sequence[float], y: Sequence[float], ink: str, marker: str = "o", *, name: str = "",
+              size: float | Sequence[float] = 4.0, kind: str = "mark") -> None:
+        """Draw a marker at each point, all in one path; ``size`` is one or one for each point."""
+        sizes = [size] * len(x) if isinstance(size, int | float) else size
+        path = "".join(
+            outline(self.across(a), self.down(b), marker, s) for a, b, s in zip(x, y, sizes, strict=True)
+            if not (math.isnan(a) or math.isnan(b)))
+        if path:
+            self.sheet.path(path, kind, ink)
+        self.record(name, x, y)
+
+    def dots(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "") -> None:
+        """Draw many small points, all in one path; those beyond the axes are left out."""
+        path = "".join(f"M{number(self.across(a))},{number(self.down(b))}h.01" for a, b in zip(x, y, strict=True))
+        if path:
+            self.sheet.path(path, "dots", ink)
+        self.record(name, x, y)
+
+    def ranges(self, at: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str, *,
+               upright: bool = True, kind: str = "range") -> None:
+        """Draw an interval at each place, all in one path; upright ones are along the vertical axis."""
+        path = "".join(
+            f"M{number(self.across(a))},{number(self.down(self._held(lo, self.y)))}"
+            f"V{number(self.down(self._held(hi, self.y)))}" if upright else
+            f"M{number(self.across(self._held(lo, self.x)))},{number(self.down(a))}"
+            f"H{number(self.across(self._held(hi, self.x)))}"
+            for a, lo, hi in zip(at, low, high, strict=True) if not any(map(math.isnan, (a, lo, hi))))
+        if path:
+            self.sheet.path(path, kind, ink)
+
+    def bars(self, edges: Sequence[float], heights: Sequence[float], ink: str, *, name: str = "", kind: str = "fill",
+             bases: Sequence[float] | None = None, gap: float = 0.6) -> None:
+        """Draw bars between edges, from 0 or from their ``bases``, all in one path."""
+        bottoms, path = bases or [0.0] * len(heights), ""
+        for left, right, height, bottom in zip(edges, edges[1:], heights, bottoms, strict=False):
+            if height:
+                a, b = self.across(left) + gap / 2, self.across(right) - gap / 2
+                y = self.down(self._held(bottom + height, self.y))
+                path += f"M{number(a)},{number(self.down(bottom))}V{number(y)}H{number(b)}V{number(self.down(bottom))}z"
+        if path:
+            self.sheet.path(path, kind, ink)
+        self.record(name, edges[: len(heights)], heights)
+
+    def hang(self, edges: Sequence[float], lengths: Sequence[float], tops: Sequence[float], ink: str) -> None:
+        """Draw bars that hang from their tops, each between two edges of its own, all in one path."""
+        path = ""
+        for place, (length, top) in enumerate(zip(lengths, tops, strict=True)):
+            a, b = self.across(edges[2 * place]), self.across(edges[2 * place + 1])
+            path += f"M{number(a)},{number(self.down(top))}V{number(self.down(top + length))}H{number(b)}"
+            path += f"V{number(self.down(top))}z"
+        self.sheet.path(path, "light", ink)
+
+    def rule(self, ink: str, *, x: float | None = None, y: float | None = None, dash: str = "",
+             kind: str = "thin") -> None:
+        """Draw a line across the whole panel at a value of either axis."""
+        if x is not None and self.x.low <= x <= self.x.high:
+            self.sheet.path(f"M{number(self.across(x))},{number(self.top)}V{number(self.base)}", kind, ink, dash)
+        if y is not None and min(self.y.low, self.y.high) <= y <= max(self.y.low, self.y.high):
+            self.sheet.path(f"M{number(self.left)},{number(self.down(y))}H{number(self.left + self.width)}", kind, ink,
+                            dash)
+
+    def span(self, low: float, high: float, ink: str = "muted", kind: str = "band") -> None:
+        """Shade the panel between two values of the horizontal axis."""
+        a, b = (self.across(self._held(value, self.x)) for value in (low, high))
+        self.sheet.path(f"M{number(a)},{number(self.top)}H{number(b)}V{number(self.base)}H{number(a)}z", kind, ink)
+
+    def box(self, left: float, right: float, below: float, above: float, ink: str) -> None:
+        """Shade a rectangle between values of both axes, as far as the panel reaches."""
+        a, b = (self.across(self._held(value, self.x)) for value in (left, right))
+        c, d = (self.down(self._held(value, self.y)) for value in (below, above))
+        self.sheet.path(f"M{number(a)},{number(c)}H{number(b)}V{number(d)}H{number(a)}z", "band", ink)
+
+    def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "") -> None:
+        """Write at values of the axes, in the middle of a line's height."""
+        self.sheet.write(self.across(x), self.down(y) + 4.5, text, ink, anchor)
+
+    def frame(self, *, across: bool = True, up: bool = True) -> None:
+        """Draw the grid at the ticks, the axes and the numbers: of those ``across`` and ``up``."""
+        xs = [self.across(value) for value, _ in self.x.ticks]
+        ys = [self.down(value) for value, _ in self.y.ticks]
+        grid = "".join(f"M{number(x)},{number(self.top)}V{number(self.base)}" for x in xs)
+        grid += "".join(f"M{number(self.left)},{number(y)}H{number(self.left + self.width)}" for y in ys)
+        if grid:
+            self.sheet.path(grid, "thin", "grid")
+        if across:
+            self._numbers_across(xs)
+        if up:
+            for y, (_, text) in zip(ys, self.y.ticks, strict=True):
+                self.sheet.write(self.left - BESIDE, y + 4.5, text, "muted", "end")
+
+    def _numbers_across(self, xs: Sequence[float]) -> None:
+        """Write the numbers beneath the panel, those that would meet the one before left out."""
+        reached = -math.inf
+        for x, (_, text) in zip(xs, self.x.ticks, strict=True):
+            half = width(text) / 2
+            middle = min(max(x, half), self.sheet.width - half)
+            if middle - half > reached + 4:
+                self.sheet.write(middle, self.base + BELOW - 2, text, "muted", "middle")
+                reached = middle + half
+
+
+def _stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
+    points: list[tuple[float, float]] = []
+    for a, b in zip(x, y, strict=True):
+        points += [(a, points[-1][1]), (a, b)] if points else [(a, b)]
+    return points
+
+
+def _straight(first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]) -> bool:
+    """Tell whether the second of three places lies between the others, within a quarter of a pixel of their line."""
+    (a, b), (c, d) = (first[0], first[1]), (third[0], third[1])
+    long = math.hypot(c - a, d - b)
+    if not long:
+        return False
+    along = ((second[0] - a) * (c - a) + (second[1] - b) * (d - b)) / long
+    off = abs((second[0] - a) * (d - b) - (second[1] - b) * (c - a)) / long
+    return off < 0.25 and 0 <= along <= long
+
+
+def panel(
+    sheet: Sheet, x: Axis, y: Axis, height: float | None = None, *, left: float = 0.0, room: float | None = None,
+    title: str = "", ink: str = "ink", margin: float | None = None, last: bool = True, first: bool = True,
+) -> Panel:
+    """Draw the frame of a panel below what is on the sheet; without a ``height`` it is square.
+
+    It takes ``room`` pixels from ``left``. The name of the vertical axis stands above it, that of the horizontal one
+    beneath it where it is the ``last`` of its column; only the ``first`` of a row has numbers at its side.
+    """
+    room = sheet.width - left if room is None else room
+    if title:
+        sheet.bottom += 8 if sheet.bottom else 0
+        sheet.heading(title, ink, left, room)
+    if y.name and first:
+        for line in wrap(y.name, room):
+            sheet.bottom += LINE
+            sheet.write(left, sheet.bottom - 4, line, "muted")
+    elif y.name and left:
+        sheet.bottom += LINE
+    margin = margin if margin is not None else side(y)
+    wide = room - margin - 8
+    made = Panel(sheet, x, y, left + margin, sheet.bottom + 5, wide, wide if height is None else height)
+    made.frame(across=last, up=first)
+    sheet.bottom = made.base + (BELOW + 2 if last else 4)
+    if last and x.name:
+        for line in wrap(x.name, room):
+            sheet.bottom += LINE - 1
+            sheet.write(made.left + made.width / 2, sheet.bottom, line, "muted", "middle")
+        sheet.bottom += 3
+    return made
+
+
+def side(y: Axis) -> float:
+    """Return the pixels that the numbers of a vertical axis need."""
+    return max((width(text) for _, text in y.ticks), default=0.0) + BESIDE + 2
+
+
+def grid(sheet: Sheet, axes: Sequence[tuple[Axis, Axis]], titles: Sequence[tuple[str, str]], *, columns: int = 2,
+         height: float | None = None, apart: float = 12.0) -> list[Panel]:
+    """Draw the frames of panels side by side, each under its title in its ink, each row as high as its highest."""
+    panels: list[Panel] = []
+    room = (sheet.width - apart * (columns - 1)) / columns
+    margin = max(side(y) for _, y in axes)
+    for start in range(0, len(axes), columns):
+        top, deepest = sheet.bottom, 0.0
+        lines = max(len(wrap(text, room)) for text, _ in titles[start : start + columns]) if titles else 0
+        for place in range(start, min(start + columns, len(axes))):
+            text, ink = titles[place] if titles else ("", "ink")
+            sheet.bottom = top + LINE * (lines - len(wrap(text, room)) if text else 0)
+            left = (place - start) * (room + apart)
+            panels.append(panel(sheet, *axes[place], height, left=left, room=room, title=text, ink=ink, margin=margin))
+            deepest = max(deepest, sheet.bottom)
+        sheet.bottom = deepest
+    return panels

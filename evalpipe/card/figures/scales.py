@@ -1,0 +1,111 @@
+"""Axes of figures and the room that text needs: scales from numbers to pixels, round ticks, widths of words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+SIZE, LINE = 13, 16
+"""Pixels: the text of figures, and from one of its lines to the next."""
+
+ADVANCES = (
+    200, 289, 426, 497, 497, 824, 609, 249, 303, 303, 418, 497, 249, 311, 249, 350, 497, 497, 497, 497, 497, 497, 497,
+    497, 497, 497, 249, 249, 497, 497, 497, 425, 847, 543, 588, 571, 615, 527, 494, 617, 652, 263, 479, 579, 486, 727,
+    647, 664, 566, 664, 569, 534, 536, 645, 515, 786, 513, 476, 539, 303, 350, 303, 497, 500, 542, 504, 553, 456, 555,
+    496, 292, 504, 544, 246, 247, 495, 255, 829, 547, 542, 555, 555, 347, 419, 338, 544, 467, 719, 446, 467, 425, 303,
+    241, 303, 497,
+)
+"""Widths of the letters from the space to the tilde in Source Sans 3, in thousandths of the size."""
+
+OTHER, WIDE = 560, 1000
+"""Widths of other letters, and of those of East Asia."""
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+UNIT = (0, 0.2, 0.4, 0.6, 0.8, 1)
+HALVES = (0, 0.5, 1)
+"""Ticks of a proportion on a wide and on a narrow panel."""
+
+
+def width(text: str) -> float:
+    """Return the pixels that a text takes, with some room since bold letters are wider."""
+    return sum(_advance(ord(letter)) for letter in text) * SIZE / 1000 * 1.04
+
+
+def _advance(code: int) -> int:
+    if 32 <= code < 127:
+        return ADVANCES[code - 32]
+    return WIDE if code > 0x2E80 else OTHER
+
+
+def wrap(text: str, room: float) -> list[str]:
+    """Break a text into lines of at most so many pixels; a word that is wider by itself is broken too."""
+    lines, line = list[str](), ""
+    for word in text.split():
+        joined = f"{line} {word}" if line else word
+        if width(joined) <= room:
+            line = joined
+            continue
+        lines += [line] if line else []
+        line = word
+        while width(line) > room and len(line) > 1:
+            keep = next((k for k in range(len(line) - 1, 0, -1) if width(line[:k]) <= room), 1)
+            lines.append(line[:keep])
+            line = line[keep:]
+    return [*lines, line]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What an axis shows: its name, its ends, and its ticks with their labels."""
+
+    name: str
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...] = ()
+
+    def part(self, value: float) -> float:
+        """Return how far along the axis a value lies, from 0 to 1."""
+        return (value - self.low) / (self.high - self.low)
+
+
+def unit_axis(name: str, ticks: Sequence[float] = UNIT, top: float = 1.0) -> Axis:
+    """Return the axis of a proportion."""
+    return Axis(name, -0.015, top + 0.015, tuple((tick, numbers.plain(tick)) for tick in ticks if tick <= top))
+
+
+def number_axis(name: str, values: Iterable[float], *, most: int = 5, room: float = 0.04, zero: bool = False) -> Axis:
+    """Return an axis that holds all values, with some room at both ends and about ``most`` round ticks.
+
+    With ``zero`` it holds 0 too, and has no room beyond it where 0 is its end.
+    """
+    known = [value for value in values if not math.isnan(value)] or [0.0, 1.0]
+    low, high = min(known), max(known)
+    if zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    space = room * (high - low) or abs(high) / 2 or 0.5
+    ends = (low if zero and low == 0 else low - space, high if zero and high == 0 else high + space)
+    return Axis(name, *ends, ticks_between(*ends, most))
+
+
+def ticks_between(low: float, high: float, most: int = 5) -> tuple[tuple[float, str], ...]:
+    """Return round numbers from ``low`` to ``high``, about ``most`` of them, with their labels."""
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
+    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    largest = max(abs(low), abs(high))
+    return tuple((k * step, tick(float(f"{k * step:.10g}"), largest)) for k in places)
+
+
+def tick(value: float, largest: float) -> str:
+    """Write a number beside an axis whose ``largest`` number is very large or small as a multiple of a power of ten."""
+    power = 0 if not largest or 1e-2 <= largest < 1e6 else math.floor(math.log10(largest))
+    power -= power % 3 if power > 0 else 0
+    text = f"{value / 10.0**power:,.6g}".replace("-", numbers.MINUS)
+    return f"{text}×10{str(power).translate(RAISED)}" if power and value else text

@@ -1,0 +1,150 @@
+"""The paper of figures: SVG of few elements, 330 pixels wide, so that its text has one size on every page and phone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+from evalpipe.card.figures.canvas import Drawing, PointSeries
+from evalpipe.card.figures.ink import OUTLINES, attributes
+from evalpipe.card.figures.scales import LINE, SIZE, width, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+WIDTH = 330
+"""Pixels; a figure of several sheets stands in as many columns as there is room for, on a phone in one."""
+
+FONTS = "'Source Sans 3', 'DejaVu Sans', sans-serif"
+SWATCH, GAP = 22, 14
+"""Pixels of a sample in the key, and between two of its entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of a figure: what is drawn, in which way and ink, and where."""
+
+    tag: str
+    kind: str
+    ink: str
+    attributes: str
+    text: str = ""
+
+    def written(self, *, printed: bool) -> str:
+        """Write the element, with a class for the screen, or with the attributes of light paper."""
+        look = (" ".join(f'{name}="{value}"' for name, value in attributes(self.kind, self.ink).items()) if printed
+                else f'class="{self.kind} {self.ink}"')
+        inside = f">{escape(self.text, quote=False)}</{self.tag}>" if self.text else "/>"
+        return f"<{self.tag} {look} {self.attributes}{inside}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEntry:
+    """An entry of the key: what is drawn like this, and what it is called.
+
+    ``kind`` is the way it is drawn, "mark" with a ``marker``; ``dash`` are the lengths of strokes and gaps.
+    """
+
+    text: str
+    ink: str
+    kind: str = "line"
+    marker: str = ""
+    dash: str = ""
+
+
+def number(value: float) -> str:
+    """Write a coordinate with one decimal, in few letters."""
+    return f"{value:.1f}".removesuffix(".0").replace("-0.", "-.") if value else "0"
+
+
+@dataclass
+class Sheet:
+    """One SVG that grows downwards: what is drawn on it, how far it reaches, and the points drawn."""
+
+    width: float = WIDTH
+    bottom: float = 0.0
+    nodes: list[Element] = field(default_factory=list)
+    points: list[PointSeries] = field(default_factory=list)
+
+    def path(self, d: str, kind: str, ink: str, dash: str = "") -> None:
+        """Draw a path."""
+        self.nodes.append(Element("path", kind, ink, f'd="{d}"' + (f' stroke-dasharray="{dash}"' if dash else "")))
+
+    def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "", kind: str = "text") -> None:
+        """Write one line of text, its base line at ``y``."""
+        place = f'x="{number(x)}" y="{number(y)}"' + (f' text-anchor="{anchor}"' if anchor else "")
+        self.nodes.append(Element("text", kind, ink, place, text))
+
+    def marker(self, x: float, y: float, marker: str, ink: str, size: float = 4.5, kind: str = "mark") -> None:
+        """Draw one marker."""
+        self.path(outline(x, y, marker, size), kind, ink)
+
+    def heading(self, text: str, ink: str = "ink", left: float = 0.0, room: float | None = None) -> None:
+        """Write a heading below what is drawn, in as many lines as it needs."""
+        for line in wrap(text, self.width - left if room is None else room):
+            self.bottom += LINE
+            self.write(left, self.bottom - 4, line, ink, kind="bold")
+
+    def key(self, entries: Iterable[KeyEntry]) -> None:
+        """Write the key below what is drawn, its entries side by side as far as they fit."""
+        left, started = 0.0, False
+        for entry in entries:
+            lines = wrap(entry.text, self.width - SWATCH - 6)
+            wide = SWATCH + 6 + max(map(width, lines))
+            if not started or left + wide > self.width:
+                self.bottom += LINE + 3
+                left, started = 0.0, True
+            self._sample(entry, left, self.bottom - 4)
+            for place, line in enumerate(lines):
+                self.bottom += LINE if place else 0
+                self.write(left + SWATCH + 6, self.bottom, line)
+            left += wide + GAP if len(lines) == 1 else self.width
+        self.bottom += 4
+
+    def _sample(self, entry: KeyEntry, left: float, y: float) -> None:
+        if entry.kind in {"band", "faint", "fill", "light", "solid"}:
+            self.path(f"M{number(left)},{number(y - 5)}h{SWATCH}v10h-{SWATCH}z", entry.kind, entry.ink)
+        elif entry.kind not in {"mark", "ring"}:
+            self.path(f"M{number(left)},{number(y)}h{SWATCH}", entry.kind, entry.ink, entry.dash)
+        if entry.marker:
+            kind = entry.kind if entry.kind == "ring" else "mark"
+            self.marker(left + SWATCH / 2, y, entry.marker, entry.ink, kind=kind)
+
+    def svg(self, *, printed: bool = False) -> str:
+        """Write the SVG, for the screen in classes, or for print with its own colours."""
+        high = number(self.bottom + 3)
+        own = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
+               else 'class="chart" aria-hidden="true"')
+        inside = "".join(node.written(printed=printed) for node in self.nodes)
+        wide = number(self.width)
+        return f'<svg {own} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">{inside}</svg>'
+
+
+def outline(x: float, y: float, marker: str, size: float) -> str:
+    """Return the path of a marker about a place."""
+    written = []
+    for command, given in re.findall(r"([A-Za-z])([^A-Za-z]*)", OUTLINES[marker]):
+        values = [float(value) for value in re.findall(r"-?\d*\.?\d+", given)]
+        if command in "ML":
+            values = [values[0] * size + x, values[1] * size + y]
+        elif command == "H":
+            values = [values[0] * size + x]
+        elif command == "a":
+            values = [values[0] * size, values[1] * size, *values[2:5], values[5] * size, values[6] * size]
+        else:
+            values = [value * size for value in values]
+        written.append(command + " ".join(map(number, values)))
+    return "".join(written)
+
+
+def drawing(
+    key: str, title: str, texts: tuple[str, str, str], sheets: Sequence[Sheet]
+) -> Drawing:
+    """Finish a figure. ``texts`` are what it says, how to read it, and the alternative text."""
+    finding, caption, alt = texts
+    return Drawing(
+        key, title, finding, caption, alt, tuple(sheet.svg() for sheet in sheets),
+        tuple(sheet.svg(printed=True) for sheet in sheets), tuple(points for s in sheets for points in s.points),
+    )
