@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.edition import Edition
 from evalpipe.card.figures.canvas import data_tables
-from evalpipe.card.figures.ink import style_sheet
 from evalpipe.card.locate import templates, text
+from evalpipe.card.palette import style_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,8 @@ def _writer(environment: Environment) -> Callable[[object], Markup]:
 def _css() -> dict[str, Markup]:
     from markupsafe import Markup
 
-    sheets = {"screen": _faces() + text("card.css"), "figures": style_sheet(), "phone": text("phone.css"), "print": text("print.css")}
+    sheets = {"screen": _faces() + text("card.css"), "figures": style_sheet(), "phone": text("phone.css"),
+              "print": text("print.css")}
     return {name: Markup(sheet) for name, sheet in sheets.items()}  # noqa: S704 - our own files
 
 

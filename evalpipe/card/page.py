@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.card.palette import COLOURS, OUTLINES
+from evalpipe.card.palette import look_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -352,14 +352,9 @@ class Dot:
     model: int
 
     @property
-    def colour(self) -> str:
-        """The colour of the model."""
-        return COLOURS[self.model % len(COLOURS)]
-
-    @property
-    def marker(self) -> str:
-        """The outline of the marker."""
-        return OUTLINES[self.model % len(OUTLINES)]
+    def look(self) -> tuple[str, str, str]:
+        """The ink of the model, its colour on light paper, and the outline of its marker."""
+        return look_of(self.model)
 
 
 @dataclass(frozen=True, slots=True)

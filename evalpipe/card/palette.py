@@ -1,11 +1,79 @@
-"""How models are told apart in every figure: by colour and by marker, in the order of the models."""
+"""How models are told apart in every figure, by colour and by marker, and all else that is drawn.
+
+A colour for each model and each role, on light and on dark paper, and what is drawn with them.
+Any two colours of models are at least `APART` from each other in CIEDE2000, also as seen with deuteranopia or
+protanopia, and stand out from their paper by 4.5 to 1.
+"""
 
 from __future__ import annotations
 
-COLOURS = ("#0b5fa5", "#c8500a", "#1b7f5c", "#8a3f8f", "#7a5a00", "#3d4650", "#b5345c")
+MODELS = ("#0b5fa5", "#c8500a", "#2d7869", "#e10f69", "#690f4b", "#961e00", "#5a2d2d")
+MODELS_DARK = ("#6cb2f0", "#f09a55", "#009696", "#ff2d96", "#2df0b4", "#d25a5a", "#87e1e1")
+APART = 10.0
+"""The least distance between the colours of two models."""
 
-OUTLINES = (
-    "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0", "M-4.6,-4.6h9.2v9.2h-9.2z", "M0,-5.6L5.4,4.4H-5.4z",
-    "M0,-6L5.4,0L0,6L-5.4,0z", "M0,5.6L5.4,-4.4H-5.4z", "M-5,-1.7h3.3v-3.3h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3z",
-)
-"""The outlines of the markers in SVG, about (0, 0): as matplotlib's o, s, ^, D, v and P."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""The markers of models, in their order; a model has the same colour and marker in every figure."""
+
+OUTLINES = {
+    "o": "M-1,0a1,1 0 1,0 2,0a1,1 0 1,0 -2,0z", "s": "M-.9,-.9h1.8v1.8h-1.8z", "^": "M0,-1.1L1.05,.8H-1.05z",
+    "D": "M0,-1.2L1.1,0L0,1.2L-1.1,0z", "v": "M0,1.1L1.05,-.8H-1.05z",
+    "P": "M-1,-.35h.65v-.65h.7v.65h.65v.7h-.65v.65h-.7v-.65h-.65z",
+    "X": "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0z",
+}
+"""The outlines of markers of size 1 about their middle."""
+
+ROLES = {
+    "ink": ("#1b2733", "#e8edf2"), "muted": ("#55616d", "#a3b0bc"), "grid": ("#dde2e7", "#333d47"),
+    "pale": ("#b3bdc6", "#566370"), "zone": ("#e3e8ec", "#2b343d"), "limit": ("#a3231c", "#ff8a80"),
+    "paper": ("#ffffff", "#14191f"),
+}
+"""Colours of everything that is no model, on light and on dark paper."""
+
+KINDS: dict[str, dict[str, str]] = {
+    "line": {"fill": "none", "stroke": "{c}", "stroke-width": "1.8", "stroke-linejoin": "round"},
+    "thin": {"fill": "none", "stroke": "{c}", "stroke-width": "1"},
+    "range": {"fill": "none", "stroke": "{c}", "stroke-width": "1.6"},
+    "band": {"fill": "{c}", "fill-opacity": ".2"},
+    "faint": {"fill": "{c}", "fill-opacity": ".1"},
+    "fill": {"fill": "{c}", "fill-opacity": ".75"},
+    "light": {"fill": "{c}", "fill-opacity": ".35"},
+    "solid": {"fill": "{c}"},
+    "dots": {"fill": "none", "stroke": "{c}", "stroke-width": "3.6", "stroke-linecap": "round", "stroke-opacity": ".5"},
+    "mark": {"fill": "{c}", "stroke": "{paper}", "stroke-width": ".8"},
+    "ring": {"fill": "{paper}", "stroke": "{c}", "stroke-width": "2"},
+    "text": {"fill": "{c}"},
+    "bold": {"fill": "{c}", "font-weight": "600"},
+    "halo": {"fill": "none", "stroke": "{paper}", "stroke-width": "4", "stroke-linejoin": "round"},
+}
+"""Ways to draw: the attributes of each, with the ink's colour as ``{c}``."""
+
+
+def inks() -> dict[str, tuple[str, str]]:
+    """Return the colour of every ink on light and on dark paper."""
+    models = {f"m{i}": pair for i, pair in enumerate(zip(MODELS, MODELS_DARK, strict=True))}
+    return models | ROLES
+
+
+def look_of(place: int) -> tuple[str, str, str]:
+    """Return of the model at a place, from 0, its ink, its colour on light paper and the outline of its marker."""
+    return f"m{place % len(MODELS)}", MODELS[place % len(MODELS)], OUTLINES[MARKERS[place % len(MARKERS)]]
+
+
+def attributes(kind: str, ink: str) -> dict[str, str]:
+    """Return the attributes of a way to draw, in the colours of light paper."""
+    colour, paper = inks()[ink][0], ROLES["paper"][0]
+    return {name: value.format(c=colour, paper=paper) for name, value in KINDS[kind].items()}
+
+
+def style_sheet() -> str:
+    """Return the styles of figures on a screen, for light and for dark paper; print stays light."""
+    light, dark = ("".join(f"--{name}: {pair[place]}; " for name, pair in inks().items()) for place in (0, 1))
+    kinds = "".join(
+        f".chart .{kind} {{ " + "".join(f"{name}: {value.format(c='var(--c)', paper='var(--paper)')}; "
+                                        for name, value in KINDS[kind].items()) + "}\n" for kind in KINDS)
+    colours = "".join(f".{name} {{ --c: var(--{name}); }}\n" for name in inks())
+    dots = (".dots .dot { stroke: var(--c); fill: var(--c); }\n.dots .tick { stroke: var(--grid); }\n"
+            ".dots .limit { stroke: var(--limit); }\n.dots .numbers { fill: var(--muted); }\n")
+    return (f":root {{ {light}}}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
+            f"{colours}{kinds}{dots}")

@@ -42,10 +42,13 @@ def test_every_figure_is_drawn(drawn: dict[str, Drawing]) -> None:
 @pytest.mark.parametrize("title", [*TITLES, *PREVALENCE])
 def test_a_figure_is_well_formed_and_says_what_it_shows(drawn: dict[str, Drawing], title: str) -> None:
     drawing = drawn[title]
-    root = ET.fromstring(drawing.svg)  # noqa: S314 - our own text
-    assert root.get("role") == "img"
-    assert root.find("title").text == drawing.alt
-    assert root.find("desc").text == drawing.caption
+    for svg in (*drawing.svgs, *drawing.images):
+        root = ET.fromstring(svg)  # noqa: S314 - our own text
+        assert root.get("width") == "330"
+    assert len(drawing.images) == len(drawing.svgs)
+    assert re.search(r"\d", drawing.finding)
+    assert drawing.finding.endswith(".")
+    assert drawing.points
     assert re.search(r"\d", drawing.alt)
     assert "Naive Bayes" in drawing.alt or title == "Observed and declared prevalence"
     assert "validation" in drawing.alt
@@ -57,13 +60,11 @@ def test_a_figure_carries_no_style_script_date_or_foreign_address(drawn: dict[st
     assert not re.search(r"<style|style=|<script|<metadata|https?:|<!--|matplotlib", drawn[title].svg, re.IGNORECASE)
 
 
-def test_ids_are_unique_in_the_page(results: Results) -> None:
-    names = ("validation", "rare-season")
-    svgs = [d.svg for name in names for d in (*drawings(results, name), *prevalence_figures(results, name))]
-    ids = re.findall(r' id="([^"]+)"', "".join(svgs))
-    assert len(ids) == len(set(ids)) > 0
-    used = re.findall(r'(?:url\(|href=")#([^)"]+)', "".join(svgs))
-    assert set(used) <= set(ids)
+def test_keys_are_unique_in_the_page_and_nothing_in_a_figure_needs_an_id(results: Results) -> None:
+    drawn = [d for name in ("validation", "rare-season")
+             for d in (*drawings(results, name), *prevalence_figures(results, name))]
+    assert len({drawing.key for drawing in drawn}) == len(drawn) > 0
+    assert not re.search(r" id=|url\(|href=", "".join(drawing.svg for drawing in drawn))
 
 
 def test_the_roc_text_has_the_area_and_the_operating_point(drawn: dict[str, Drawing], results: Results) -> None:

@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("name", ["roc", "precision_recall", "gain"])
 def test_bands_are_shaded_twice_for_each_model_and_explained(results: Results, grouped: Results, name: str) -> None:
     (without,), (with_bands,) = (of_figure(each, "validation", name) for each in (results, grouped))
-    said = " 95% bands: dark for each point alone, light for the whole curve at once."
+    said = " Dark: 95% interval at each point. Light: 95% band for the whole curve."
     assert with_bands.caption == without.caption + said
-    shaded = [len(re.findall(r'fill-opacity="0\.\d+"', drawing.svg)) for drawing in (without, with_bands)]
+    shaded = [len(re.findall(r'class="(?:band|faint) m\d"', drawing.svg)) for drawing in (without, with_bands)]
     assert shaded == [0, 4]
 
 
-def test_bands_of_many_models_are_left_to_the_results(build: Any) -> None:
-    (drawing,) = of_figure(groups.grouped(build(datasets=1, models=4)), "validation", "roc")
-    assert drawing.caption.endswith("Bands about so many curves are not drawn; the 95% bands are in results.json.")
-    assert not re.search(r'fill-opacity="0\.\d', drawing.svg)
+def test_each_of_many_models_has_its_bands_in_a_panel_of_its_own(build: Any) -> None:
+    (drawing,) = of_figure(groups.grouped(build(datasets=1, models=5)), "validation", "roc")
+    assert len(drawing.svgs) == 2
+    assert re.findall(r'class="(band|faint) (m\d)"', drawing.svg) == [
+        (kind, f"m{model}") for model in range(5) for kind in ("faint", "band")]
+    assert [len(re.findall(r'class="thin pale" d="M', svg)) for svg in drawing.svgs] == [5, 2]  # with that of the key
 
 
 def test_the_bars_for_all_bins_at_once_are_thin_and_explained(results: Results, grouped: Results) -> None:
@@ -38,8 +40,8 @@ def test_the_bars_for_all_bins_at_once_are_thin_and_explained(results: Results, 
     )
     assert "Thin bars: for all bins at once." in both.caption
     assert "Thin bars" not in plain.caption
-    assert 'stroke-width="0.5"' in both.svg
-    assert 'stroke-width="0.5"' not in plain.svg
+    bars = [len(re.findall(r'class="thin m\d"', drawing.svg)) for drawing in (plain, both)]
+    assert bars == [2, 4]  # a thin line through the bins of each model, and then its thin bars
 
 
 def test_the_page_has_the_sections_with_scoped_tables_and_unique_ids(grouped: Results) -> None:

@@ -90,8 +90,12 @@ def test_ids_are_unique_and_links_lead_somewhere(page: Page) -> None:
 def test_every_figure_has_a_text_and_a_caption(page: Page, text: str) -> None:
     figures = [tag for tag, _ in page.tags if tag == "figure"]
     assert len(figures) == len([tag for tag, _ in page.tags if tag == "figcaption"]) == 29
-    labelled = [attrs["aria-labelledby"] for tag, attrs in page.tags if tag == "svg" and attrs.get("width") != "100%"]
+    labelled = [attrs["aria-labelledby"] for tag, attrs in page.tags if tag == "svg" and attrs.get("role") == "img"]
     assert all(f'<title id="{name}">' in text for name in labelled)
+    sheets = [attrs for _, attrs in page.tags if attrs.get("class") == "sheets"]
+    assert len(sheets) == len(figures)
+    assert all(attrs["role"] == "img" and re.search(r"\d", attrs["aria-label"]) for attrs in sheets)
+    assert all(attrs["aria-hidden"] == "true" for _, attrs in page.tags if attrs.get("class") == "chart")
 
 
 def test_every_table_has_a_caption_and_scoped_headers(page: Page) -> None:

@@ -23,7 +23,8 @@ def gate(**keys: object) -> Gate:
 
 def cases(results: Results, *gates: Gate) -> list[tuple[str, str]]:
     held = results.model_copy(update={"gates": list(gates)})
-    read = junitparser.JUnitXml.fromroot(junitparser.junitparser.etree.parse(BytesIO(document(Edition(held)))).getroot())
+    written = BytesIO(document(Edition(held)))
+    read = junitparser.JUnitXml.fromroot(junitparser.junitparser.etree.parse(written).getroot())
     return [(case.classname, case.name) for suite in read for case in suite]
 
 

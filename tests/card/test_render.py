@@ -4,7 +4,6 @@ import builtins
 import hashlib
 import io
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from pypdf import PdfReader
 
 from evalpipe.card import locate, pdf, render
-from evalpipe.card.figures import canvas
+from evalpipe.card.figures import sheet
 from evalpipe.errors import InternalError, UsageError
 from evalpipe.results import Results
 
@@ -50,17 +49,18 @@ def test_files_are_named_after_their_format(files: dict[str, bytes]) -> None:
 
 
 def test_each_figure_is_drawn_once_for_both_formats(small: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[str] = []
-    real = canvas.to_svg
+    for_screen: list[str] = []
+    for_print: list[str] = []
+    real = sheet.Sheet.svg
 
-    def counted(figure: Any, key: str, *words: str) -> str:
-        drawn.append(key)
-        return real(figure, key, *words)
+    def counted(self: sheet.Sheet, *, printed: bool = False) -> str:
+        (for_print if printed else for_screen).append(written := real(self, printed=printed))
+        return written
 
-    monkeypatch.setattr(canvas, "to_svg", counted)
-    written = render(small.model_copy(update={"curves": small.curves[:3]}), ["html", "pdf"])
-    assert len(drawn) == len(set(drawn)) > 1
-    assert len(re.findall(r"<figure>", written["card.html"].decode())) >= len(drawn)
+    monkeypatch.setattr(sheet.Sheet, "svg", counted)
+    page = render(small, ["html", "pdf"])["card.html"].decode()
+    assert [svg for svg in for_screen if svg not in page] == []
+    assert page.count('class="chart"') == len(for_screen) == len(for_print) > 10
 
 
 def test_no_format_gives_no_file(small: Results) -> None:

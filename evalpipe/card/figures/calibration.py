@@ -152,11 +152,11 @@ def strip(drawn: Panel, series: Series, scores: Histogram | None, height: float 
         return
     sheet, (edges, heights) = drawn.sheet, stacked(scores)
     y = Axis("", 0, max(heights) or 1)
-    made = Panel(sheet, drawn.x, y, drawn.left, sheet.bottom + 4, drawn.width, height)
-    made.bars(edges, heights, series.ink, kind="light")
-    made.rule("muted", y=0)
-    sheet.marker(drawn.left - 12, made.base - 7, series.marker, series.ink)
-    sheet.bottom = made.base + 4
+    foot = Panel(sheet, drawn.x, y, drawn.left, sheet.bottom + 4, drawn.width, height)
+    foot.bars(edges, heights, series.ink, kind="light")
+    foot.rule("muted", y=0)
+    sheet.marker(drawn.left - 12, foot.base - 7, series.marker, series.ink)
+    sheet.bottom = foot.base + 4
 
 
 def stacked(scores: Histogram) -> tuple[list[float], list[float]]:

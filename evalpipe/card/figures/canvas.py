@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.ink import MARKERS, MODELS
+from evalpipe.card.palette import MARKERS, MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ def data_tables(drawing: Drawing) -> list[PointTable]:
     tables = []
     for columns, members in groups.items():
         most = max(LEAST_POINTS, MOST_POINTS // len(members))
-        rows = [tuple([member.name, *map(_figure, values)]) for member in members
+        rows = [(member.name, *map(_written, values)) for member in members
                 for values in _thinned(list(zip(*member.columns.values(), strict=True)), most)]
         whole = sum(len(next(iter(member.columns.values()))) for member in members)
         tables.append(PointTable(("", *columns), tuple(rows), whole - len(rows)))
@@ -85,8 +85,8 @@ def _thinned(rows: list[tuple[float, ...]], most: int) -> list[tuple[float, ...]
     return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]
 
 
-def _figure(value: float) -> str:
-    return "–" if value != value else f"{value:.4g}".replace("-", "−")  # noqa: PLR0124, RUF001 - NaN; a minus sign
+def _written(value: float) -> str:
+    return "–" if value != value else f"{value:.4g}".replace("-", "−")  # noqa: PLR0124 - NaN differs from itself
 
 
 def series_of(models: Sequence[tuple[str, str]]) -> tuple[Series, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalpipe import numbers
 from evalpipe.card.figures.calibration import PERFECT, diagonal
 from evalpipe.card.figures.canvas import Drawing, Series
-from evalpipe.card.figures.context import Context, column, listed, or_nan
+from evalpipe.card.figures.context import Context, column, listed, or_nan, path_of
 from evalpipe.card.figures.declare import figure_of_classes
 from evalpipe.card.figures.panel import DOTS, Panel, grid
 from evalpipe.card.figures.scales import HALVES, unit_axis
@@ -72,12 +72,13 @@ def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | 
     sheet = Sheet()
     frame = unit_axis(across, HALVES), unit_axis(up, HALVES)
     panels = grid(sheet, [frame] * len(first), [(level.label, "ink") for level, _ in first])
-    paths = {level.name: tuple(map(column, line.points.path)) for level, line in pairs}
+    paths = {level.name: path_of(line.points) for level, line in pairs}
     for drawn, (level, _) in zip(panels, first, strict=True):
         if curve == "roc":
             diagonal(drawn)
-        drawn.lines([(path[0], path[1]) for name, path in paths.items() if name != level.name], "pale")
-        drawn.line(*paths[level.name], model.ink, name=level.label)
+        drawn.lines([path for name, path in paths.items() if name != level.name], "pale")
+        x, y = paths[level.name]
+        drawn.line(x, y, model.ink, name=level.label)
         drawn.sheet.write(drawn.left + drawn.width - 3, drawn.base - 6, f"{short} {areas[level.name].split(' (')[0]}",
                           "ink", "end")
     sheet.key([KeyEntry("This class", model.ink), KeyEntry("Other classes", "pale", "thin"),

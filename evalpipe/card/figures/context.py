@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from evalpipe import numbers
 from evalpipe.card import wording
@@ -160,6 +160,20 @@ def listed(values: Sequence[str]) -> str:
 def column(values: Column) -> list[float]:
     """Return a coordinate of a curve for drawing, with NaN where there is no value."""
     return [or_nan(value) for value in values]
+
+
+class PathPoints(Protocol):
+    """Points of a curve that lie on a path."""
+
+    @property
+    def path(self) -> tuple[Column, Column]:
+        """The coordinates, across and up."""
+
+
+def path_of(points: PathPoints) -> tuple[list[float], list[float]]:
+    """Return the coordinates of a curve for drawing, across and up."""
+    x, y = points.path
+    return column(x), column(y)
 
 
 def known(values: Column) -> list[float]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from matplotlib.path import Path
 
 FRACTION, DISPLAYED = r"\frac", r"\dfrac"
 UNITS = 100
@@ -45,11 +44,12 @@ def formula_svg(latex: str, key: str) -> str | None:
             f'<path fill="currentColor" d="{outline}"/></svg>')
 
 
-def _commands(path: Path, left: float, top: float) -> Iterator[str]:
+def _commands(path: Any, left: float, top: float) -> Iterator[str]:
     """Yield the commands of a path, its corner moved to the origin and its vertical axis turned downwards."""
-    codes, place = path.codes, 0
+    codes, vertices = list(map(int, path.codes)), [(float(x), float(y)) for x, y in path.vertices]
+    place = 0
     while place < len(codes):
-        command, many = COMMANDS[int(codes[place])]
-        points = path.vertices[place : place + many]
+        command, many = COMMANDS[codes[place]]
+        points = vertices[place : place + many]
         yield command if command == "z" else command + " ".join(f"{x - left:.0f} {top - y:.0f}" for x, y in points)
         place += many

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.context import Context, column, known, or_nan
+from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import DOTS, panel
 from evalpipe.card.figures.scales import Axis, number_axis, ticks_between
@@ -124,7 +124,7 @@ def _cloud(panel_of: ScatterPanel, axes: tuple[Axis, Axis], y: str) -> Sheet:
     sheet, series = Sheet(), panel_of.series
     alike = axes[0].low == axes[1].low and axes[0].high == axes[1].high
     drawn = panel(sheet, *axes, None if alike else 220, title=series.label)
-    drawn.dots(*map(column, panel_of.rows.points.path), "pale", name=f"{series.label}, rows")
+    drawn.dots(*path_of(panel_of.rows.points), "pale", name=f"{series.label}, rows")
     if y == "residual":
         drawn.rule("ink", y=0, dash=DOTS)
     else:
@@ -132,7 +132,7 @@ def _cloud(panel_of: ScatterPanel, axes: tuple[Axis, Axis], y: str) -> Sheet:
         drawn.line(ends, ends, "ink", kind="thin", dash=DOTS)
     entries = [KeyEntry("Row", "pale", "mark", "o")]
     if panel_of.smooth is not None:
-        at, line = map(column, panel_of.smooth.points.path)
+        at, line = path_of(panel_of.smooth.points)
         drawn.line(at, line, series.ink, name=f"{series.label}, smooth line")
         if len(at) < FEW:
             drawn.marks(at, line, series.ink, series.marker)

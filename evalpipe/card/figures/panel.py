@@ -66,8 +66,8 @@ class Panel:
     def record(self, name: str, x: Sequence[float], y: Sequence[float], **more: Sequence[float]) -> None:
         """Keep points for the table of the figure; those without a name are no data."""
         if name:
-            columns = {self.x.name or "x": list(x), self.y.name or "y": list(y)}
-            self.sheet.points.append(PointSeries(name, columns | {key: list(values) for key, values in more.items()}))
+            columns = {self.x.name or "x": x, self.y.name or "y": y, **more}
+            self.sheet.points.append(PointSeries(name, {key: list(values) for key, values in columns.items()}))
 
     def record_values(self, name: str, **columns: Sequence[float]) -> None:
         """Keep numbers under names of their own for the table of the figure."""
@@ -89,7 +89,7 @@ class Panel:
         return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in run) for run in runs if len(run) > 1)
 
     def visible(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-        """Return the points of a line, cut where it leaves the vertical axis; a point of NaN stands where it is away."""
+        """Return the points of a line, cut where it leaves the vertical axis; NaN stands where it is away."""
         low, high = sorted((self.y.low, self.y.high))
         if all(low <= y <= high for _, y in points):
             return list(points)
@@ -263,15 +263,15 @@ def panel(
         sheet.bottom += LINE
     margin = margin if margin is not None else side(y)
     wide = room - margin - 8
-    made = Panel(sheet, x, y, left + margin, sheet.bottom + 5, wide, wide if height is None else height)
-    made.frame(across=last, up=first)
-    sheet.bottom = made.base + (BELOW + 2 if last else 4)
+    drawn = Panel(sheet, x, y, left + margin, sheet.bottom + 5, wide, wide if height is None else height)
+    drawn.frame(across=last, up=first)
+    sheet.bottom = drawn.base + (BELOW + 2 if last else 4)
     if last and x.name:
         for line in wrap(x.name, room):
             sheet.bottom += LINE - 1
-            sheet.write(made.left + made.width / 2, sheet.bottom, line, "muted", "middle")
+            sheet.write(drawn.left + drawn.width / 2, sheet.bottom, line, "muted", "middle")
         sheet.bottom += 3
-    return made
+    return drawn
 
 
 def side(y: Axis) -> float:

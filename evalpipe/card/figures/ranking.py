@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.figures.bands import explained, shade
-from evalpipe.card.figures.context import Context, column, known, listed, or_nan
+from evalpipe.card.figures.context import Context, known, listed, or_nan, path_of
 from evalpipe.card.figures.curves import Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import DASHES
@@ -34,7 +34,6 @@ NEAR = 30
 
 def _marks(context: Context, plot: Plot) -> Callable[[Panel, Series], Sequence[Box]]:
     """Return what marks where a model operates, with its threshold where there is room."""
-
     written: set[tuple[int, str | None, int, int]] = set()
 
     def over(panel: Panel, series: Series) -> Sequence[Box]:
@@ -86,7 +85,7 @@ def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     x, y = plot.axes
     frame = Frame(unit_axis(x), unit_axis(y), (unit_axis(x, HALVES), unit_axis(y, HALVES)))
     sheets = draw_curves(
-        frame, [ModelCurve(series, *map(column, curve.points.path)) for series, curve in pairs], plot.reference,
+        frame, [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs], plot.reference,
         under=shade(context, plot.band), over=_marks(context, plot))
     values = [f"{series.label} {value}" for (series, _), value in zip(pairs, plot.values, strict=True) if value]
     return drawing(f"d{context.place}-{plot.key}", plot.title, (listed(values), caption, plot.alt), sheets)
@@ -110,7 +109,7 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
         key="roc", axes=("False positive rate (1 − specificity)", "Sensitivity"), band=RocBand,
         reference=(Reference("Chance", (0, 1), (0, 1)),),
         point=lambda at: (at.false_positive_rate, at.sensitivity),
-        values=[_named("AUC", context.estimate(series.name, "roc_auc")) for series, _ in pairs],
+        values=[_named("AUC", context.estimate(series.name, "roc_auc")) or say(curve) for series, curve in pairs],
         title="ROC curve",
         caption="Share of the events predicted as events against share of the non-events predicted as events, over all "
         "thresholds. A marker shows the threshold in use, with its value; the dotted diagonal is chance.",
@@ -145,7 +144,7 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         key="pr", axes=("Recall (sensitivity)", "Precision"), band=PrBand,
         reference=(Reference(f"Prevalence {base}", (0, 1), (prevalence, prevalence)),),
         point=lambda at: (at.sensitivity, at.precision),
-        values=[area(series.name) for series, _ in pairs],
+        values=[area(series.name) or say(curve) for series, curve in pairs],
         title="Precision-recall curve",
         caption="Share of events among the predicted events against share of the events found. A marker shows the "
         "threshold in use; the dotted line is the observed prevalence, the precision of a random choice.",
@@ -197,6 +196,6 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     y = Axis("Lift", 0, top, ticks_between(0, top))
     name = "Share of rows tested, highest scores first"
     frame = Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 200, 110)
-    sheets = draw_curves(frame, [ModelCurve(series, *map(column, curve.points.path)) for series, curve in pairs],
+    sheets = draw_curves(frame, [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs],
                          [Reference("Random order", (0, 1), (1, 1))])
     return drawing(f"d{context.place}-lift", "Lift", (finding, caption, alt), sheets)

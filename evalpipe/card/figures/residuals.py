@@ -128,7 +128,9 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     return drawing(key, title, (finding, box_caption(), alt), [sheet])
 
 
-def _box(drawn: RowPanel, row: int, series: Series, curve: ResidualBox, beyond: residuals.ResidualOutliers | None) -> None:
+def _box(
+    drawn: RowPanel, row: int, series: Series, curve: ResidualBox, beyond: residuals.ResidualOutliers | None
+) -> None:
     panel_of, y = drawn.panel, drawn.middles[row]
     values = [column(values)[0] for values in curve.points.columns.values()]
     low, first, median, third, high = map(panel_of.across, values)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 APART = 10.0
 """Pixels between the marks of two models in a row."""
 
+ROOM = 3.0
+"""Pixels that a row is higher than its label or its marks."""
+
 SHARE = 0.42
 """The most of the width that labels take."""
 
@@ -71,7 +74,7 @@ def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, be
     room = min(SHARE * sheet.width, max((width(label.text) + label.indent for label in labels if not label.heading),
                                         default=0.0))
     written = [wrap(label.text, sheet.width if label.heading else room - label.indent) for label in labels]
-    heights = [LINE * len(lines) + 8 if label.heading else max(LINE * len(lines), APART * many) + 5
+    heights = [LINE * len(lines) + 8 if label.heading else max(LINE * len(lines), APART * many) + ROOM
                for label, lines in zip(labels, written, strict=True)]
     left = room + 12
     panel = Panel(sheet, axis, Axis("", sum(heights), 0), left, sheet.bottom + 4, sheet.width - left - 8 - beside,
@@ -87,13 +90,19 @@ def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, be
         top += height
         lines_between += f"M0,{number(panel.top + top)}H{number(sheet.width)}"
     sheet.path(lines_between, "thin", "grid")
-    sheet.bottom = panel.base + BELOW + 2
-    for line in wrap(axis.name, sheet.width) if axis.name else ():
-        sheet.bottom += LINE - 1
-        sheet.write(min(panel.left + panel.width / 2, sheet.width - width(line) / 2), sheet.bottom, line, "muted",
-                    "middle")
-    sheet.bottom += 3
+    _name_beneath(panel)
     return RowPanel(panel, middles)
+
+
+def _name_beneath(panel: Panel) -> None:
+    """Write the name of the axis below its numbers, in the middle of the panel as far as it fits."""
+    sheet = panel.sheet
+    sheet.bottom = panel.base + BELOW + 2
+    for line in wrap(panel.x.name, sheet.width) if panel.x.name else ():
+        sheet.bottom += LINE - 1
+        middle = min(panel.left + panel.width / 2, sheet.width - width(line) / 2)
+        sheet.write(middle, sheet.bottom, line, "muted", "middle")
+    sheet.bottom += 3
 
 
 def model_key(models: Sequence[Series]) -> list[KeyEntry]:

@@ -88,7 +88,9 @@ def number_axis(name: str, values: Iterable[float], *, most: int = 5, room: floa
     low, high = min(known), max(known)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    space = room * (high - low) or abs(high) / 2 or 0.5
+    if zero and low == high:
+        return Axis(name, 0.0, 1.0, ticks_between(0.0, 1.0, most))
+    space = room * (high - low) or (0.0 if high > low else abs(high) / 2 or 0.5)
     ends = (low if zero and low == 0 else low - space, high if zero and high == 0 else high + space)
     return Axis(name, *ends, ticks_between(*ends, most))
 

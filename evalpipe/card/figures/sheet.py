@@ -8,8 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.canvas import Drawing, PointSeries
-from evalpipe.card.figures.ink import OUTLINES, attributes
 from evalpipe.card.figures.scales import LINE, SIZE, width, wrap
+from evalpipe.card.palette import OUTLINES, attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -111,8 +111,8 @@ def _mark(drawn: Panel, measured: Sequence[Estimate], row: Individual, line: Ser
         return
     if limits is not None:
         drawn.ranges([at[1]], [limits[0]], [limits[1]], line.ink, upright=False)
-    held = min(max(at[0], drawn.x.low), drawn.x.high)
-    drawn.marks([held], [at[1]], line.ink, line.marker)
+    x = min(max(at[0], drawn.x.low), drawn.x.high)
+    drawn.marks([x], [at[1]], line.ink, line.marker)
     drawn.record_values(line.label, value=[at[0]], desirability=[at[1]])
 
 

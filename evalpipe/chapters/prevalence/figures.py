@@ -10,8 +10,7 @@ from evalpipe.card.figures.context import Context, column, context_of, listed, o
 from evalpipe.card.figures.curves import MOST
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
-from evalpipe.card.figures.rows import RowLabel
-from evalpipe.card.figures.rows import rows
+from evalpipe.card.figures.rows import RowLabel, rows
 from evalpipe.card.figures.scales import HALVES, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.events import PredictiveValues
@@ -61,10 +60,9 @@ def prevalences(context: Context) -> Drawing | None:
             drawn.panel.ranges([middle], [low], [high], "ink", upright=False)
         drawn.panel.marks([value], [middle], "ink", shape)
         drawn.panel.record_values(name, value=[value], lower=[or_nan(low)], upper=[or_nan(high)])
-        after = (high or value) < 0.8
-        end = drawn.panel.across((high or value) if after else (low or value))
-        sheet.write(end + (9 if after else -9), drawn.panel.top + middle + 4.5, numbers.number(value), "ink",
-                    "" if after else "end")
+        beside, anchor = (9, "") if (high or value) < 0.8 else (-9, "end")
+        end = drawn.panel.across((low if anchor else high) or value)
+        sheet.write(end + beside, drawn.panel.top + middle + 4.5, numbers.number(value), "ink", anchor)
     finding = listed([f"{name}: {numbers.number(value)}" for name, value in bars])
     texts = finding, caption, alt
     return drawing(f"d{context.place}-prevalence", "Observed and declared prevalence", texts, [sheet])

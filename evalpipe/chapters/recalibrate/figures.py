@@ -59,7 +59,7 @@ def _series(model: Series, variant: str) -> Series:
 
 
 def _titles(curves: Iterable[str]) -> list[tuple[str, str]]:
-    return [("before: original" if variant == "original" else variant, "ink") for variant in curves]
+    return [(variant, "ink") for variant in curves]
 
 
 def _reliability(context: Context, model: Series, number: int, curves: Mapping[str, Reliability]) -> Drawing:

@@ -9,7 +9,7 @@ from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.panel import DASHES
-from evalpipe.card.figures.rows import APART, RowLabel, model_key, rows
+from evalpipe.card.figures.rows import APART, ROOM, RowLabel, model_key, rows
 from evalpipe.card.figures.scales import LINE, Axis, number_axis, ticks_between
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.card.names import Names, names_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_FORESTS = 6
 """Measures that have a figure."""
 
-TALLEST = 780
+TALLEST = 950
 """Pixels of the rows of a figure: with its key and its caption it fits a page."""
 
 
@@ -80,7 +80,7 @@ def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
 
 def _step(models: int) -> float:
     """Return the pixels of a line whose label is a single one."""
-    return max(LINE, APART * models) + 5
+    return max(LINE, APART * models) + ROOM
 
 
 def _lines(by_slice: Sliced, names: Names, step: float) -> tuple[list[SliceLine], int]:

@@ -209,7 +209,7 @@ def test_a_forest_that_is_too_tall_is_cut_and_says_so(build: Any) -> None:
     many = groups.grouped(build(datasets=1, models=1), [{"level": f"{i:03}"} for i in range(90)])
     drawing = slice_forests(many, "validation")[0]
     drawn = sum(f">{i:03}</text>" in drawing.svg for i in range(90))
-    assert drawn == 58
+    assert drawn == 48
     assert f"The first {drawn} slices are drawn; the other {90 - drawn} are in estimates.csv." in drawing.caption
 
 
