@@ -1,20 +1,56 @@
-"""The sections of the card in their order, and the card that they make."""
+"""The parts of the card and its sections in their order, and the card that they make."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, get_args
 
-from evalpipe.card import data, dataset_results, findings, method, models, provenance, summary
+from evalpipe.card import (
+    data,
+    dataset_results,
+    definitions,
+    findings,
+    further,
+    method,
+    models,
+    provenance,
+    reference_list,
+)
 from evalpipe.card.first import identity
 from evalpipe.card.masthead import masthead, short_spec, subject
-from evalpipe.card.page import Card, Code
+from evalpipe.card.page import Code, Part, Section
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evalpipe.card.page import Section
+    from evalpipe.card.page import Block, Cell
     from evalpipe.results import Results
+
+TITLES: dict[Part, str] = {
+    "use": "Use and limits", "results": "Results", "groups": "Groups", "calibration": "Calibration",
+    "comparison": "Comparison", "decisions": "Decisions", "data": "Data", "monitoring": "Monitoring",
+    "findings": "Findings and limitations", "changes": "Change log", "sign_off": "Sign-off", "appendix": "Appendix",
+}
+"""What the parts are called in the contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card: what stands above the contents, and the sections in their order."""
+
+    title: str
+    description: str
+    generator: str
+    identity: Cell
+    masthead: tuple[Block | Section, ...]
+    sections: tuple[Section, ...]
+    foot: Cell
+
+    @property
+    def parts(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
+        """The parts that have sections, with their titles."""
+        return tuple((TITLES[part], tuple(together))
+                     for part, together in groupby(self.sections, key=lambda section: section.part))
 
 
 def card_of(results: Results) -> Card:
@@ -31,9 +67,12 @@ def card_of(results: Results) -> Card:
     )
 
 
-def _sections(results: Results) -> Iterator[Section]:
-    """Yield the sections of the card, in their order."""
-    before, after = (summary, dataset_results), (data, findings, models, method, provenance)
-    for sections in (*(room.sections for room in before), *functions("card", "sections"),
-                     *(room.sections for room in after)):
-        yield from sections(results)
+def _sections(results: Results) -> list[Section]:
+    """Return the sections of the card by part; those of a part in the order in which they are written here."""
+    before = (dataset_results,)
+    after = (data, models, findings, further, method, definitions, reference_list, provenance)
+    written = [section for sections in (
+        *(room.sections for room in before), *functions("card", "sections"), *(room.sections for room in after))
+        for section in sections(results)]
+    order = get_args(Part)
+    return sorted(written, key=lambda section: order.index(section.part))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.page import BlockGroup, Code, Column, Facts, Heading, Row, Section, Styled, Table
+from evalpipe.card.figures import drawings
+from evalpipe.card.page import BlockGroup, Code, Column, Facts, Figures, Heading, Row, Section, Strong, Styled, Table
 from evalpipe.card.tables import evaluated, labels
 
 if TYPE_CHECKING:
@@ -33,7 +35,29 @@ def sections(results: Results) -> Iterator[Section]:
         Column("sha256 (shortened)"), Column("Columns read"),
     )
     files = Table("Files read", columns, tuple(_file(file) for file in results.inputs), "files")
-    yield Section("data", "Data", (files, *(_dataset(results, dataset) for dataset in results.datasets)))
+    source = Facts((("Source and period", results.statement.source or Strong(wording.MISSING)),), "rules")
+    shares = (Figures(partial(drawings, results, dataset.name, "data")) for _, dataset in evaluated(results))
+    yield Section("data", "Data", (
+        source, flow(results), *(_dataset(results, dataset) for dataset in results.datasets), *shares, files,
+    ), part="data")
+
+
+def flow(results: Results) -> Table:
+    """Write how the rows that were read became those that were used, dataset by dataset, and why others were not."""
+    datasets = results.datasets
+    left_out = (
+        ("Condition not met", [dataset.excluded_where - dataset.unknown_where for dataset in datasets]),
+        ("Condition unknown: a value that it needs is missing", [dataset.unknown_where for dataset in datasets]),
+        ("Weight zero", [dataset.excluded_zero_weight for dataset in datasets]),
+        ("A model has no prediction for them", [dataset.excluded_incomplete for dataset in datasets]),
+    )
+    rows = [Row(("Rows read", *(numbers.count(dataset.rows) for dataset in datasets)))]
+    rows += [Row((f"Left out: {reason[0].lower()}{reason[1:]}", *(numbers.count(count) for count in counts)))
+             for reason, counts in left_out if any(counts)]
+    used = [dataset.rows - sum(counts[place] for _, counts in left_out) for place, dataset in enumerate(datasets)]
+    return Table(
+        "From the rows read to the rows used", (Column("Rows"), *(Column(d.name, "num") for d in datasets)),
+        tuple(rows), "flow", foot=Row(("Rows used", *map(numbers.count, used))))
 
 
 def _file(file: InputFile) -> Row:
@@ -104,17 +128,10 @@ def _prevalence(results: Results, dataset: DatasetSummary) -> str:
     return numbers.number(dataset.prevalence) + (" (weighted)" if results.weight is not None else "")
 
 
-def _unknown(dataset: DatasetSummary) -> str:
-    """Say for how many rows a condition is unknown, as a value is missing."""
-    return f", {numbers.count(dataset.unknown_where)} of them for a missing value" if dataset.unknown_where else ""
-
-
 def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     """Say what is known of a dataset."""
     weighted = results.weight is not None
     pairs = [
-        ("Rows in the files", numbers.count(dataset.rows)),
-        ("Rows left out by the condition", numbers.count(dataset.excluded_where) + _unknown(dataset)),
         ("Condition", dataset.where or "none"),
         ("Observations used (n)", numbers.count(dataset.n)),
     ]
@@ -127,13 +144,11 @@ def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     if dataset.total_exposure is not None and dataset.rate is not None:
         pairs += _exposed(results, dataset.total_exposure, dataset.rate)
     if weighted:
-        pairs.insert(3, ("Rows left out for weight zero", numbers.count(dataset.excluded_zero_weight)))
         pairs.append(("Total weight", numbers.count(dataset.total_weight)))
     if dataset.excluded_incomplete:
         lacking = ", ".join(f"{labels(results)[model]} lacks {numbers.count(count)}"
                             for model, count in dataset.lacking_predictions.items())
-        pairs.insert(3, ("Rows left out for want of a prediction",
-                         f"{numbers.count(dataset.excluded_incomplete)}, for every model ({lacking})"))
+        pairs.append(("Predictions that are missing", f"{lacking}; these rows were left out for every model"))
     return (*pairs, *_matched(results, dataset))
 
 

@@ -1,4 +1,4 @@
-"""The card's sections on each dataset that is evaluated: measures, classes, confusion, figures, gains, residuals."""
+"""The card's sections on each dataset that is evaluated: its measures, its calibration, and its decisions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from evalpipe.card.classes import class_blocks
 from evalpipe.card.confusion import confusion_blocks
 from evalpipe.card.figures import drawings
-from evalpipe.card.gains import gain_blocks
+from evalpipe.card.figures.parts import has_curves
 from evalpipe.card.measures import measure_tables
-from evalpipe.card.page import Figures, Heading, Section, Text
-from evalpipe.card.residuals import residual_blocks
+from evalpipe.card.page import Figures, Section, Text
 from evalpipe.card.tables import evaluated
 from evalpipe.chapters import functions
 
@@ -29,24 +28,24 @@ COUNTED = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for each dataset that is evaluated."""
+    """Write for each dataset that is evaluated its results, its calibration and its predicted levels."""
     for anchor, dataset in evaluated(results):
-        yield Section(anchor, f"Results on {dataset.name}", (
-            *_measures(results, dataset.name), *class_blocks(results, dataset.name),
-            *confusion_blocks(results, dataset.name), *_figures(results, dataset.name),
-            *gain_blocks(results, dataset.name), *residual_blocks(results, dataset.name)))
+        place, name = anchor.rpartition("-")[2], dataset.name
+        yield Section(anchor, f"Results on {name}", (
+            *_measures(results, name), *class_blocks(results, name),
+            Figures(partial(drawings, results, name, "results"))))
+        if has_curves(results, name, "calibration"):
+            yield Section(f"calibration-{place}", f"Calibration on {name}", (
+                Figures(partial(drawings, results, name, "calibration")),), part="calibration")
+        matrices = tuple(confusion_blocks(results, name))
+        if matrices or has_curves(results, name, "decisions"):
+            yield Section(f"decisions-{place}", f"Predicted levels on {name}", (
+                *matrices, Figures(partial(drawings, results, name, "decisions"))), part="decisions")
 
 
 def _measures(results: Results, dataset: str) -> Iterator[Block]:
-    yield Heading("Measures")
     for sentences in functions("card", "reading"):
         yield from (Text(sentence, "lead") for sentence in sentences(results, dataset))
     yield from measure_tables(results, dataset)
     if results.levels:
         yield Text(COUNTED, "small")
-
-
-def _figures(results: Results, dataset: str) -> Iterator[Block]:
-    why = ": no model gives probabilities on this dataset, or a level is absent" if results.levels else ""
-    yield Heading("Figures")
-    yield Figures(partial(drawings, results, dataset), instead=(Text(f"There are no curves{why}."),))

@@ -1,4 +1,4 @@
-"""The card's section of findings: every sentence that the results bear, by kind, with a link to its evidence."""
+"""The card's sections of findings, by kind with links to their evidence, and of the warnings of the run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.first import sentence
-from evalpipe.card.page import Bullets, Heading, Section, Text
+from evalpipe.card.page import Bullets, Code, Heading, Section, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +24,14 @@ KINDS: dict[FindingKind, str] = {
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section; none without findings."""
+    """Write the findings, and in the appendix every warning word for word; neither without any."""
     if results.findings:
-        yield Section("findings", "Findings", (Text(_lead(results), "lead"), *_blocks(results)))
+        yield Section("findings", "Findings and limitations", (Text(_lead(results), "lead"), *_blocks(results)),
+                      part="findings")
+    if results.warnings:
+        yield Section("warnings", "Warnings of the run", (
+            Bullets(tuple((Code(warning.code), f" {warning.message}") for warning in results.warnings)),),
+            part="appendix")
 
 
 def _lead(results: Results) -> str:

@@ -9,7 +9,7 @@ from evalpipe.card.dots import dot_plots
 from evalpipe.card.method import weighting
 from evalpipe.card.page import Aside, BlockGroup, Bullets, Code, Facts, Heading, Link, Section, Strong, Verdict
 from evalpipe.card.tables import evaluated
-from evalpipe.card.wording import joined
+from evalpipe.card.wording import MISSING, joined
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ MOST_FINDINGS = 5
 
 SHORT_HASH = 8
 """The digits that fingerprints are shortened to."""
-
-MISSING = "MISSING"
 
 STATUS = {"draft": "DRAFT, not signed", "in_review": "IN REVIEW, not signed", "final": "FINAL, not signed"}
 """What is said of a document by its status."""

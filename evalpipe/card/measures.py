@@ -1,4 +1,4 @@
-"""Tables of measures: measures down and models across, whole for a dataset or the key ones in the summary."""
+"""Tables of measures of a dataset: measures down and models across."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.page import Aside, Column, Line, Number, Row, Table
-from evalpipe.card.tables import MODELS_ABREAST, abreast, key_measures, overall, with_limits
+from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.card.page import Cell
     from evalpipe.results import Estimate, MetricSummary, ModelSummary, Results, Scalar
 
 
@@ -36,14 +35,6 @@ class MeasureRow(NamedTuple):
         return wording.options(self.params, self.average)
 
 
-def key_tables(results: Results, dataset: str) -> Iterator[Table]:
-    """Make the tables of a dataset's key measures, at most `MODELS_ABREAST` models each."""
-    for models, measures in _measured(results, dataset, key_measures(results)):
-        columns = (Column("Measure", style="what"), *(Column(model.label, "num") for model in models))
-        rows = tuple(Row((_key_title(measure), *measure.cells)) for measure in measures)
-        yield Table(f"Key measures on {dataset}{with_limits(results, rows)}", columns, rows, "key")
-
-
 def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
     """Make the tables of all measures of a dataset, at most `MODELS_ABREAST` models each."""
     groups = list(_measured(results, dataset))
@@ -59,12 +50,10 @@ def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
                     rest="estimates.csv")
 
 
-def _measured(
-    results: Results, dataset: str, only: Sequence[str] | None = None
-) -> Iterator[tuple[list[ModelSummary], list[MeasureRow]]]:
-    """Yield models side by side with their measures; ``only`` keeps some metrics."""
+def _measured(results: Results, dataset: str) -> Iterator[tuple[list[ModelSummary], list[MeasureRow]]]:
+    """Yield models side by side with their measures."""
     metrics = {metric.name: metric for metric in results.metrics}
-    estimates = [e for e in overall(results, dataset) if e.class_ is None and (only is None or e.metric in only)]
+    estimates = [e for e in overall(results, dataset) if e.class_ is None]
     models = [model for model in results.models if any(e.model == model.name for e in estimates)]
     grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
     for e in estimates:
@@ -80,11 +69,6 @@ def _of_models(metric: MetricSummary, by_model: Mapping[str, Estimate], models: 
     anyone = next(iter(by_model.values()))
     cells = abreast(by_model, names, whole=metric.is_whole)
     return MeasureRow(metric, anyone.params, anyone.average, estimates, cells)
-
-
-def _key_title(measure: MeasureRow) -> Cell:
-    about = (measure.options, wording.better(wording.BETTER[measure.metric.direction]))
-    return measure.title, Aside(", ".join(filter(None, about)), "definition")
 
 
 def _row(measure: MeasureRow) -> Row:

@@ -1,4 +1,4 @@
-"""The card's section on the method: rules, intervals, recalibration, procedures, and what each measure is."""
+"""The card's section on the method: rules, intervals, recalibration, procedures."""
 
 from __future__ import annotations
 
@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe import constants, numbers
 from evalpipe.card import wording
-from evalpipe.card.page import (
-    BlockGroup,
-    Cite,
-    Code,
-    Column,
-    Facts,
-    Formula,
-    Heading,
-    Row,
-    Section,
-    Table,
-    Text,
-)
+from evalpipe.card.page import Facts, Heading, Section, Text
 from evalpipe.card.procedures import HEADINGS, procedures
+from evalpipe.card.references import cited
 from evalpipe.chapters import functions
 from evalpipe.intervals.declare import registry
 
@@ -28,13 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.card.page import Block, Cell
-    from evalpipe.results import MetricSummary, Results
+    from evalpipe.card.procedures import Procedure
+    from evalpipe.intervals.declare import IntervalMethod
+    from evalpipe.results import Results
 
-CELLS = (
-    "TP, FP, FN and TN are the rows (with case weights: their total weight) that are events predicted as events, "
-    "non-events predicted as events, events predicted as non-events, and non-events predicted as non-events; n is "
-    "their sum."
-)
 AVERAGES = (
     "A measure that sees an event takes each class in turn as the event and all others as its opposite. Mean over "
     "classes: every class counts the same (macro). By size: every class counts by its true rows (macro weighted). "
@@ -54,8 +40,8 @@ RESIDUALS = (
 def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
     yield Section("method", "Method", (
-        Heading("Rules"), Facts(tuple(_rules(results)), "rules"), *_intervals(results),
-        *_procedures(results), *_measures(results)))
+        Heading("Rules"), Facts(tuple(_rules(results)), "rules"), *_intervals(results), *_procedures(results)),
+        part="appendix")
 
 
 def _rules(results: Results) -> Iterator[tuple[str, str]]:
@@ -131,64 +117,40 @@ def _intervals(results: Results) -> Iterator[Block]:
     yield Text(
         f"Level {wording.level(settings.level)}. Bootstrap: {numbers.count(settings.replicates)} replicates, seed "
         f"{settings.seed}." if drawn else "No measure has an interval.")
-    used = _methods(results)
-    entries = tuple(
-        (wording.capital(method.title), _cited(method.text, method.ref))
-        for name, method in registry.items() if name in used)
+    entries = tuple((wording.capital(method.title), _cited(method.text, method.ref)) for method in _methods(results))
     if entries:
         yield Facts(entries, "rules")
 
 
-def _methods(results: Results) -> set[str]:
+def _methods(results: Results) -> list[IntervalMethod]:
     """Return the interval methods that were used."""
     used = {*_bin_methods(results), *(estimate.method for estimate in results.rows if estimate.value is not None)}
     for rows in (results.gates, results.comparisons, results.reference_rates, results.slice_differences):
         used |= {row.method for row in rows if row.lower is not None}
-    return used
+    return [method for name, method in registry.items() if name in used]
 
 
 def _cited(text: str, reference: str | None) -> Cell:
-    return (text, " ", Cite(reference)) if reference else text
+    return (text, " ", *cited(reference)) if reference else text
+
+
+def _explained(results: Results) -> list[Procedure]:
+    """Return what was done beside the measures and their intervals."""
+    return [*chain(procedures(results), *(explain(results) for explain in functions("card", "procedures")))]
+
+
+def references(results: Results) -> Iterator[str]:
+    """Yield what the section cites."""
+    cites = [*(method.ref for method in _methods(results)), *(done.reference for done in _explained(results))]
+    yield from (reference for reference in cites if reference is not None)
 
 
 def _procedures(results: Results) -> Iterator[Block]:
     """Explain how bands were made, and what the chapters did."""
-    of_chapters = (explain(results) for explain in functions("card", "procedures"))
-    explained = [*chain(procedures(results), *of_chapters)]
+    explained = _explained(results)
     for heading in HEADINGS:
         entries = tuple((procedure.name, _cited(procedure.text, procedure.reference))
                         for procedure in explained if procedure.heading == heading)
         if entries:
             yield Heading(heading)
             yield Facts(entries, "rules")
-
-
-def _measures(results: Results) -> Iterator[Block]:
-    yield Heading("Measures")
-    if any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics):
-        yield Text(CELLS)
-    for metric in results.metrics:
-        yield BlockGroup(tuple(_measure(results, metric)), "measure")
-        yield from _matrices(results, metric)
-
-
-def _measure(results: Results, metric: MetricSummary) -> Iterator[Block]:
-    """Say what a measure means, and how its interval is made."""
-    yield Heading((metric.title, " ", Code(metric.name)), 4, anchor=f"measure-{metric.name}")
-    yield Text(metric.definition)
-    if metric.formula:
-        yield Formula(metric.name, metric.formula)
-    reason = wording.reason(results.intervals.methods.get(metric.name, ""))
-    interval = f" Interval: {reason}." if reason else ""
-    about = f"Range {numbers.bounds(*metric.range)}. {wording.BETTER_SENTENCES[metric.direction]} "
-    yield Text((about, wording.undefined(metric), f"{interval} Reference: ", Cite(metric.reference), "."), "small")
-
-
-def _matrices(results: Results, metric: MetricSummary) -> Iterator[Table]:
-    """Show what each pair of a true and a predicted level weighs or costs, where the measure depends on that."""
-    columns = (Column("Truth"), *(Column(level, "num") for level in results.levels))
-    for title, matrix in metric.matrices.items():
-        rows = tuple(
-            Row((level, *map(numbers.plain, weights))) for level, weights in zip(results.levels, matrix, strict=True))
-        yield Table(f"{title.capitalize()}: true level by row, predicted level by column", columns, rows, "matrix-of",
-                    label=f"{metric.title}: {title}")

@@ -1,9 +1,9 @@
 """What a card is made of: sections of headings, paragraphs, tables, facts and figures, as frozen values.
 
 How a section is written. The ``card.py`` of a chapter has a function ``sections(results) -> Iterator[Section]``, which
-yields nothing where the results hold nothing for it. Contents, order and figure numbers follow from the order of the
-chapters, the HTML from `templates/blocks.html`, which has a macro of the name of each class below. So a
-section is written in words and numbers alone::
+yields nothing where the results hold nothing for it. Contents, order and figure numbers follow from the part of the
+card that a section is in, then from the order of the chapters; the HTML from `templates/blocks.html`, which has a macro
+of the name of each class below. So a section is written in words and numbers alone::
 
     def sections(results: Results) -> Iterator[Section]:
         if results.thresholds:
@@ -13,7 +13,7 @@ section is written in words and numbers alone::
                 Text(("All are in ", Code("results.json"), "."), "lead"),
                 Table(f"Thresholds{with_limits(results, rows)}", columns, rows),
                 Figures(partial(sweeps, results)),
-            ))
+            ), part="decisions")
 
 A text or a cell of a table is a string, a `Number` or another piece, or a tuple of pieces, which are joined as they
 are; an `Aside` puts a space before itself. Markup is escaped by the templates. A style is a class of `card.css`.
@@ -276,6 +276,7 @@ class Text:
 
     text: Cell
     style: str = ""
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,27 +369,24 @@ class DotPlot:
     caption: str
 
 
+Part = Literal[
+    "use", "results", "groups", "calibration", "comparison", "decisions", "data", "monitoring", "findings", "changes",
+    "sign_off", "appendix",
+]
+"""The parts of the card, in their order."""
+
 Block = Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup | DotPlot
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the card, with its entry in the contents."""
+    """A section of the card, with its entry in the contents, in a part of the card (`card/contents.py`).
+
+    A section of the appendix is folded on a screen; a link into it opens it.
+    """
 
     anchor: str
     title: Cell
     blocks: tuple[Block, ...]
     style: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A card: what stands above the contents, and the sections in their order."""
-
-    title: str
-    description: str
-    generator: str
-    identity: Cell
-    masthead: tuple[Block | Section, ...]
-    sections: tuple[Section, ...]
-    foot: Cell
+    part: Part = "results"

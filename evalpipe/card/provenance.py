@@ -1,4 +1,4 @@
-"""The card's last section: fingerprints, the spec, and how to make the card again."""
+"""The card's last sections: the spec, fingerprints, and how to make the card again."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section."""
+    """Write the sections."""
+    yield Section("spec", "Spec", (
+        Text("As it was resolved: files it extends, environment and command line applied, defaults filled in.", "lead"),
+        Preformatted(spec_text(results.spec), "spec")), part="appendix")
     yield Section("provenance", "Provenance", (
         Heading("Fingerprints"), _fingerprints(results), Heading("How to reproduce"),
-        Text((f"Install evalpipe {results.evalpipe_version}, save the spec below as ", Code(f"{results.name}.yaml"),
-              " where its paths lead to the files above, and run"), "lead"),
+        Text((f"Install evalpipe {results.evalpipe_version}, save the spec above as ", Code(f"{results.name}.yaml"),
+              " where its paths lead to the files listed, and run"), "lead"),
         Preformatted(f"evalpipe run {results.name}.yaml"),
         Text(("The same spec, data and version give the same ", Code("results.json"),
-              " and the same card, byte for byte.")),
-        Heading("Spec"),
-        Text("As it was resolved: files it extends, environment and command line applied, defaults filled in.", "lead"),
-        Preformatted(spec_text(results.spec), "spec")))
+              " and the same card, byte for byte."))), part="appendix")
 
 
 def _fingerprints(results: Results) -> Table:

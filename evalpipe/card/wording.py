@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Confusion, MetricSummary, Scalar
 
+MISSING = "MISSING"
+"""What stands where people have stated nothing."""
+
 BETTER = {"maximize": "higher", "minimize": "lower", "none": "neither"}
 """Which values of a metric are better."""
 

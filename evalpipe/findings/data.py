@@ -80,4 +80,4 @@ def warned(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
         alike = [warning.message.removesuffix(".") for warning in rows if warning.code == code]
         more = len(alike) - 1
         rest = "" if not more else f" {more} more {'warning is' if more == 1 else 'warnings are'} of this kind."
-        yield finding("note", WARNED.get(code, weights.WARNED), f"{alike[0]}.{rest}", "summary")
+        yield finding("note", WARNED.get(code, weights.WARNED), f"{alike[0]}.{rest}", "warnings")

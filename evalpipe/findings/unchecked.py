@@ -40,7 +40,7 @@ def unchecked(results: Results) -> Iterator[Claim]:
 
 def no_gate(_: Results, __: Sequence[None]) -> Iterator[Finding]:
     """Say that nothing was required."""
-    yield finding("open", weights.NO_GATE, "No gate says how good is good enough, so there is no verdict.", "summary")
+    yield finding("open", weights.NO_GATE, "No gate says how good is good enough, so there is no verdict.", "use")
 
 
 def not_checked(_: Results, rows: Sequence[str]) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ import pytest
 import evalpipe
 from card.blocks import column, facts, heads, lines, table, tables
 from card.drawn import of_figure
-from evalpipe.card import data, method
+from evalpipe.card import data, definitions
 from evalpipe.card.classes import class_blocks
 from evalpipe.card.confusion import confusion_blocks
 from evalpipe.card.figures import drawings
@@ -88,7 +88,7 @@ def test_the_facts_name_levels_and_priors(results: Results) -> None:
 
 
 def test_what_pairs_of_levels_weigh_is_shown(results: Results, page: str) -> None:
-    matrices = {matrix.region: lines(matrix) for matrix in tables(method.sections(results))}
+    matrices = {matrix.region: lines(matrix) for matrix in tables(definitions.sections(results))}
     assert matrices["Weighted kappa: quadratic weights"][0] == ["red", "0", "1", "4", "9"]
     assert next(rows for title, rows in matrices.items() if title.startswith("Cost"))[0] == [
         "red", "0", "0", "0", "4.5"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from evalpipe.card.contents import card_of
 from evalpipe.card.html import html_page
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ def test_the_card_has_the_facts_an_auditor_needs(page: Page, results: Results) -
     for fact in (
         results.spec_sha256, results.inputs[1].sha256 or "", "0.555 (source: training set)", "season = 'a' AND cap > 2",
         "6,107", "evalpipe run mushrooms.yaml", "Clopper, C. J. & Pearson, E. S. (1934)", "Efron, B. (1979)", "p ≥ t",
-        "seed 364", "2 warnings", "van Rijsbergen (1979)", "active features", r"\unknown{TP+FP}",
+        "seed 364", "DRAFT, not signed", "MISSING",
+        "clipped validation, model_0: 3 probabilities were clipped to [1e-15, 1 - 1e-15]", "van Rijsbergen (1979)", "active features", r"\unknown{TP+FP}",
     ):
         assert fact in words, fact
 
@@ -131,10 +133,32 @@ def test_the_predicted_and_the_true_axis_are_named(text: str) -> None:
     assert re.search(r"<th[^>]*>Truth</th><th[^>]*>Predicted</th>", text)
 
 
-def test_a_run_without_warnings_says_so(results: Results) -> None:
-    text = html_page(results.model_copy(update={"warnings": [], "curves": []})).decode("utf-8")
-    assert "The run gave no warnings." in text
-    assert 'class="warnings"' not in text
+def test_the_parts_stand_in_their_order_and_the_contents_name_each_section_once(page: Page, results: Results) -> None:
+    card = card_of(results)
+    assert [title for title, _ in card.parts] == [
+        "Use and limits", "Results", "Calibration", "Decisions", "Data", "Monitoring", "Sign-off", "Appendix"]
+    anchors = [section.anchor for section in card.sections]
+    assert anchors == [
+        "use", "dataset-1", "dataset-2", "calibration-1", "calibration-2", "decisions-1", "decisions-2", "prevalence",
+        "data", "models", "monitoring", "sign-off", "warnings", "further-1", "further-2", "method", "definitions", "references",
+        "spec", "provenance"]
+    ids = [attrs["id"] for _, attrs in page.tags if attrs.get("id") in anchors]
+    assert ids == anchors
+    listed = [attrs["href"][1:] for tag, attrs in page.tags if tag == "a" and attrs["href"][1:] in anchors]
+    assert listed[: len(anchors)] == anchors
+
+
+def test_the_appendix_is_folded_with_its_anchors_inside_and_open_on_paper(results: Results, text: str) -> None:
+    folds = re.findall(
+        r'<details>\n<summary><h2 id="([a-z0-9-]+)-title">.*?</h2></summary>\n<div id="([a-z0-9-]+)"', text)
+    assert [anchor for anchor, _ in folds] == [anchor for _, anchor in folds] == [
+        section.anchor for section in card_of(results).sections if section.part == "appendix"]
+    assert text.count("<details>") == len(folds)
+    assert "<script" not in text
+    assert "details::details-content { content-visibility: visible; block-size: auto; }" in text
+    paper = html_page(results.model_copy(update={"curves": []}), 300).decode("utf-8")
+    assert "<details" not in paper
+    assert "details-content" not in paper
 
 
 def test_long_tables_stop_at_the_limit_only_where_one_is_set(results: Results) -> None:

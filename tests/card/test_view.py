@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from card.blocks import column, facts, heads, lines, paragraphs, table, tables
-from evalpipe.card import data, dataset_results, method
+from evalpipe.card import data, dataset_results, definitions, method
 from evalpipe.card.confusion import confusion_blocks
 from evalpipe.card.gains import gain_blocks
 from evalpipe.card.masthead import masthead
@@ -91,7 +91,7 @@ def test_only_interval_methods_that_were_used_are_described(results: Results) ->
 
 
 def test_measures_say_when_they_are_undefined(results: Results) -> None:
-    said = paragraphs(method.sections(results))
+    said = paragraphs(definitions.sections(results))
     about = {title: said[said.index(title) + 2] for title in ("Precision precision", "MCC mcc", "Log loss log_loss")}
     precision, method_ = about["Precision precision"], "Clopper-Pearson (a proportion of counts)"
     assert f" Undefined when there are no predicted events. Interval: {method_}" in precision

@@ -8,14 +8,17 @@ from evalpipe.card.figures.canvas import Drawing
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.declare import figures
 from evalpipe.card.figures.formula import formula_svg
+from evalpipe.card.figures.parts import PLACES
 
 if TYPE_CHECKING:
+    from evalpipe.card.page import Part
     from evalpipe.results import Results
 
 __all__ = ["Drawing", "drawings", "formula_svg"]
 
 
-def drawings(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw every declared figure of a dataset for which the results hold the numbers, in the order of their places."""
+def drawings(results: Results, dataset: str, part: Part | None = None) -> tuple[Drawing, ...]:
+    """Draw the figures of a dataset for which the results hold the numbers, in order; of one ``part`` or of all."""
     context = context_of(results, dataset)
-    return tuple(drawing for figure in figures() for drawing in figure.draw(context) if drawing is not None)
+    wanted = (figure for figure in figures() if part is None or figure.place in PLACES[part])
+    return tuple(drawing for figure in wanted for drawing in figure.draw(context) if drawing is not None)

@@ -72,7 +72,8 @@ def sections(results: Results) -> Iterator[Section]:
         comparisons = groups[across, name]
         yield Section(f"comparison-{place}", f"Comparison with {'dataset ' if across else ''}{name}", (
             Text(_lead(results, name, comparisons), "lead"),
-            *_of_all_rows(results, name, comparisons, place), *_in_slices(results, name, comparisons)))
+            *_of_all_rows(results, name, comparisons, place), *_in_slices(results, name, comparisons)),
+            part="comparison")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:

@@ -37,7 +37,7 @@ REFERENCES = (
 def sections(results: Results) -> Iterator[Section]:
     """Write the section; none where neither costs nor a profit are declared."""
     if results.costs or results.profit:
-        yield Section("costs", "Costs and profit", (*_costs(results), *_profit(results)))
+        yield Section("costs", "Costs and profit", (*_costs(results), *_profit(results)), part="decisions")
 
 
 def _costs(results: Results) -> Iterator[Block]:

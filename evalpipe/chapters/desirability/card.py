@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe import constants, numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
-from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Link, Number, Row, Section, Strong, Table, Text
+from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import FACTORS
@@ -67,14 +67,7 @@ def sections(results: Results) -> Iterator[Section]:
         blocks += [Heading(dataset, anchor=anchor), Text(" ".join(verdict(results, dataset)))]
         blocks += _tables(results, names, dataset, known)
         blocks.append(Figures(partial(desirability_figures, results, dataset)))
-    yield Section("desirability", "Desirability", (*blocks, Text(foot(known), "small")))
-
-
-def summary(results: Results) -> Iterator[Block]:
-    """Say in a sentence for each dataset what desirability comes to."""
-    for dataset, anchor in _judged(results):
-        yield Text((Strong(f"Desirability on {dataset}."), f" {verdict(results, dataset)[0]} ",
-                    Link("The goals, and how sure this is.", anchor)))
+    yield Section("desirability", "Desirability", (*blocks, Text(foot(known), "small")), part="comparison")
 
 
 def _judged(results: Results) -> Iterator[tuple[str, str]]:

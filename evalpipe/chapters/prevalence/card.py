@@ -57,7 +57,8 @@ def sections(results: Results) -> Iterator[Section]:
         block for place, (_, dataset) in enumerate(evaluated(results))
         for block in _dataset(results, dataset.name, first=place == 0)
     ]
-    yield Section("prevalence", "Prevalence", (Text(lead, "lead"), _observed(results), *datasets))
+    yield Section("prevalence", "Prevalence", (Text(lead, "lead"), _observed(results), *datasets),
+                      part="decisions")
 
 
 def _lead(results: Results) -> str:

@@ -18,6 +18,7 @@ from evalpipe.card.page import (
     Figures,
     Group,
     Heading,
+    Link,
     Number,
     Preformatted,
     Row,
@@ -75,15 +76,18 @@ CROSS_FITTED = Procedure(
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for every dataset on which recalibrated predictions were judged."""
+    """Write for every dataset on which recalibrated predictions were judged what they gain, and what was fitted."""
     judged = {applied.dataset for record in results.recalibration for applied in record.applied}
     for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in judged:
             title = f"Recalibration on {dataset}" if len(judged) > 1 else "Recalibration"
-            yield Section(f"recalibration-{place}", title, tuple(_blocks(results, dataset)))
+            yield Section(f"recalibration-{place}", title, tuple(_blocks(results, dataset, place)),
+                          part="calibration")
+            yield Section(f"fitted-{place}", title.replace("Recalibration", "Fitted recalibrators"),
+                          tuple(_fits(results, dataset)), part="appendix")
 
 
-def _blocks(results: Results, dataset: str) -> Iterator[Block]:
+def _blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
     records = [record for record, _ in _applied_on(results, dataset)]
     models = [model for model in results.models if model.name in {record.model for record in records}]
     yield from (Text(sentences, "lead") for sentences in _lead(results, dataset, records))
@@ -94,7 +98,15 @@ def _blocks(results: Results, dataset: str) -> Iterator[Block]:
         yield Heading(model.label)
         yield from _before_after(results, dataset, model)
         yield from _changes(results, dataset, model)
-        yield _fitted(results, dataset, model)
+    yield Text((Link("What was fitted, and how to use it.", f"fitted-{place}"),))
+
+
+def _fits(results: Results, dataset: str) -> Iterator[Block]:
+    """List what was fitted, and say how to apply it."""
+    records = [record for record, _ in _applied_on(results, dataset)]
+    for model in results.models:
+        if model.name in {record.model for record in records}:
+            yield _fitted(results, dataset, model)
     yield _foot(results, dataset)
     yield Heading("How to use a recalibrator")
     yield Text("On a file DATA of new predictions, with RESULTS the folder of this card, and so for every model and "

@@ -32,7 +32,8 @@ def sections(results: Results) -> Iterator[Section]:
             Text("Each model less a rate that the spec gives. The "
                  f"{wording.level(results.intervals.level)} interval of the difference decides: better or worse where "
                  "all of it lies on one side of zero, undecided where it includes zero.", "lead"),
-            *tables, *(Text(note, "small") for note in notes(rates))))
+            *tables, *(Text(note, "small") for note in notes(rates))),
+            part="comparison")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:

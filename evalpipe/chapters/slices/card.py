@@ -48,7 +48,7 @@ def sections(results: Results) -> Iterator[Section]:
     blocks = tuple(block for dataset in results.datasets for block in _dataset(results, dataset.name))
     if blocks:
         lead = Text((LEAD, Code("estimates.csv"), " and ", Code("results.json"), "."), "lead")
-        yield Section("slices", "Slices", (lead, *blocks))
+        yield Section("slices", "Slices", (lead, *blocks), part="groups")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:

@@ -1,20 +1,21 @@
-"""The sections of the card that people write: use and limits, monitoring, changes."""
+"""The sections of the card that people write: use and limits, monitoring, changes, sign-off."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.page import Bullets, Cell, Facts, Heading, Section, Strong, Text
+from evalpipe.card.page import Bullets, Cell, Column, Facts, Heading, Row, Section, Strong, Table, Text
+from evalpipe.card.wording import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.results import Results
 
-MISSING = "MISSING"
+ROLES = ("Developer", "Validator", "Owner", "Approver")
+"""Who is to sign a card."""
 
-STATUS = {"draft": "DRAFT, not signed", "in_review": "IN REVIEW, not signed", "final": "FINAL, not signed"}
-"""What is said of the status of a document that nobody has signed."""
+UNSIGNED = "not signed"
 
 
 def or_missing(text: str | None) -> Cell:
@@ -23,15 +24,22 @@ def or_missing(text: str | None) -> Cell:
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the sections that hold what is stated."""
+    """Write the sections that hold what is stated, and the lines for signatures."""
     stated = results.statement
     limits = (Heading("Limits"), Bullets(tuple(stated.limits))) if stated.limits else ()
     yield Section("use", "Use and limits", (Facts((
         ("Intended use", or_missing(stated.intended_use)), ("Not for", or_missing(stated.not_for)),
-        ("Owner", or_missing(stated.owner)), ("Source of the data", or_missing(stated.source)),
-    ), "rules"), *limits))
-    if stated.monitoring:
-        yield Section("monitoring", "Monitoring", (Text(stated.monitoring),))
+        *(() if stated.limits else (("Limits", or_missing(None)),)),
+    ), "rules"), *limits), part="use")
+    yield Section("monitoring", "Monitoring", (Text(or_missing(stated.monitoring)),), part="monitoring")
     if stated.changes:
         yield Section("changes", "Change log", (
-            Facts(tuple((change.date, change.text) for change in stated.changes), "rules"),))
+            Facts(tuple((change.date, change.text) for change in stated.changes), "rules"),), part="changes")
+    yield Section("sign-off", "Sign-off", (_signatures(stated.owner),), part="sign_off")
+
+
+def _signatures(owner: str | None) -> Table:
+    """Write a line for each role, with room for a name, a day and a signature."""
+    columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
+    return Table("Signatures", columns, tuple(
+        Row((role, owner or "" if role == "Owner" else "", "", UNSIGNED)) for role in ROLES), "signatures")

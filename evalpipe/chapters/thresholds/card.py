@@ -38,7 +38,7 @@ def sections(results: Results) -> Iterator[Section]:
     for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in ruled:
             title = f"Thresholds on {dataset}" if len(ruled) > 1 else "Thresholds"
-            yield Section(f"thresholds-{place}", title, tuple(_blocks(results, dataset)))
+            yield Section(f"thresholds-{place}", title, tuple(_blocks(results, dataset)), part="decisions")
 
 
 def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:

@@ -42,12 +42,17 @@ def section(results: Results) -> list[Any]:
     return [next(iter(sections(results)))]
 
 
+def fits(results: Results) -> list[Any]:
+    """Return the section on what was fitted for the first dataset, likewise."""
+    return [next(each for each in sections(results) if each.anchor == "fitted-1")]
+
+
 def lead(results: Results) -> list[str]:
     return paragraphs(section(results))[:2]
 
 
 def command(results: Results) -> str:
-    (found,) = [block.text for block in blocks(section(results)) if isinstance(block, Preformatted)]
+    (found,) = [block.text for block in blocks(fits(results)) if isinstance(block, Preformatted)]
     return found
 
 
@@ -57,11 +62,15 @@ def first_model(results: Results) -> list[Drawing]:
 
 
 def test_each_judged_dataset_has_its_section(recalibrated: Results, build: Any) -> None:
-    assert [(each.title, each.anchor) for each in sections(recalibrated)] == [
-        ("Recalibration on validation", "recalibration-1"), ("Recalibration on rare-season", "recalibration-2"),
+    assert [(each.title, each.anchor, each.part) for each in sections(recalibrated)] == [
+        ("Recalibration on validation", "recalibration-1", "calibration"),
+        ("Fitted recalibrators on validation", "fitted-1", "appendix"),
+        ("Recalibration on rare-season", "recalibration-2", "calibration"),
+        ("Fitted recalibrators on rare-season", "fitted-2", "appendix"),
     ]
-    (only,) = sections(variants.recalibrated(build(datasets=1)))
-    assert only.title == "Recalibration"
+    only, its_fits = sections(variants.recalibrated(build(datasets=1)))
+    assert (only.title, its_fits.title) == ("Recalibration", "Fitted recalibrators")
+    assert paragraphs([only])[-1] == "What was fitted, and how to use it."
     assert list(sections(build(datasets=1))) == []
 
 
@@ -76,7 +85,7 @@ def test_the_lead_says_what_was_fitted_on_what_and_what_the_intervals_leave_out(
         "(Holm) is below 0.05."),
     ]
     assert command(recalibrated) == "evalpipe recalibrate RESULTS model_0+logistic DATA -o OUT"
-    assert tables(section(recalibrated), "Naive Bayes: the fitted recalibrators")[0].caption == (
+    assert tables(fits(recalibrated), "Naive Bayes: the fitted recalibrators")[0].caption == (
         "Naive Bayes: the fitted recalibrators")
 
 
@@ -87,7 +96,7 @@ def test_cross_fitting_is_told_with_its_folds_and_the_dataset_the_command_needs(
         "were recalibrated by a fit on the other folds. Nothing was fitted and judged on the same rows."
     )
     assert command(crossed) == "evalpipe recalibrate RESULTS model_0+logistic DATA -o OUT --fitted-on validation"
-    assert table(section(crossed), "Naive Bayes: the fitted recalibrators").caption == (
+    assert table(fits(crossed), "Naive Bayes: the fitted recalibrators").caption == (
         "Naive Bayes: the fitted recalibrators, each fitted once more on all rows")
 
 
@@ -168,7 +177,7 @@ def test_differences_in_slices_are_counted_and_left_to_the_results(recalibrated:
     held = recalibrated.model_copy(update={"comparisons": found, "curves": []})
     assert len(rows(table(section(held), CHANGES))) == 1
     assert paragraphs(section(held)).count("1 further difference, in slices, is in results.json.") == 1
-    assert len(tables(section(held), "Gradient boosting")) == 2  # no table of differences
+    assert len(tables([*section(held), *fits(held)], "Gradient boosting")) == 2  # no table of differences
     assert "1 further difference, in slices, is in <code>results.json</code>." in html_page(held).decode()
 
 
@@ -185,7 +194,7 @@ def test_a_prior_shift_is_said_to_be_for_other_rows(results: Results) -> None:
     assert paragraphs(section(held))[2] == (
         "A prior shift is for rows of another prevalence than these: measures at that prevalence judge it, those of "
         "the sample do not.")
-    assert lines(table(section(held), "Naive Bayes: the fitted"))[0][1:3] == ["Prior shift", "prevalence 0.300 → 0.1"]
+    assert lines(table(fits(held), "Naive Bayes: the fitted"))[0][1:3] == ["Prior shift", "prevalence 0.300 → 0.1"]
 
 
 def test_recalibrated_variants_are_no_comparison_of_models(recalibrated: Results, grouped: Results) -> None:
@@ -224,7 +233,7 @@ def test_what_was_fitted_is_said_in_few_words(method: str, parameters: dict[str,
 
 
 def test_the_fitted_recalibrators_are_listed_with_what_they_make(recalibrated: Results) -> None:
-    assert lines(table(section(recalibrated), "Naive Bayes: the fitted recalibrators"))[1] == [
+    assert lines(table(fits(recalibrated), "Naive Bayes: the fitted recalibrators"))[1] == [
         "isotonic", "Isotonic regression", "3 steps", "990 → 3", "26 / 30"]
 
 
@@ -255,14 +264,16 @@ def test_the_page_has_the_section_in_its_contents_and_in_order(recalibrated: Res
         "Diebold-Mariano</span></th></tr>"),
         '<td class="num" data-label="Distinct predictions"><span>990 → 3</span></td>',
         "2 further key measures are in <code>estimates.csv</code>; all differences follow.",
-        "<h3>Recalibration</h3>", "<cite>Cox (1958)</cite>",
+        "<h3>Recalibration</h3>", '<a href="#ref-cox-1958">Cox (1958)</a>',
+        '<a href="#fitted-1">What was fitted, and how to use it.</a>',
     ):
         assert words in text, words
     ids = re.findall(r' id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     assert text.count("<table") == text.count("<caption>")
     assert [int(n) for n in re.findall(r"<b>Figure (\d+)\.", text)] == list(range(1, text.count("<figcaption>") + 1))
-    order = [text.index(f'id="{name}"') for name in ("dataset-2", "recalibration-1", "recalibration-2", "data")]
+    order = [text.index(f'id="{name}"') for name in (
+        "dataset-2", "calibration-2", "recalibration-1", "recalibration-2", "decisions-1", "data", "fitted-1")]
     assert order == sorted(order)
 
 
