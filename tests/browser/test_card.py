@@ -28,7 +28,7 @@ for (const width of widths) {{
   frame.onload = () => {{
     const page = frame.contentDocument, root = page.documentElement;
     const beyond = e => e.getBoundingClientRect().right > root.clientWidth + 1;
-    const wide = [...page.querySelectorAll("p, h1, h2, h3, h4, figure, dd, pre, caption, .warnings")]
+    const wide = [...page.querySelectorAll("p, h1, h2, h3, h4, figure, dd, pre, caption, summary")]
       .filter(e => !e.closest(".scroll")).filter(beyond).map(e => e.tagName);
     const blank = [...page.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height < 40).length;
     seen.push({{

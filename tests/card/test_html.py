@@ -120,7 +120,8 @@ def test_the_card_has_the_facts_an_auditor_needs(page: Page, results: Results) -
         results.spec_sha256, results.inputs[1].sha256 or "", "0.555 (source: training set)", "season = 'a' AND cap > 2",
         "6,107", "evalpipe run mushrooms.yaml", "Clopper, C. J. & Pearson, E. S. (1934)", "Efron, B. (1979)", "p ≥ t",
         "seed 364", "DRAFT, not signed", "MISSING",
-        "clipped validation, model_0: 3 probabilities were clipped to [1e-15, 1 - 1e-15]", "van Rijsbergen (1979)", "active features", r"\unknown{TP+FP}",
+        "clipped validation, model_0: 3 probabilities were clipped to [1e-15, 1 - 1e-15]",
+        "van Rijsbergen (1979)", "active features", r"\unknown{TP+FP}",
     ):
         assert fact in words, fact
 
@@ -140,8 +141,8 @@ def test_the_parts_stand_in_their_order_and_the_contents_name_each_section_once(
     anchors = [section.anchor for section in card.sections]
     assert anchors == [
         "use", "dataset-1", "dataset-2", "calibration-1", "calibration-2", "decisions-1", "decisions-2", "prevalence",
-        "data", "models", "monitoring", "sign-off", "warnings", "further-1", "further-2", "method", "definitions", "references",
-        "spec", "provenance"]
+        "data", "models", "monitoring", "sign-off", "warnings", "further-1", "further-2", "method", "definitions",
+        "references", "spec", "provenance"]
     ids = [attrs["id"] for _, attrs in page.tags if attrs.get("id") in anchors]
     assert ids == anchors
     listed = [attrs["href"][1:] for tag, attrs in page.tags if tag == "a" and attrs["href"][1:] in anchors]

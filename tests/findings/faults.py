@@ -220,7 +220,7 @@ def clipped_probabilities() -> Planted:
     frame = events(20)
     p = np.where(np.arange(N) < 5, 0.0, frame["p"])
     return binary(frame.with_columns(p=p, y=pl.Series(np.where(np.arange(N) < 5, 1, frame["y"]))),
-                  ("note", "summary", ("1e-15",)), metrics=["log_loss"])
+                  ("note", "warnings", ("1e-15",)), metrics=["log_loss"])
 
 
 @fault
