@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.card.figures.canvas import Drawing
-    from evalpipe.card.page import Card, Figures
+    from evalpipe.card.contents import Card
+    from evalpipe.card.page import Figures
     from evalpipe.results import Results
 
 FIGURE_SCHEME = "figure:"
