@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.card.figures.canvas import Drawing
     from evalpipe.card.contents import Card
+    from evalpipe.card.figures.canvas import Drawing
     from evalpipe.card.page import Figures
     from evalpipe.results import Results
 
