@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evalpipe.card.contents import card_of
-from evalpipe.card.html import html_page
+from evalpipe.card.edition import Edition
+from evalpipe.card.html import html_page, write_page
 
 if TYPE_CHECKING:
     from evalpipe.results import Results
@@ -157,7 +158,7 @@ def test_the_appendix_is_folded_with_its_anchors_inside_and_open_on_paper(result
     assert text.count("<details>") == len(folds)
     assert "<script" not in text
     assert "details::details-content { content-visibility: visible; block-size: auto; }" in text
-    paper = html_page(results.model_copy(update={"curves": []}), 300).decode("utf-8")
+    paper = write_page(Edition(results.model_copy(update={"curves": []})), 300, linked=True).decode("utf-8")
     assert "<details" not in paper
     assert "details-content" not in paper
 
