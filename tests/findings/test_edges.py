@@ -1,0 +1,225 @@
+"""Each rule where its claim is so, where it is not, and on the very edge: the numbers of a run replaced by hand.
+
+A claim alone is tested at the level of the run, so an interval that ends at what is tested decides nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import evalpipe
+from evalpipe.findings import findings
+from evalpipe.findings.rules import registry
+from evalpipe.results import Results, Warned
+from findings.faults import FAULTS
+from findings.planted import BINARY, COST, LEVELS, NUMBERS, Spec, amounts, counts, events, levels, spec_of
+
+EDGE = 1e-6
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Results]:
+    """Return a clean run of each task."""
+    frames = {"binary": events(60), "regression": amounts(61), "count": counts(62), "multiclass": levels(63)}
+    more: dict[str, Spec] = {
+        "binary": {"models": BINARY, "costs": COST, "threshold": 0.5, "equivocal": 0.05, "metrics": ["brier"],
+                   "outcome": {"column": "y", "event": 1, "levels": [0, 1]}},
+        "regression": {"models": NUMBERS}, "count": {"models": NUMBERS},
+        "multiclass": {"models": LEVELS, "outcome": {"column": "y", "levels": ["low", "mid", "top"]}},
+    }
+    return {task: evalpipe.run(spec_of({"d": frame}, task, **more[task]), frames={"d": frame})
+            for task, frame in frames.items()}
+
+
+def only(results: Results, rule: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Return what one rule says of results, as kinds and texts."""
+    findings(results)  # all rules are declared
+    for name in [name for name in registry if name != rule]:
+        monkeypatch.delitem(registry, name)
+    return [(finding.kind, finding.text) for finding in findings(results)]
+
+
+def replaced(results: Results, metric: str, **numbers: Any) -> Results:
+    """Return results in which the estimates of a measure have other numbers."""
+    return results.model_copy(update={
+        table: [row.model_copy(update=numbers) if row.metric == metric else row for row in getattr(results, table)]
+        for table in ("rows", "diagnostics")})
+
+
+OF_MEASURES = [
+    ("probabilities_on_average", "binary", "calibration_in_the_large", 0.0, "too low", "too high", "do not show"),
+    ("probabilities_spread", "binary", "calibration_slope", 1.0, "too timid", "overconfident", None),
+    ("ranking", "binary", "roc_auc", 0.5, "ranks events above", "wrong way", "do not show"),
+    ("better_than_trivial", "binary", "brier_skill", 0.0, "is better than", "does worse than", "do not show"),
+    ("better_than_trivial", "multiclass", "brier_skill", 0.0, "is better than", "does worse than", "do not show"),
+    ("better_than_trivial", "regression", "r2", 0.0, "is better than", "does worse than", "do not show"),
+    ("better_than_trivial", "count", "d2_poisson", 0.0, "is better than", "does worse than", "do not show"),
+    ("cheaper_than_one_level", "binary", "cost_saved", 0.0, "costs less", "costs more", "do not show"),
+    ("numbers_on_average", "regression", "mean_error", 0.0, "too low on average", "too high on average", None),
+    ("numbers_spread", "regression", "linear_calibration_slope", 1.0, "too close together", "too far apart", None),
+    ("dispersion", "count", "pearson_dispersion", 1.0, "vary more", "vary less", None),
+]
+
+
+@pytest.mark.parametrize(("rule", "task", "metric", "bound", "above", "below", "otherwise"), OF_MEASURES)
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_measure_decides_where_its_interval_leaves_the_bound_out(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch, rule: str, task: str, metric: str, bound: float,
+    above: str, below: str, otherwise: str | None, side: int,
+) -> None:
+    def said(gap: float) -> list[tuple[str, str]]:
+        value, near, far = (bound + side * reach for reach in (0.1 + gap, gap, 0.2 + gap))
+        numbers = {"value": value, "lower": min(near, far), "upper": max(near, far), "level": 0.95, "status": "ok"}
+        with monkeypatch.context() as patch:
+            return only(replaced(runs[task], metric, **numbers), rule, patch)
+
+    (kind, text), = said(EDGE)
+    assert (above if side > 0 else below) in text
+    assert kind in {"holds", "fails", "note"}
+    for gap in (-EDGE, -0.09):
+        assert [kind for kind, _ in said(gap)] == (["open"] if otherwise else [])
+        assert all(otherwise in text for _, text in said(gap) if otherwise)
+
+
+@pytest.mark.parametrize(("rule", "task", "metric", "_bound", "_above", "_below", "_otherwise"), OF_MEASURES)
+@pytest.mark.parametrize("lacking", [
+    {"lower": None, "upper": None}, {"status": "degenerate"}, {"value": None, "lower": None, "upper": None},
+])
+def test_a_measure_without_limits_to_rely_on_says_nothing(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch, rule: str, task: str, metric: str, _bound: float,
+    _above: str, _below: str, _otherwise: str | None, lacking: dict[str, Any],
+) -> None:
+    assert only(replaced(runs[task], metric, **lacking), rule, monkeypatch) == []
+
+
+@pytest.mark.parametrize(("value", "lower", "upper", "expected"), [
+    (0.4, 0.3, 0.5 - EDGE, [("fails", "p gives most rows no class")]),
+    (0.4, 0.3, 0.5 + EDGE, [("note", "p gives no class to rows in the equivocal zone")]),
+    (0.6, 0.5, 0.7, [("note", "p gives no class to rows in the equivocal zone")]), (1.0, 0.9, 1.0, []),
+])
+def test_an_equivocal_zone_swallows_most_rows_or_some(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch, value: float, lower: float, upper: float, expected: Any,
+) -> None:
+    results = replaced(runs["binary"], "reportable_rate", value=value, lower=lower, upper=upper)
+    said = only(results, "rows_without_class", monkeypatch)
+    assert [(kind, text.partition(":")[0].partition(". ")[0]) for kind, text in said] == expected
+
+
+NOTES = {"residuals_fan_out": "fan", "residuals_follow_a_curve": "curve", "residuals_form_groups": "peak"}
+
+
+@pytest.mark.parametrize(("rule", "test"), NOTES.items())
+@pytest.mark.parametrize(("p_value", "many"), [(0.05 - EDGE, 1), (0.05 + EDGE, 0), (1.0, 0), (None, 0)])
+def test_residuals_are_told_of_by_the_p_values_of_their_tests(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch, rule: str, test: str, p_value: float | None, many: int,
+) -> None:
+    results = runs["regression"]
+    curves = [curve.model_copy(update={"notes": curve.notes.model_copy(update={f"{test}_p_value": p_value})})
+              if curve.curve == "residual_predicted" else curve for curve in results.curves]
+    assert len(only(results.model_copy(update={"curves": curves}), rule, monkeypatch)) == many
+
+
+VERDICTS = {"better": "holds", "worse": "fails", "equivalent": "same", "same": "same", "undecided": "open",
+            "no_direction": None, "untested": None}
+
+
+def judged(name: str) -> Results:
+    planted = FAULTS[name]()
+    return evalpipe.run(planted.spec, frames=planted.frames)
+
+
+@pytest.mark.parametrize(("fault", "table", "rule", "verdicts"), [
+    ("a_worse_challenger", "comparisons", "models_compared", VERDICTS),
+    ("a_reference_rate_not_reached", "reference_rates", "reference_rates_reached",
+     {**VERDICTS, "equivalent": None, "same": None}),
+    ("recalibration_that_helps", "comparisons", "recalibration_judged",
+     {**VERDICTS, "equivalent": None, "same": None}),
+])
+def test_verdicts_of_tables_are_said_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, fault: str, table: str, rule: str, verdicts: dict[str, str | None],
+) -> None:
+    results = judged(fault)
+    for verdict, expected in verdicts.items():
+        rows = [row.model_copy(update={"verdict": verdict}) for row in getattr(results, table)]
+        with monkeypatch.context() as patch:
+            said = only(results.model_copy(update={table: rows}), rule, patch)
+        assert [kind for kind, _ in said] == ([] if expected is None else [expected]), verdict
+
+
+@pytest.mark.parametrize(("lower", "upper", "kind", "words"), [
+    (0.8, 0.9 - EDGE, "fails", "not kept"), (0.8, 0.9, "open", "do not decide"), (0.9, 0.95, "open", "do not decide"),
+    (0.9 + EDGE, 0.95, "holds", "kept"), (None, None, "open", "do not decide"),
+])
+def test_a_bound_is_kept_broken_or_open_by_the_interval_on_new_rows(
+    monkeypatch: pytest.MonkeyPatch, lower: float | None, upper: float | None, kind: str, words: str,
+) -> None:
+    results = replaced(judged("a_bound_that_new_rows_break"), "specificity", value=0.87, lower=lower, upper=upper)
+    said = only(results, "bounds_kept", monkeypatch)
+    if lower is None:
+        assert said == []
+        return
+    (found, text), = said
+    assert (found, words in text) == (kind, True)
+
+
+def test_rows_that_chose_a_threshold_do_not_judge_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = judged("a_bound_that_new_rows_break")
+    thresholds = [row.model_copy(update={"chosen_on": "d"}) for row in results.thresholds]
+    assert only(results.model_copy(update={"thresholds": thresholds}), "bounds_kept", monkeypatch) == []
+
+
+@pytest.mark.parametrize(("counts_of", "expected"), [
+    ([[5, 0, 1], [2, 0, 3], [0, 0, 4]], ["p never predicts 'mid' (5 rows)."]),
+    ([[5, 0, 1], [2, 1, 3], [0, 0, 4]], []),
+    ([[5, 0, 1], [0, 0, 0], [0, 0, 4]], []),  # a level that does not occur
+    ([[5, 0, 0], [1, 0, 0], [2, 0, 0]], ["p never predicts 'mid' (1 row) and 'top' (2 rows)."]),
+])
+def test_a_level_is_never_predicted(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch, counts_of: list[list[float]], expected: list[str],
+) -> None:
+    results = runs["multiclass"]
+    tables = [table.model_copy(update={"counts": counts_of}) for table in results.confusion]
+    said = only(results.model_copy(update={"confusion": tables}), "levels_never_predicted", monkeypatch)
+    assert [text for _, text in said] == expected
+
+
+@pytest.mark.parametrize(("counts_of", "many"), [
+    ([[5, 0, 0], [0, 3, 0], [0, 0, 4]], 1), ([[5, 0, 0], [0, 3, 1], [0, 0, 4]], 0),
+    ([[5, 0, 0], [0, 0, 0], [0, 0, 0]], 0),
+])
+def test_no_error_at_all_is_suspect_unless_one_level_occurs(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch, counts_of: list[list[float]], many: int,
+) -> None:
+    results = runs["multiclass"]
+    tables = [table.model_copy(update={"counts": counts_of}) for table in results.confusion]
+    assert len(only(results.model_copy(update={"confusion": tables}), "perfection", monkeypatch)) == many
+
+
+def test_warnings_are_passed_on_once_and_not_where_a_finding_says_them(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = [Warned(code="clipped", message="d, p: 3 were clipped"), Warned(code="clipped", message="d, q: 1 was"),
+             Warned(code="worse-than-chance", message="d, p: below one half"), Warned(code="one-class", message="one.")]
+    results = runs["binary"].model_copy(update={"warnings": given})
+    assert [text for _, text in only(results, "warnings", monkeypatch)] == [
+        "d, p: 3 were clipped. 1 more warning is of this kind.", "one."]
+
+
+@pytest.mark.parametrize(("left_out", "unknown", "texts"), [
+    (0, 0, []), (1, 0, ["1 of 600 rows of d (0.2%) were left out: a model has no prediction for them."]),
+    (0, 1, ["1 row was left out of d: a value that the condition needs is missing."]),
+])
+def test_rows_left_out_are_counted(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch, left_out: int, unknown: int, texts: list[str],
+) -> None:
+    results = runs["binary"]
+    datasets = [row.model_copy(update={"excluded_incomplete": left_out, "unknown_where": unknown})
+                for row in results.datasets]
+    said = only(results.model_copy(update={"datasets": datasets}), "rows_left_out", monkeypatch)
+    assert [text for _, text in said] == texts
+
+
+def test_every_rule_says_what_it_checks() -> None:
+    assert all(rule.checks.endswith(".") and rule.checks[:1].isupper() for rule in registry.values())
