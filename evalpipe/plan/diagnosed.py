@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.prevalence.plan import SAMPLE
@@ -26,17 +27,31 @@ DIAGNOSTICS = {
 """For each task: skill against a rule that sees no features, the level of the predictions, and their spread."""
 
 
+LINE = frozenset({"calibration_in_the_large", "calibration_slope"})
+"""The diagnostics that are coefficients of a logistic line, which takes long to fit in every replicate."""
+
+QUICK = "of no measure that is asked for, so the curvature of the likelihood will do"
+
+
 def diagnosed(spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, ModelPlan]) -> tuple[MetricPlan, ...]:
     """Return the measures of the task's diagnostics, and those that thresholds keep to, that are not asked for."""
     wanted: list[MetricPlan] = []
+    # Measures that differ in their limits alone are one.
+    asked = [replace(entry, method="", reason="") for entry in metrics]
     for entry in (*_of_task(spec), *(entry for model in models.values() for entry in _bounded(model))):
-        wanted += [] if entry in wanted or entry in metrics else [entry]
+        wanted += [] if entry in wanted or replace(entry, method="", reason="") in asked else [entry]
     return tuple(wanted)
 
 
 def _of_task(spec: Spec) -> Iterator[MetricPlan]:
     for choice in _choices(spec):
-        yield from (entry for entry in entries(spec, choice) if entry.prior == SAMPLE)
+        yield from (_quick(spec, entry) for entry in entries(spec, choice) if entry.prior == SAMPLE)
+
+
+def _quick(spec: Spec, entry: MetricPlan) -> MetricPlan:
+    """Return a coefficient of the logistic line with limits in closed form, where these hold: no fit a replicate."""
+    independent = spec.cluster is None and not spec.importance and spec.intervals.method == "auto"
+    return replace(entry, method="information", reason=QUICK) if independent and entry.metric.name in LINE else entry
 
 
 def _choices(spec: Spec) -> Iterator[MetricChoice]:

@@ -104,7 +104,7 @@ class Plan:
     def draws(self, entry: MetricPlan) -> bool:
         """Tell whether a metric needs replicates."""
         shared = self.differs or any(goal.entry == entry for goal in self.goals)
-        return entry.drawn or (shared and self.interval_method != "none")
+        return entry.drawn or (shared and self.interval_method != "none" and entry not in self.diagnosed)
 
     def margin(self, entry: MetricPlan) -> float | None:
         """Return the margin of equivalence of a measure; None where none is declared."""

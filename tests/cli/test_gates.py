@@ -50,13 +50,14 @@ def test_a_failed_gate_is_said_and_everything_is_written(command: Command, folde
     declare(folder, PASSING, OPEN, FAILING, WARNING)
     done = command("run", "small.yaml", "--out", "out", "--no-progress")
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.endswith(
+    assert (
         "\ngates: 1 of 4 held\n"
         f"gate 2 inconclusive: right & <often>, a on test: {REASONS['open']}\n"
         f"gate 3 failed: a on test: {REASONS['failing']}\n"
         f"gate 4 failed (severity warn): a on test: {REASONS['warning']}\n"
-        "\nout/junit.xml\nout/results.json\n"
-    )
+        "\nfindings, 5 of "
+    ) in done.stdout
+    assert done.stdout.endswith("\n\nout/junit.xml\nout/results.json\n")
     written = {path.name for path in (folder / "out").iterdir()}
     assert written == {"junit.xml", "results.json", "estimates.csv", "run.json"}
     results = json.loads((folder / "out" / "results.json").read_text())

@@ -27,6 +27,13 @@ def section() -> dict[str, str]:
     return {"spec": spec, "run": run, "accept": accept}
 
 
+def gates(stdout: str) -> list[str]:
+    """Return the lines on gates, which end with an empty one."""
+    lines = stdout.splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith("gates: "))
+    return lines[first:lines.index("", first)]
+
+
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
@@ -121,7 +128,7 @@ def reference() -> float:
 def test_what_was_skipped_is_named_in_summary_card_and_junit(command: Command) -> None:
     done = command(*LINE, "--set", "report.formats=[html, junit]")
     why = "ROC AUC was not compared: the output folder has no reference.json yet."
-    assert done.stdout.splitlines()[-6:-4] == [
+    assert gates(done.stdout) == [
         "gates: 0 of 1 held", f"gate 1 skipped: a on test: {why} Looked for out/reference.json."]
     assert why in Path("out/card.html").read_text()
     assert f'<skipped message="skipped: {why}" />' in Path("out/junit.xml").read_text()
@@ -185,7 +192,7 @@ def test_a_measure_that_the_reference_lacks_is_skipped_by_name_until_it_has_it(c
     command(*LINE)
     declare(FALL, "  - {metric: mcc, max_decrease: 0.1, against: last, on: value}\n")
     done = command(*LINE)
-    assert (done.returncode, done.stdout.splitlines()[-5:-3]) == (0, [
+    assert (done.returncode, gates(done.stdout)) == (0, [
         "gates: 1 of 2 held",
         ("gate 2 skipped: a on test: MCC was not compared: reference.json has no MCC of a on test. Looked for "
          "out/reference.json.")])
