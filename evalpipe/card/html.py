@@ -80,7 +80,7 @@ def _css() -> dict[str, Markup]:
     from markupsafe import Markup
 
     sheets = {"screen": _faces() + text("card.css"), "figures": style_sheet(), "phone": text("phone.css"),
-              "print": text("print.css")}
+              "dark": text("dark.css"), "print": text("print.css")}
     return {name: Markup(sheet) for name, sheet in sheets.items()}  # noqa: S704 - our own files
 
 

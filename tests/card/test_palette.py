@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 
 from evalpipe.arraytypes import Floats
+from evalpipe.card.html import html_page
+from evalpipe.card.locate import text
 from evalpipe.card.palette import APART, MARKERS, MODELS, MODELS_DARK, OUTLINES, ROLES, inks, style_sheet
+from evalpipe.results import Results
 
 SEEN = {
     "by most": np.eye(3),
@@ -91,3 +96,30 @@ def test_every_model_has_a_marker_of_its_own_and_every_ink_a_style_on_both_paper
     for name, (light, dark) in inks().items():
         assert sheet.count(f"--{name}: {light};") == 1
         assert f"--{name}: {dark};" in sheet.split("prefers-color-scheme: dark")[1]
+
+
+def coloured(sheet: str) -> set[str]:
+    """Return the selectors of a style sheet that give a colour of their own."""
+    rules = re.findall(r"([^{}@]+)\{([^{}]*)\}", text(sheet))
+    return {selector.strip() for selectors, declared in rules if ":root" not in selectors
+            and re.search(r"(?:color|background): *(?:#|rgb|var\(--warn\))", declared)
+            for selector in selectors.split(",")}
+
+
+def test_all_that_has_a_colour_of_its_own_has_one_in_the_dark() -> None:
+    light = coloured("card.css") | coloured("phone.css")
+    assert len(light) > 30
+    assert light - coloured("dark.css") - {".warnings"} == set()  # its colours are variables
+
+
+def test_a_screen_may_be_dark_and_paper_never_is(small: Results) -> None:
+    page = html_page(small).decode()
+    medias = re.findall(r"<style(?: media=\"([^\"]*)\")?>(.*?)</style>", page, re.DOTALL)
+    assert [media for media, sheet in medias if "#14191f" in sheet] == [
+        "screen", "screen and (prefers-color-scheme: dark)"]
+    assert "@media screen and (prefers-color-scheme: dark)" in dict(medias)["screen"]
+
+
+@pytest.fixture(scope="module")
+def small(build: Any) -> Results:
+    return build(datasets=1, models=1).model_copy(update={"curves": []})

@@ -31,7 +31,7 @@ def levels(context: Context) -> Drawing | None:
     )
     top = 1.1 * max([share for _, share in shares] + list((declared or {}).values()))
     sheet = Sheet()
-    labels = [RowLabel(f"{name} {numbers.percent(share, 1)}") for name, share in shares]
+    labels = [RowLabel(f"{name} ({numbers.percent(share, 1)})") for name, share in shares]
     drawn = rows(sheet, labels, Axis("Share of rows", 0, top, ticks_between(0, top, 4))).panel
     heights = drawn.height / len(shares)
     for place, (name, share) in enumerate(shares):
