@@ -1,4 +1,4 @@
-"""Findings on how datasets differ: in the outcome, and in how well models do."""
+"""Findings on how datasets differ: in the outcome, in what is predicted, and in how well models do."""
 
 from __future__ import annotations
 
@@ -63,6 +63,15 @@ def performance_drift(results: Results) -> Iterator[Claim]:
             yield Claim(Pair(first, other), worse_there if falls else better_there, p_apart(first, other))
 
 
+@rule
+def prediction_drift(results: Results) -> Iterator[Claim]:
+    """Whether models predict the event as often on every evaluated dataset."""
+    rows = measures(results, "detection_prevalence")
+    for first in (row for row in rows if row.dataset == rows[0].dataset):
+        for other in (row for row in rows if row.model == first.model and row.dataset != first.dataset):
+            yield Claim(Pair(first, other), predicts_otherwise, p_apart(first, other))
+
+
 def _shares(results: Results, first: DatasetSummary, other: DatasetSummary) -> Iterator[Shares]:
     """Yield the share of the event, or of each level, in two datasets."""
     totals = [sum(count.weight for count in dataset.levels) for dataset in (first, other)]
@@ -110,6 +119,15 @@ def means_drifted(_: Results, rows: Sequence[tuple[DatasetSummary, DatasetSummar
         text = (f"Outcomes are {'larger' if means[0] > means[1] else 'smaller'} in {other.name}, on average "
                 f"{numbers.number(means[0])}, than in {first.name}, {numbers.number(means[1])}.")
         yield finding("note", weights.DRIFT, text, "data")
+
+
+def predicts_otherwise(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
+    """Say which models predict the event more or less often on another dataset."""
+    for first, other in rows:
+        often = "more" if (other.value or 0) > (first.value or 0) else "less"
+        text = (f"{names_of(results).model(other.model)} predicts the event {often} often on {other.dataset} than on "
+                f"{first.dataset}: share of rows {with_limits(other)} against {with_limits(first)}.")
+        yield finding("note", weights.PREDICTION_DRIFT, text, anchor(results, other), [other, first])
 
 
 def worse_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:

@@ -55,12 +55,14 @@ def _quick(spec: Spec, entry: MetricPlan) -> MetricPlan:
 
 
 def _choices(spec: Spec) -> Iterator[MetricChoice]:
-    """Yield the diagnostics of the task, skill against the reference data and what predictions save of the costs."""
+    """Yield the diagnostics of the task, and those for which there are reference data, several datasets or costs."""
     from evalpipe.spec.choices import MetricChoice
 
     yield from map(MetricChoice, DIAGNOSTICS[spec.task])
     if spec.task in NUMBERS and any(dataset.role == "reference" for dataset in spec.datasets.values()):
         yield MetricChoice("r2", {"baseline": "training"})
+    if spec.task == "binary" and sum(dataset.role == "evaluate" for dataset in spec.datasets.values()) > 1:
+        yield MetricChoice("detection_prevalence")
     if spec.costs is not None:
         yield MetricChoice("cost_saved")
 

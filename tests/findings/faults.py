@@ -362,6 +362,14 @@ def worse_on_later_rows() -> Planted:
 
 
 @fault
+def predictions_that_drift() -> Planted:
+    later = events(43)
+    shifted = later.with_columns(p=expit(later["x"].to_numpy() + 0.9))
+    return binary({"early": events(42), "late": shifted},
+                  ("note", "dataset-2", ("p predicts the event more often on late than on early",)), threshold=0.5)
+
+
+@fault
 def missing_values_dropped() -> Planted:
     frame = events(40)
     return binary(frame.with_columns(p=pl.when(pl.int_range(N) % 9 == 0).then(None).otherwise(pl.col("p"))),

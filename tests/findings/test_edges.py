@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import evalpipe
-from evalpipe.findings import findings
 from evalpipe.findings.rules import registry
 from evalpipe.results import Results, Warned
 from findings.faults import FAULTS
 from findings.planted import BINARY, COST, LEVELS, NUMBERS, Spec, amounts, counts, events, levels, spec_of
+from findings.rule import only
 
 EDGE = 1e-6
 
@@ -31,14 +31,6 @@ def runs() -> dict[str, Results]:
     }
     return {task: evalpipe.run(spec_of({"d": frame}, task, **more[task]), frames={"d": frame})
             for task, frame in frames.items()}
-
-
-def only(results: Results, rule: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """Return what one rule says of results, as kinds and texts."""
-    findings(results)  # all rules are declared
-    for name in [name for name in registry if name != rule]:
-        monkeypatch.delitem(registry, name)
-    return [(finding.kind, finding.text) for finding in findings(results)]
 
 
 def replaced(results: Results, metric: str, **numbers: Any) -> Results:

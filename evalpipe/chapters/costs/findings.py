@@ -43,7 +43,7 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say for which models these data do not decide."""
     for same in by_dataset(rows):
         text = (f"These data do not show that {of_models(results, same)} {_verb(same)} less than "
-                f"{_always(results, same)}: by {_by(results, same)}.")
+                f"{_always(results, same)}. Saved: {_by(results, same)}.")
         yield finding("open", weights.TRIVIAL_OPEN, text, "costs", same)
 
 

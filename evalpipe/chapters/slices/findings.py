@@ -88,18 +88,37 @@ def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
 
 
 def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[Finding]:
-    """Say of each measure of which group it is most certain that it is behind what it is compared with."""
+    """Say of each measure in which group it is certainly furthest behind, the measure of the worst such group first."""
     names = names_of(results)
-    for metric in dict.fromkeys(row.metric for row in rows):
-        same = [row for row in rows if row.metric == metric]
-        worst = min(same, key=lambda row: (row.p_value or 0.0, -abs(row.difference or 0.0)))
+    by_measure = {metric: [row for row in rows if row.metric == metric] for metric in dict.fromkeys(
+        row.metric for row in rows)}
+    worst_rows = {metric: max(same, key=lambda row: _certain(results, row)) for metric, same in by_measure.items()}
+    for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain(results, pair[1])):
         value, limits = numbers.signed_interval(worst.difference or 0.0, worst.lower, worst.upper)
-        groups = len({str(row.slice) for row in same})
+        groups = len({str(row.slice) for row in by_measure[metric]})
         others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in all."
+        inside = _inside(results, worst)
+        at = "" if inside is None else f"{numbers.number(inside)}, "
         text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "
-                f"{names.slice(worst.slice)} than for {_beside(names, worst)}: difference "
+                f"{names.slice(worst.slice)} than for {_beside(names, worst)}: {at}difference "
                 f"{value}{'' if limits is None else f' ({limits})'}.{others}")
-        yield finding("fails", weights.GROUP_WORSE, text, "slices", same)
+        yield finding("fails", weights.GROUP_WORSE, text, "slices", by_measure[metric])
+
+
+def _inside(results: Results, row: SliceDifference) -> float | None:
+    """Return the value in the group of a difference."""
+    key = row.dataset, row.model, row.variant, row.slice, row.metric, row.params, row.average, row.class_
+    return next((estimate.value for estimate in results.rows if key == (
+        estimate.dataset, estimate.model, estimate.variant, estimate.slice, estimate.metric, estimate.params,
+        estimate.average, estimate.class_)), None)
+
+
+def _certain(results: Results, row: SliceDifference) -> float:
+    """Return by what share of the value beside it a group is behind at least: of the limit that is nearer to 0."""
+    if row.lower is None or row.upper is None:
+        return 0.0
+    beside = abs((_inside(results, row) or 0.0) - (row.difference or 0.0))
+    return min(abs(row.lower), abs(row.upper)) / beside if beside else 0.0
 
 
 def _beside(names: Names, row: SliceDifference) -> str:

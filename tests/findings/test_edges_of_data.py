@@ -1,0 +1,172 @@
+"""Rules on groups, drift, zeros, goals and priors where they are so, where they are not, and on the edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import evalpipe
+from evalpipe.results import Results
+from findings.faults import FAULTS
+from findings.rule import only
+
+EDGE = 1e-6
+
+
+def judged(name: str) -> Results:
+    planted = FAULTS[name]()
+    return evalpipe.run(planted.spec, frames=planted.frames)
+
+
+def changed(results: Results, table: str, **numbers: Any) -> Results:
+    """Return results in which all rows of a table have other numbers."""
+    rows = [row.model_copy(update=numbers) for row in getattr(results, table)]
+    return results.model_copy(update={table: rows})
+
+
+@pytest.mark.parametrize(("value", "lower", "upper", "many"), [
+    (0.2, 0.1, 0.4 - EDGE, 1), (0.2, 0.1, 0.4 + EDGE, 0), (0.5, 0.45, 0.6, 0), (None, None, None, 0),
+])
+def test_a_group_fails_a_gate_of_all_rows_by_its_interval(
+    monkeypatch: pytest.MonkeyPatch, value: float | None, lower: float | None, upper: float | None, many: int,
+) -> None:
+    results = judged("a_group_below_a_gate")
+    rows = [row.model_copy(update={"value": value, "lower": lower, "upper": upper}) if row.slice == {"g": "b"} else row
+            for row in results.rows if row.slice in (None, {"g": "b"})]
+    said = only(results.model_copy(update={"rows": rows}), "groups_against_gates", monkeypatch)
+    assert [(kind, "p fails for g = b" in text) for kind, text in said] == [("fails", True)] * many
+
+
+@pytest.mark.parametrize(("difference", "p_value", "many"), [
+    (0.1, 0.05 - EDGE, 1), (0.1, 0.05 + EDGE, 0), (-0.1, 0.001, 0), (0.1, None, 0), (None, None, 0),
+])
+def test_a_group_is_worse_by_the_p_value_of_its_difference(
+    monkeypatch: pytest.MonkeyPatch, difference: float | None, p_value: float | None, many: int,
+) -> None:
+    results = judged("a_bad_group")
+    rows = [row for row in results.slice_differences if row.slice == {"g": "c"}]
+    results = changed(results.model_copy(update={"slice_differences": rows}), "slice_differences",
+                      difference=difference, p_value=p_value)
+    assert [kind for kind, _ in only(results, "groups_against_others", monkeypatch)] == ["fails"] * many
+
+
+@pytest.mark.parametrize(("p_value", "many"), [(0.05 - EDGE, 1), (0.05 + EDGE, 0), (None, 0)])
+def test_a_group_that_a_search_found_counts_by_its_corrected_p_value(
+    monkeypatch: pytest.MonkeyPatch, p_value: float | None, many: int
+) -> None:
+    results = judged("a_bad_group_found_by_a_search")
+    results = changed(results.model_copy(update={"worst_slices": results.worst_slices[:1]}), "worst_slices",
+                      p_adjusted=p_value)
+    assert [kind for kind, _ in only(results, "groups_searched", monkeypatch)] == ["fails"] * many
+
+
+def test_findings_on_groups_leave_room_for_others() -> None:
+    results = judged("a_group_below_a_gate")
+    groups = [finding for finding in results.findings if finding.section == "slices"]
+    assert len([finding for finding in results.findings[:5] if finding.section == "slices"]) <= 2 or len(groups) <= 2
+    assert [finding.weight for finding in results.findings] == sorted(
+        (finding.weight for finding in results.findings), reverse=True)
+
+
+@pytest.mark.parametrize(("share", "many"), [(0.5, 0), (0.5 + 0.0564, 0), (0.5 + 0.0566, 1), (0.5 - 0.0566, 1)])
+def test_prevalences_differ_beyond_the_error_of_both(
+    monkeypatch: pytest.MonkeyPatch, share: float, many: int
+) -> None:
+    # of 600 rows each, both of 0.528 on average: 1.96 standard errors are 1.96 (0.528 * 0.472 * 2 / 600)^0.5 = 0.0565
+    results = judged("drift_of_the_prevalence")
+    first, other = results.datasets
+    datasets = [dataset.model_copy(update={"n_effective": None, "levels": [
+        level.model_copy(update={"weight": weight}) for level, weight in zip(dataset.levels, weights, strict=True)]})
+        for dataset, weights in ((first, _weights(first, 0.5)), (other, _weights(other, share)))]
+    said = only(results.model_copy(update={"datasets": datasets}), "outcome_drift", monkeypatch)
+    assert [kind for kind, _ in said] == ["note"] * many
+
+
+def _weights(dataset: Any, share: float) -> list[float]:
+    """Return the weights of the levels of a dataset of which 1, the event, has a share."""
+    return [600 * (share if level.level == "1" else 1 - share) for level in dataset.levels]
+
+
+def test_clusters_are_counted_and_not_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = judged("drift_of_the_prevalence")
+    few = changed(results, "datasets", clusters=5)
+    with monkeypatch.context() as patch:
+        assert len(only(results, "outcome_drift", patch)) == 1
+    assert only(few, "outcome_drift", monkeypatch) == []
+
+
+@pytest.mark.parametrize("rule", ["performance_drift", "prediction_drift"])
+@pytest.mark.parametrize(("gap", "many"), [(0.0, 0), (0.141, 0), (0.142, 1)])
+def test_two_datasets_differ_beyond_the_error_of_both(
+    monkeypatch: pytest.MonkeyPatch, rule: str, gap: float, many: int
+) -> None:
+    # halves of 0.1 each: together 0.1 * 2^0.5 = 0.1414
+    results = judged("worse_on_later_rows" if rule == "performance_drift" else "predictions_that_drift")
+    results = results.model_copy(update={table: [row.model_copy(update={
+        "value": value, "lower": value - 0.1, "upper": value + 0.1, "level": 0.95, "status": "ok"})
+        for row in getattr(results, table) for value in [0.3 + (gap if row.dataset == "late" else 0.0)]]
+        for table in ("rows", "diagnostics")})
+    said = only(results, rule, monkeypatch)
+    assert [kind for kind, _ in said] == ["fails" if rule == "performance_drift" else "note"] * many
+
+
+@pytest.mark.parametrize(("observed", "expected", "words"), [
+    (120.0, 100.0, ["More"]), (119.0, 100.0, []), (81.0, 100.0, []), (80.0, 100.0, ["Fewer"]), (3.0, 0.0, ["More"]),
+    (0.0, 0.0, []),
+])
+def test_zeros_are_more_or_fewer_beyond_the_error_of_their_number(
+    monkeypatch: pytest.MonkeyPatch, observed: float, expected: float, words: list[str]
+) -> None:
+    results = judged("excess_zeros")
+    curves = []
+    for curve in results.curves:
+        if curve.curve == "rootogram":
+            points: Any = curve.points
+            update = {"observed": [observed, *points.observed[1:]], "expected": [expected, *points.expected[1:]]}
+            curves.append(curve.model_copy(update={"points": points.model_copy(update=update)}))
+    said = only(results.model_copy(update={"curves": curves}), "zeros", monkeypatch)
+    assert [text.split()[0] for _, text in said] == words
+
+
+@pytest.mark.parametrize(("desirability", "upper", "kinds"), [
+    (0.0, 0.0, ["fails"]), (0.0, None, ["fails"]), (0.0, EDGE, ["open"]), (EDGE, 0.1, []), (None, None, []),
+])
+def test_a_goal_is_missed_for_certain_or_perhaps(
+    monkeypatch: pytest.MonkeyPatch, desirability: float | None, upper: float | None, kinds: list[str]
+) -> None:
+    results = judged("a_goal_missed")
+    goals = results.desirability
+    rows = [row.model_copy(update={"desirability": desirability, "upper": upper}) for row in goals.individual]
+    results = results.model_copy(update={"desirability": goals.model_copy(update={"individual": rows})})
+    assert [kind for kind, _ in only(results, "goals_reached", monkeypatch)] == kinds
+
+
+@pytest.mark.parametrize(("probability", "kinds"), [(0.95, ["holds"]), (0.95 - EDGE, ["open"]), (None, [])])
+def test_the_first_is_the_most_desirable_where_resamples_agree(
+    monkeypatch: pytest.MonkeyPatch, probability: float | None, kinds: list[str]
+) -> None:
+    results = judged("a_goal_missed")
+    goals = results.desirability
+    rows = [row.model_copy(update={"value": 0.5, "rank": 1, "probability_best": probability}) for row in goals.overall]
+    results = results.model_copy(update={"desirability": goals.model_copy(update={"overall": rows})})
+    assert [kind for kind, _ in only(results, "most_desirable", monkeypatch)] == kinds
+
+
+@pytest.mark.parametrize(("lower", "many"), [(0.1 + EDGE, 1), (0.1 - EDGE, 0), (None, 0)])
+def test_the_declared_prevalence_is_another_where_the_observed_interval_leaves_it_out(
+    monkeypatch: pytest.MonkeyPatch, lower: float | None, many: int
+) -> None:
+    results = changed(judged("another_prevalence_than_declared"), "observed", value=0.2, lower=lower, upper=0.3)
+    assert [kind for kind, _ in only(results, "prevalence_declared", monkeypatch)] == ["note"] * many
+
+
+def test_what_rows_were_compared_with_is_said_only_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = judged("drift_of_the_prevalence")
+    with monkeypatch.context() as patch:
+        assert only(results, "rows_shared", patch) == [
+            ("holds", "No evaluated row is also in reference (compared by id).")]
+    with monkeypatch.context() as patch:
+        assert only(changed(results, "datasets", compared={}), "rows_shared", patch) == []
+    (_, text), = only(changed(results, "datasets", compared={}), "unchecked", monkeypatch)
+    assert "whether rows were in training (no column to compare by)" in text
