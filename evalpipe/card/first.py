@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST_FINDINGS = 5
 """The findings on the first screen; all stand further down."""
 
+REQUIREMENTS = "use"
+"""The section of the finding that no gate is declared, which the headline says where it is so."""
+
 SHORT_HASH = 8
 """The digits that fingerprints are shortened to."""
 
@@ -48,7 +51,8 @@ def identity(results: Results) -> Cell:
 def verdict(results: Results) -> Section:
     """Write the box with the verdict of the gates and the findings that matter most, with links to their evidence."""
     sign, headline = next(iter(said for say in functions("card", "run_verdict") for said in say(results)))
-    items = tuple(sentence(finding) for finding in results.findings[:MOST_FINDINGS])
+    told = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
+    items = tuple(sentence(finding) for finding in told[:MOST_FINDINGS])
     more = len(results.findings) - len(items)
     rest = (Link(f"All {len(results.findings)} findings", "findings"),) if more > 0 else ()
     blocks: tuple[Block, ...] = (Bullets(items, "findings"),)

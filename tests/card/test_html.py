@@ -157,7 +157,7 @@ def test_the_appendix_is_folded_with_its_anchors_inside_and_open_on_paper(result
         section.anchor for section in card_of(results).sections if section.part == "appendix"]
     assert text.count("<details>") == len(folds)
     assert "<script" not in text
-    assert "details::details-content { content-visibility: visible; block-size: auto; }" in text
+    assert ".appendix > details::details-content { content-visibility: visible; block-size: auto; }" in text
     paper = write_page(Edition(results.model_copy(update={"curves": []})), 300, linked=True).decode("utf-8")
     assert "<details" not in paper
     assert "details-content" not in paper

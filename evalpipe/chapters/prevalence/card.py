@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     """A metric, its average, its options but for the prevalence, and a model."""
 
 SAMPLE = "In the sample"
+MOST_LEVELS = 6
+"""The levels whose shares are listed at the head of the card; of more the section on the prevalence lists them."""
+
 ABREAST = 4
 """The most prevalences in a table; more go to a further one."""
 
@@ -39,11 +42,17 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
     """Say which prevalence is declared; nothing of an outcome without levels."""
     prior = results.prevalence
     if prior is not None:
-        shares = _of_event(prior) if prior.levels is None else ", ".join(
+        shares = _of_event(prior) if prior.levels is None else f"stated for each of {len(prior.levels)} levels" if (
+            len(prior.levels) > MOST_LEVELS) else ", ".join(
             f"{level}: {wording.share(prior.levels[level])}" for level in results.levels)
         yield "Declared prevalence", f"{shares} ({f'source: {prior.source}' if prior.source else 'source not stated'})"
     elif results.levels:
         yield "Declared prevalence", "not declared"
+    judged = [dataset.name for _, dataset in evaluated(results)]
+    observed = [f"{ranged(share.value, share.lower, share.upper).text} in {share.dataset}" for share in results.observed
+                if share.dataset in judged and results.event is not None and share.level == results.event]
+    if observed:
+        yield "Observed prevalence", "; ".join(observed)
 
 
 def sections(results: Results) -> Iterator[Section]:
@@ -58,7 +67,7 @@ def sections(results: Results) -> Iterator[Section]:
         for block in _dataset(results, dataset.name, first=place == 0)
     ]
     yield Section("prevalence", "Prevalence", (Text(lead, "lead"), _observed(results), *datasets),
-                      part="decisions")
+                  part="decisions")
 
 
 def _lead(results: Results) -> str:

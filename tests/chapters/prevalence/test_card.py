@@ -11,7 +11,7 @@ from chapters.prevalence.test_compute import WORDS, words
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.html import html_page
 from evalpipe.card.names import names_of
-from evalpipe.chapters.prevalence.card import sections
+from evalpipe.chapters.prevalence.card import outcome, sections
 from evalpipe.chapters.recalibrate.card_verdict import conclusion
 from evalpipe.results import Results
 
@@ -39,6 +39,25 @@ def test_the_declared_prevalence_is_told_with_its_form_and_source(beta: Results)
     )
     assert lead(run(people(300), **BETA | {"prevalence": 0.2})).startswith(
         "Where the models will be used, the share of 1 is taken to be 0.2. Its source is not stated. At a prevalence,")
+
+
+def test_the_head_of_the_card_gives_the_declared_and_the_observed_prevalence(beta: Results) -> None:
+    (share,) = beta.observed
+    assert dict(outcome(beta)) == {
+        "Declared prevalence": "uncertain: a Beta(20, 80) distribution with mean 0.2, 95% of it from 0.128 to 0.283 "
+                               "(source: a survey)",
+        "Observed prevalence": f"{share.value:.3f} ({share.lower:.3f} to {share.upper:.3f}) in d",
+    }
+    undeclared = beta.model_copy(update={"prevalence": None, "observed": []})
+    assert dict(outcome(undeclared)) == {"Declared prevalence": "not declared"}
+
+
+def test_of_many_levels_the_head_of_the_card_gives_the_number(beta: Results) -> None:
+    shares = {f"level {k}": 0.125 for k in range(8)}
+    assert beta.prevalence is not None
+    many = beta.model_copy(update={
+        "event": None, "levels": list(shares), "prevalence": beta.prevalence.model_copy(update={"levels": shares})})
+    assert dict(outcome(many)) == {"Declared prevalence": "stated for each of 8 levels (source: a survey)"}
 
 
 def test_measures_stand_side_by_side_by_measure_and_model(beta: Results) -> None:

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalpipe.card.dots import MOST_LINES, dot_plots
+from evalpipe.card.page import plain
+from evalpipe.chapters.gates.records import Gate
+from evalpipe.results import Results
+
+
+def gate(metric: str, **limit: float) -> Gate:
+    return Gate(metric=metric, dataset="validation", model="model_0", gate=1, on="interval", limit=limit,
+                observed=0.1, lower=None, upper=None, level=None, method="none", verdict="pass", severity="fail", reason="r")
+
+
+def with_groups(results: Results, metric: str, values: dict[str, float]) -> Results:
+    """Return the results with the measure of the first model in a group of each name."""
+    whole = next(row for row in results.rows if row.metric == metric)
+    rows = [whole.model_copy(update={"slice": {"season": name}, "value": value, "lower": None, "upper": None})
+            for name, value in values.items()]
+    return results.model_copy(update={"rows": [*results.rows, *rows]})
+
+
+def test_the_key_measures_of_all_rows_are_drawn_where_nothing_is_required(results: Results) -> None:
+    plots = dot_plots(results)
+    assert [plot.title for plot in plots] == ["ROC AUC", "Brier score", "Log loss"]
+    assert [[dot.label for dot in plot.dots] for plot in plots] == [[model.label for model in results.models]] * 3
+    assert all(plot.caption == "" and plot.limits == () for plot in plots)
+
+
+def test_a_measure_that_is_required_is_drawn_with_its_limit(results: Results) -> None:
+    (plot,) = dot_plots(results.model_copy(update={"gates": [gate("brier", max=0.2)]}))
+    assert (plot.title, plot.caption) == ("Brier score", "Dashed line: required, 0.2.")
+    assert 0 <= plot.limits[0] <= 100
+
+
+def test_all_of_many_models_are_drawn(build: Any) -> None:
+    (plot, *others) = dot_plots(build(datasets=1, models=7))
+    assert len(plot.dots) == 7
+    assert others == []
+
+
+@pytest.mark.parametrize(("metric", "worst"), [("brier", "g11"), ("accuracy", "g0")])
+def test_of_many_groups_the_worst_are_drawn_and_the_others_counted(results: Results, metric: str, worst: str) -> None:
+    many = with_groups(results, metric, {f"g{k}": 0.3 + k / 100 for k in range(12)})
+    (plot,) = dot_plots(many.model_copy(update={"gates": [gate(metric, max=0.2)]}))
+    labels = [dot.label for dot in plot.dots]
+    assert labels[:2] == [f"All, {model.label}" for model in results.models]
+    assert f"{worst.capitalize()}, Naive Bayes" in labels
+    assert len(labels) == 2 + (MOST_LINES - 2) // 2
+    assert plot.caption == "Dashed line: required, 0.2. The 4 worst of 12 groups are drawn."
+
+
+def test_every_dot_and_its_limits_lie_on_the_axis_and_small_differences_are_not_drawn_large(results: Results) -> None:
+    for plot in dot_plots(results):
+        places = [place for dot in plot.dots for place in (dot.low, dot.at, dot.high) if place is not None]
+        assert all(0 <= place <= 100 for place in places)
+        assert [text for _, text in plot.ticks]
+    same = [row.model_copy(update={"value": 0.5, "lower": 0.499, "upper": 0.501}) for row in results.rows
+            if row.metric == "roc_auc"]
+    (plot,) = dot_plots(results.model_copy(update={"rows": same}))
+    (low,), (high,) = ({dot.low for dot in plot.dots}, {dot.high for dot in plot.dots})
+    assert low is not None
+    assert high is not None
+    assert high - low == pytest.approx(2, abs=0.02)  # 0.002 of an axis that is 0.1 wide, in per cent, rounded to 0.01
+    assert plain(plot.dots[0].text).startswith("0.500")
+
+
+def test_nothing_is_drawn_where_no_measure_has_a_value(results: Results) -> None:
+    none = [row.model_copy(update={"value": None, "lower": None, "upper": None, "status": "undefined"})
+            for row in results.rows]
+    assert dot_plots(results.model_copy(update={"rows": none})) == ()
