@@ -12,7 +12,8 @@ from evalpipe.results import Results
 
 def gate(metric: str, **limit: float) -> Gate:
     return Gate(metric=metric, dataset="validation", model="model_0", gate=1, on="interval", limit=limit,
-                observed=0.1, lower=None, upper=None, level=None, method="none", verdict="pass", severity="fail", reason="r")
+                observed=0.1, lower=None, upper=None, level=None, method="none", verdict="pass",
+                severity="fail", reason="r")
 
 
 def with_groups(results: Results, metric: str, values: dict[str, float]) -> Results:
