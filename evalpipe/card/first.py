@@ -51,8 +51,8 @@ def identity(results: Results) -> Cell:
 def verdict(results: Results) -> Section:
     """Write the box with the verdict of the gates and the findings that matter most, with links to their evidence."""
     sign, headline = next(iter(said for say in functions("card", "run_verdict") for said in say(results)))
-    told = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
-    items = tuple(sentence(finding) for finding in told[:MOST_FINDINGS])
+    chosen = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
+    items = tuple(sentence(finding) for finding in chosen[:MOST_FINDINGS])
     more = len(results.findings) - len(items)
     rest = (Link(f"All {len(results.findings)} findings", "findings"),) if more > 0 else ()
     blocks: tuple[Block, ...] = (Bullets(items, "findings"),)
