@@ -1,4 +1,17 @@
-"""How numbers are written: enough digits for their uncertainty, a true minus sign, commas between thousands."""
+"""How numbers are written: one convention on the card, in findings, in the reasons of gates and in the terminal.
+
+- A number with an interval has as many decimals as the interval supports: half its width has one significant digit, or
+  two where the first is 1, as in 0.56 (0.50–0.62) and 0.149 (0.135–0.163). Numbers side by side in a row of a table
+  share the most decimals that one of them needs.
+- There are more decimals where a value that is not 0 or 1 would read as 0 or 1, a limit below 0 as 0, or a limit as
+  what it is judged against, such as 0 for a difference or the limit of a gate; at most `MOST_DECIMALS`.
+- The limits of an interval have an en dash between them, or "to" where one of them has a sign, as in −0.01 to 0.02.
+- A number without an interval has three significant digits, a share of rows is in per cent with one decimal, and so is
+  a confidence level, without needless zeros.
+- A prevalence or a threshold is written one way wherever it stands, beside an interval too: as it is up to
+  `GIVEN_DIGITS` digits, such as one that the spec gives, and with three where it has more.
+- Exact values are in the tooltips of the HTML, in `estimates.csv` and in `results.json`.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +20,18 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 MINUS = "−"
 MOST_DECIMALS = 6
-USUAL_DECIMALS = 3
+USUAL_DIGITS = 3
+"""The significant digits of a number without an interval."""
+
 SIGNIFICANT = 10
 """The most digits of a number that is shown as it was written: further ones are noise, as in 0.1 + 0.2."""
+
+GIVEN_DIGITS = 6
+"""The most digits of a prevalence or a threshold that is shown as it is."""
 
 
 def fixed(value: float, decimals: int) -> str:
@@ -46,19 +64,42 @@ def plain(value: float) -> str:
     return exact(float(f"{value:.{SIGNIFICANT}g}"))
 
 
-def decimals(value: float, width: float | None) -> int:
-    """Choose the decimals of a number: two digits of its interval's width, or three of the number itself.
+def given(value: float) -> str:
+    """Write a prevalence or a threshold: as it is where it has few digits, else with three."""
+    short = plain(float(f"{value:.{GIVEN_DIGITS}g}"))
+    return short if math.isclose(value, float(short.replace(MINUS, "-")), rel_tol=1e-12) else number(value)
 
-    They are never so few that a value shows as 0 or 1 without being it, unless the most do not tell it either.
+
+def decimals(
+    value: float, lower: float | None = None, upper: float | None = None, apart: Collection[float] = ()
+) -> int:
+    """Choose the decimals of a number with its interval, or without one, as the convention says.
+
+    ``apart`` are the numbers that limits are judged against: a limit that is not one of them does not read as one.
     """
-    least = USUAL_DECIMALS if abs(value) < 10 else 0
-    # A width of 0.012 has magnitude -2, and its two digits end at the third decimal.
-    wanted = 1 - _magnitude(width) if width else 2 - _magnitude(value)
-    usual = min(max(wanted, least), MOST_DECIMALS)
-    if value in {0, 1, -1}:
-        return usual
-    enough = (places for places in range(usual, MOST_DECIMALS + 1) if abs(round(value, places)) not in {0, 1})
+    limits = [] if lower is None or upper is None else [lower, upper]
+    if lower is None or upper is None or lower == upper:
+        wanted = significant(value, USUAL_DIGITS)
+        usual = max(wanted, USUAL_DIGITS) if abs(value) < 10 else wanted
+    else:
+        half = float(f"{(upper - lower) / 2:.{SIGNIFICANT}g}")
+        usual = significant(half, 1 if half >= 2 * 10.0 ** _magnitude(half) else 2)
+    pairs = [(abs(value), (0, 1)), *((limit, (0, *apart) if limit < 0 else apart) for limit in limits)]
+    usual = min(usual, MOST_DECIMALS)
+    enough = (places for places in range(usual, MOST_DECIMALS + 1)
+              if not any(_alike(number, others, places) for number, others in pairs))
     return next(enough, usual)
+
+
+def significant(value: float, digits: int) -> int:
+    """Return the decimals that give a number so many significant digits; none of a large one."""
+    return max(digits - 1 - _magnitude(value), 0)
+
+
+def _alike(value: float, others: Collection[float], places: int) -> bool:
+    """Tell whether a number reads as another one that it is not."""
+    return any(round(value, places) == round(other, places) and not math.isclose(value, other, rel_tol=1e-9)
+               for other in others)
 
 
 def _magnitude(value: float) -> int:
@@ -72,23 +113,30 @@ def most_decimals(values: Iterable[tuple[float | None, float | None, float | Non
     Without limits of its own a number has no say where another has some: its digits would be no more certain.
     """
     defined = [(value, lower, upper) for value, lower, upper in values if value is not None]
-    limited = [decimals(x, upper - lower) for x, lower, upper in defined if lower is not None and upper is not None]
-    return max(limited or [decimals(value, None) for value, _, _ in defined], default=0)
+    limited = [decimals(*row) for row in defined if row[1] is not None and row[2] is not None]
+    return max(limited or [decimals(value) for value, _, _ in defined], default=0)
 
 
 def number(value: float, least: int = 0) -> str:
     """Write a number that has no interval, with at least ``least`` decimals."""
-    return fixed(value, max(decimals(value, None), least))
+    return fixed(value, max(decimals(value), least))
 
 
-def interval(value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0) -> tuple[str, str]:
-    """Write a number and its interval, such as ``("0.785", "0.776 to 0.793")``.
+def ranged(low: str, high: str) -> str:
+    """Write a range of two numbers that are written: "0.50–0.62", or "−0.01 to 0.02" where one of them has a sign."""
+    return f"{low}{' to ' if {low[:1], high[:1]} & {MINUS, '+'} else '–'}{high}"
+
+
+def interval(
+    value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0, apart: Collection[float] = ()
+) -> tuple[str, str]:
+    """Write a number and its interval, such as ``("0.56", "0.50–0.62")``; ``apart`` is as in `decimals`.
 
     ``whole`` leaves out the decimals where all of them are zero; otherwise there are at least ``least``.
     """
     counts = whole and all(float(x).is_integer() for x in (value, lower, upper))
-    digits = 0 if counts else max(decimals(value, upper - lower), least)
-    return fixed(value, digits), f"{fixed(lower, digits)} to {fixed(upper, digits)}"
+    digits = 0 if counts else max(decimals(value, lower, upper, apart), least)
+    return fixed(value, digits), ranged(fixed(lower, digits), fixed(upper, digits))
 
 
 def signed(value: float, decimals: int) -> str:
@@ -97,12 +145,14 @@ def signed(value: float, decimals: int) -> str:
     return f"+{text}" if value > 0 and text.strip("0.,") else text
 
 
-def signed_interval(value: float, lower: float | None, upper: float | None, least: int = 0) -> tuple[str, str | None]:
-    """Write a difference and its interval, such as ``("+0.0123", "−0.0020 to +0.0266")``; ``least`` is as above."""
+def signed_interval(
+    value: float, lower: float | None, upper: float | None, least: int = 0, apart: Collection[float] = (0,)
+) -> tuple[str, str | None]:
+    """Write a difference and its interval, such as ``("+0.012", "−0.002 to +0.027")``; the rest is as above."""
+    digits = max(decimals(value, lower, upper, apart), least)
     if lower is None or upper is None:
-        return signed(value, max(decimals(value, None), least)), None
-    digits = max(decimals(value, upper - lower), least)
-    return signed(value, digits), f"{signed(lower, digits)} to {signed(upper, digits)}"
+        return signed(value, digits), None
+    return signed(value, digits), ranged(signed(lower, digits), signed(upper, digits))
 
 
 def p_value(value: float | None) -> str:

@@ -12,25 +12,63 @@ from evalpipe import numbers
 @pytest.mark.parametrize(
     ("value", "lower", "upper", "text"),
     [
-        (0.78461, 0.77611, 0.79312, ("0.785", "0.776 to 0.793")),
-        (0.5, 0.1, 0.9, ("0.500", "0.100 to 0.900")),
-        (-0.25, -0.31, 0.04, ("−0.250", "−0.310 to 0.040")),
-        (0.99996, 0.99985, 1.0, ("0.99996", "0.99985 to 1.00000")),
-        (1.0, 0.98, 1.0, ("1.000", "0.980 to 1.000")),
-        (0.0, 0.0, 0.02, ("0.000", "0.000 to 0.020")),
-        (0.123456, 0.1234, 0.1235, ("0.12346", "0.12340 to 0.12350")),
-        (1234.5, 1200.0, 1300.0, ("1,234", "1,200 to 1,300")),
+        (0.5563, 0.4961, 0.6154, ("0.56", "0.50–0.62")),  # half the width is 0.06: one digit
+        (0.8013, 0.7651, 0.8329, ("0.80", "0.77–0.83")),
+        (0.1491, 0.1352, 0.1634, ("0.149", "0.135–0.163")),  # half the width is 0.014: its first digit is 1
+        (0.3, 0.28, 0.32, ("0.30", "0.28–0.32")),  # in floats half the width is 0.01999…96, and still counts as 0.02
+        (0.5, 0.1, 0.9, ("0.5", "0.1–0.9")),
+        (-0.25, -0.31, 0.04, ("−0.25", "−0.31 to 0.04")),
+        (0.0123, -0.01, 0.02, ("0.012", "−0.010 to 0.020")),
+        (0.99996, 0.99985, 1.0, ("0.99996", "0.99985–1.00000")),
+        (0.9996, 0.98, 1.0, ("0.9996", "0.9800–1.0000")),  # with fewer decimals it would read as 1
+        (0.0004, 0.0, 0.02, ("0.0004", "0.0000–0.0200")),
+        (1.0, 0.98, 1.0, ("1.000", "0.980–1.000")),
+        (0.0, 0.0, 0.02, ("0.000", "0.000–0.020")),
+        (1e-9, 0.0, 0.05, ("0.00", "0.00–0.05")),  # six decimals do not tell it from 0
+        (0.123456, 0.1234, 0.1235, ("0.12346", "0.12340–0.12350")),
+        (0.25, 0.25, 0.25, ("0.250", "0.250–0.250")),
+        (0.04, -0.003, 0.08, ("0.040", "−0.003 to 0.080")),  # with fewer decimals the lower limit would lose its sign
+        (1234.5, 1200.0, 1300.0, ("1,234", "1,200–1,300")),
+        (16460.3, 13088.2, 20753.1, ("16,460", "13,088–20,753")),
     ],
 )
-def test_an_interval_has_two_digits_of_its_width(
+def test_an_interval_has_the_decimals_that_half_its_width_supports(
     value: float, lower: float, upper: float, text: tuple[str, str]
 ) -> None:
     assert numbers.interval(value, lower, upper) == text
 
 
 def test_whole_numbers_are_written_without_decimals() -> None:
-    assert numbers.interval(7.0, 3.0, 12.0, whole=True) == ("7", "3 to 12")
-    assert numbers.interval(7.0, 3.5, 12.0, whole=True) == ("7.000", "3.500 to 12.000")
+    assert numbers.interval(7.0, 3.0, 12.0, whole=True) == ("7", "3–12")
+    assert numbers.interval(7.0, 3.5, 12.5, whole=True) == ("7", "4–12")
+    assert numbers.interval(7.0, 6.5, 8.5, whole=True) == ("7.0", "6.5–8.5")
+
+
+def test_a_limit_does_not_read_as_what_it_is_judged_against() -> None:
+    assert numbers.interval(0.78, 0.7496, 0.81, apart=(0.75,)) == ("0.7800", "0.7496–0.8100")
+    assert numbers.interval(0.78, 0.75, 0.81, apart=(0.75,)) == ("0.78", "0.75–0.81")
+    assert numbers.signed_interval(0.04, 0.0004, 0.08) == ("+0.0400", "+0.0004 to +0.0800")
+    assert numbers.signed_interval(0.04, 1e-9, 0.08) == ("+0.04", "0.00 to +0.08")
+
+
+def test_numbers_side_by_side_share_the_most_decimals_that_one_needs() -> None:
+    assert numbers.most_decimals([(0.56, 0.50, 0.62), (0.5, 0.485, 0.515), (None, None, None)]) == 3
+    assert numbers.most_decimals([(0.56, 0.50, 0.62), (0.12345, None, None)]) == 2
+    assert numbers.most_decimals([(0.0123, None, None), (0.5, None, None)]) == 4
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.32216, "0.32216"), (0.5, "0.5"), (1 / 3, "0.333"), (0.8825514999999999, "0.883"), (0.1 + 0.2, "0.3"),
+     (0.0012345678, "0.00123"), (711 / 2207, "0.322")],
+)
+def test_a_prevalence_or_a_threshold_has_its_own_few_digits_or_three(value: float, text: str) -> None:
+    assert numbers.given(value) == text
+
+
+def test_a_range_has_a_dash_unless_an_end_has_a_sign() -> None:
+    ends = [("0.50", "0.62"), ("−0.01", "0.02"), ("0.00", "+0.02"), ("0", "1,000")]
+    assert [numbers.ranged(*pair) for pair in ends] == ["0.50–0.62", "−0.01 to 0.02", "0.00 to +0.02", "0–1,000"]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +121,7 @@ def test_a_p_value_has_three_digits(value: float | None, said: str) -> None:
 @pytest.mark.parametrize(
     ("value", "lower", "upper", "said"),
     [
-        (0.0123, 0.0080, 0.0166, ("+0.0123", "+0.0080 to +0.0166")), (-0.25, -0.5, 0.0, ("−0.250", "−0.500 to 0.000")),
+        (0.0123, 0.0080, 0.0166, ("+0.012", "+0.008 to +0.017")), (-0.25, -0.5, 0.0, ("−0.2", "−0.5 to 0.0")),
         (0.0, -0.01, 0.01, ("0.000", "−0.010 to +0.010")), (-40.0, None, None, ("−40.0", None)),
     ],
 )

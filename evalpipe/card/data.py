@@ -99,8 +99,8 @@ def _levels(results: Results, dataset: DatasetSummary) -> Table:
     )
     return Table(f"Levels of the outcome in {dataset.name}", columns, tuple(
         Row((f"{level.level}{' (event)' if level.level == results.event else ''}", numbers.count(level.rows),
-             numbers.count(level.weight), numbers.percent(level.weight, dataset.total_weight),
-             numbers.percent(priors[level.level], 1) if level.level in priors else "–"))
+             numbers.count(level.weight), _share(level.weight, dataset.total_weight),
+             wording.share(priors[level.level]) if level.level in priors else "–"))
         for level in dataset.levels), "")
 
 
@@ -113,9 +113,14 @@ def support(results: Results, dataset: DatasetSummary) -> Pairs:
         rows = sorted(dataset.levels, key=lambda level: level.weight)
         occur = sum(1 for level in rows if level.rows)
         whole = dataset.total_weight
-        ends = [f"{level.level}, {numbers.percent(level.weight, whole)}" for level in (rows[-1], rows[0])]
+        ends = [f"{level.level}, {_share(level.weight, whole)}" for level in (rows[-1], rows[0])]
         return (n, ("Levels that occur", f"{occur} of {len(rows)}"), ("Largest", ends[0]), ("Smallest", ends[1]))
     return (n, *((head, _number(dataset.outcome[key])) for head, key in SPREAD[:2] if key in dataset.outcome))
+
+
+def _share(weight: float, whole: float) -> str:
+    """Write the share of a level as a prevalence is written; a dash where there are no rows."""
+    return numbers.number(weight / whole) if whole else "–"
 
 
 def _number(value: float) -> str:

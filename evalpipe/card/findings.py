@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.first import sentence
 from evalpipe.card.page import Bullets, Code, Heading, Section, Text
@@ -36,7 +35,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 def _lead(results: Results) -> str:
     """Say how sure the findings are."""
-    error = numbers.plain(round(1 - results.intervals.level, 12))
+    error = wording.level(1 - results.intervals.level)
     return (f"Sentences computed from the results. Gates and comparisons have the verdicts of their tables. All other "
             f"findings that are tested are tested together (Holm): the chance that any of them is false is at most "
             f"{error}. Intervals are of {wording.level(results.intervals.level)} and of one number each.")

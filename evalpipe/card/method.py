@@ -58,6 +58,7 @@ def _rules(results: Results) -> Iterator[tuple[str, str]]:
     yield ("Ties", TIES) if results.levels else ("Residuals", RESIDUALS)
     yield "Weights", f"Case weights: {weighting(results)}."
     yield from _clipping(results)
+    yield "Digits", _digits()
     yield from _without_information(results)
     yield "Undefined", (
         "A measure that has no value is shown as undefined, with the reason; it is never replaced by 0. Bootstrap "
@@ -85,6 +86,17 @@ def _clipping(results: Results) -> Iterator[tuple[str, str]]:
         yield "Clipping", (
             "For logarithms, probabilities are clipped to the range from ε to 1 − ε with ε = "
             f"{', '.join(map(numbers.plain, epsilons))}. Rows that were clipped are counted in the warnings.")
+
+
+def _digits() -> str:
+    """Say how many digits numbers have."""
+    few, many, most = map(wording.number_word, (numbers.USUAL_DIGITS, numbers.GIVEN_DIGITS, numbers.MOST_DECIMALS))
+    return ("A number with an interval has the decimals that the interval supports: half its width has one significant "
+            "digit, or two where the first is 1. Numbers in one row of a table share their decimals. There are more, "
+            f"at most {most}, where a number would otherwise read as 0 or 1, a limit below 0 as 0, or a limit as what "
+            f"it is judged against. A number without an interval has {few} significant digits; so has, wherever it "
+            f"stands, a prevalence or a threshold of more than {many}. Shares of rows are in per cent with one "
+            "decimal. Exact values: the tooltips of the HTML, estimates.csv, results.json.")
 
 
 def _without_information(results: Results) -> Iterator[tuple[str, str]]:

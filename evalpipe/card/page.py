@@ -49,7 +49,7 @@ class Number:
 
     @property
     def text(self) -> str:
-        """The number on one line, such as ``0.785 (0.776 to 0.793)``."""
+        """The number on one line, such as ``0.785 (0.776–0.793)``."""
         return f"{self.value} ({self.interval})" if self.interval else self.value
 
 

@@ -37,7 +37,7 @@ def _table(
 ) -> Table:
     shares = [f"{100 * (share or 0):.0f}%" for share in curves[0].points.share]
     largest = max(abs(value) for curve in curves for value in curve.points.residual if value is not None)
-    digits = numbers.decimals(largest, largest / 100)
+    digits = numbers.significant(largest, 4)
     pairs = ((curve.points.residual, curve.points.absolute_residual) for curve in curves)
     values = [_column(column, digits) for pair in pairs for column in pair]
     columns = [Column("Share of rows", "num")]

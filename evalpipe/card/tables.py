@@ -30,16 +30,15 @@ def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
 
 
 def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
-    """Write an estimate, with at least ``least`` decimals unless it is ``whole``; an undefined one says why."""
+    """Write an estimate, with at least ``least`` decimals or ``whole``; an undefined one says why."""
     if estimate.value is None:
         return Number(status_of(estimate))
     note, exact = note_of(estimate), numbers.exact(estimate.value)
     if estimate.lower is None or estimate.upper is None:
         single = whole and estimate.value.is_integer()
-        text = numbers.count(estimate.value) if single else numbers.number(estimate.value, 0 if whole else least)
+        text = numbers.count(estimate.value) if single else numbers.number(estimate.value, least)
         return Number(text, None, note, exact)
-    value, interval = numbers.interval(
-        estimate.value, estimate.lower, estimate.upper, whole=whole, least=0 if whole else least)
+    value, interval = numbers.interval(estimate.value, estimate.lower, estimate.upper, whole=whole, least=least)
     return Number(value, interval, note, exact)
 
 
@@ -57,13 +56,15 @@ def signed(value: float | None, lower: float | None, upper: float | None, note: 
     return Number(*numbers.signed_interval(value, lower, upper), note, numbers.exact(value))
 
 
-def ranged(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
-    """Write a number and its interval; a dash where there is none."""
+def ranged(
+    value: float | None, lower: float | None, upper: float | None, note: str | None = None, least: int = 0
+) -> Number:
+    """Write a number and its interval, with at least ``least`` decimals; a dash where there is none."""
     if value is None:
         return Number("–", None, note)
     if lower is None or upper is None:
-        return Number(numbers.number(value), None, note, numbers.exact(value))
-    return Number(*numbers.interval(value, lower, upper), note, numbers.exact(value))
+        return Number(numbers.number(value, least), None, note, numbers.exact(value))
+    return Number(*numbers.interval(value, lower, upper, least=least), note, numbers.exact(value))
 
 
 def status_of(row: Estimate | Comparison | Disparity | WorstSlice) -> str:

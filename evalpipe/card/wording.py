@@ -98,8 +98,8 @@ AVERAGES = {
 
 
 def share(value: float) -> str:
-    """Write a declared prevalence, the same wherever it stands; of one that was computed, such as 1/3, six digits."""
-    return numbers.plain(float(f"{value:.6g}"))
+    """Write a declared prevalence, the same wherever it stands."""
+    return numbers.given(value)
 
 
 def at(prevalence: Scalar) -> str:
@@ -167,19 +167,19 @@ def rule(confusion: Confusion, called: str = "probability") -> str:
         many = {0: "no row has", 1: "1 row has"}.get(confusion.tied, f"{numbers.count(confusion.tied)} rows have")
         return f"The most probable level is predicted; {many} several, of which the first in order counts."
     if confusion.zone is not None and confusion.threshold is not None:  # the zone holds the threshold
-        above = f"when the {called} is above {numbers.plain(confusion.threshold)}"
+        above = f"when the {called} is above {numbers.given(confusion.threshold)}"
         return f"Outside the equivocal zone, predicted as {confusion.levels[0]} {above}."
     rows = confusion.at_threshold
     many = {0: "no row lies", 1: "1 row lies"}.get(rows, f"{numbers.count(rows)} rows lie")
     if confusion.cuts:
-        low, high = (numbers.number(cut) for cut in (confusion.cuts[0], confusion.cuts[-1]))
+        cuts = numbers.ranged(*map(numbers.given, (confusion.cuts[0], confusion.cuts[-1])))
         return (f"Predicted as {confusion.levels[0]} when the {called} is at least the threshold of the row's fold, "
-                f"{low} to {high}; {many} exactly at it." if confusion.zone is None else
+                f"{cuts}; {many} exactly at it." if confusion.zone is None else
                 f"Outside the equivocal zone, predicted as {confusion.levels[0]} when the {called} is above the "
-                f"threshold of the row's fold, {low} to {high}.")
+                f"threshold of the row's fold, {cuts}.")
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
     return (
-        f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.plain(confusion.threshold)}; "
+        f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.given(confusion.threshold)}; "
         f"{many} exactly at this threshold."
     )

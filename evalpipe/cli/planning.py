@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalpipe.card.wording import level
 from evalpipe.cli.annotations import annotation
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.spec.text import STDIN
@@ -83,7 +84,7 @@ def _text(plan: Plan) -> str:
     lines += _left_out(document["not_served"])
     lines += _asked(plan)
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
-    lines += ["", f"intervals at level {document['level']:g}; {document['replicates']:,} replicates where bootstrapped"]
+    lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped"]
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
 
 

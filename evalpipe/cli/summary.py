@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Number
-from evalpipe.card.tables import MODELS_ABREAST, abreast, overall
+from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
 from evalpipe.card.wording import level, measure
-from evalpipe.numbers import count, interval, most_decimals, number, percent, signed_interval
+from evalpipe.chapters.thresholds.card import chosen
+from evalpipe.numbers import count, most_decimals, percent, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -168,24 +169,17 @@ def _difference(row: Comparison | None, least: int) -> str:
     return f"{Number(*signed_interval(row.difference, row.lower, row.upper, least)).text} {row.verdict}"
 
 
-def _written(value: float, lower: float | None, upper: float | None) -> str:
-    """Write a number with its interval, where it has one."""
-    if lower is None or upper is None:
-        return number(value)
-    return Number(*interval(value, lower, upper)).text
-
-
 def _decided(results: Results, dataset: str) -> Iterator[str]:
     """Yield the thresholds that rules chose, and who is the most desirable."""
     names = names_of(results)
     for row in results.thresholds:
         if row.dataset == dataset and row.variant == "original" and row.chosen_on is not None:
             where = f"on {row.chosen_on}" if row.folds is None else f"cross-fitted in {row.folds} folds"
-            value = "none" if row.value is None else _written(row.value, row.lower, row.upper)
+            value = "none" if row.value is None else chosen(row).text
             yield f"threshold of {names.model(row.model)}: {value}, {row.rule}, {where}"
     for first in results.desirability.overall:
         if first.dataset == dataset and first.rank == 1 and first.value is not None:
             sure = "" if first.probability_best is None else (
                 f", best in {percent(first.probability_best, 1)} of replicates")
-            value = _written(first.value, first.lower, first.upper)
+            value = ranged(first.value, first.lower, first.upper).text
             yield f"most desirable: {names.model(first.model, first.variant)}, D {value}{sure}"

@@ -52,14 +52,14 @@ def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Fin
 
 
 def _off(results: Results, rows: Sequence[Estimate], how: str) -> Finding:
-    """Write "The probabilities of Forest are too high: 42.8% of the rows were expected to be events, 37.2% are."."""
+    """Write "The probabilities of Forest are too high on average: mean 0.428, observed prevalence 0.372."."""
     text = f"The probabilities of {of_models(results, rows)} are {how}"
     bins = [points for points in (_bins(results, row) for row in rows) if points is not None]
     if len(bins) == len(rows):
         shares = [_totals(points) for points in bins]
-        expected = joined([numbers.percent(share, 1) for share, _ in shares])
-        text += (f": {expected}{' in turn' if len(rows) > 1 else ''} of the rows were expected to be events, "
-                 f"{numbers.percent(shares[0][1], 1)} are")
+        means = joined([numbers.number(mean) for mean, _ in shares])
+        text += (f" on average: mean {means}{' in turn' if len(rows) > 1 else ''}, observed prevalence "
+                 f"{numbers.number(shares[0][1])}")
     where = _where(bins[0], how) if len(bins) == len(rows) == 1 else ""
     return finding("fails", weights.CALIBRATION, f"{text}.{where}", anchor(results, rows[0]), rows)
 
@@ -95,8 +95,8 @@ def _where(bins: ReliabilityPoints, how: str) -> str:
         return " They are so in every bin."
     first = outside.index(True)
     if all(outside[first:first + len(beyond)]):
-        ends = dict.fromkeys(numbers.fixed(p, 2) for p in (beyond[0], beyond[-1]))
-        return f" Most clearly so at probabilities about {joined(list(ends), 'to')}."
+        low, high = (numbers.fixed(p, 2) for p in (beyond[0], beyond[-1]))
+        return f" Most clearly so at probabilities about {low if low == high else numbers.ranged(low, high)}."
     return f" Most clearly so at probabilities about {joined([numbers.fixed(p, 2) for p in beyond])}."
 
 

@@ -107,7 +107,7 @@ def shares_drifted(results: Results, rows: Sequence[Shares]) -> Iterator[Finding
         levels = [row for row in rows if (row.first.name, row.other.name) == (first, other)]
         said = [f"{'the event ' if results.task == 'binary' else ''}'{row.level}' is "
                 f"{'more' if row.shares[1] > row.shares[0] else 'less'} frequent in {other}, "
-                f"{numbers.percent(row.shares[1], 1)}, than in {first}, {numbers.percent(row.shares[0], 1)}"
+                f"{numbers.number(row.shares[1])}, than in {first}, {numbers.number(row.shares[0])}"
                 for row in levels]
         yield finding("note", weights.DRIFT, f"{joined(said)}.", "data")
 

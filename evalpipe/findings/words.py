@@ -45,14 +45,14 @@ def measured(row: Any) -> Measured:
     return Measured(**{name: getattr(row, name) for name in Measured.model_fields if hasattr(row, name)})
 
 
-def with_limits(row: Any) -> str:
-    """Write the value of a row with its limits, such as "0.56 (0.50 to 0.62)"."""
+def with_limits(row: Any, *apart: float) -> str:
+    """Write the value of a row with its limits, "0.56 (0.50–0.62)", that do not read as 0, 1 or what is ``apart``."""
     value = row.value if hasattr(row, "value") else row.difference
     if value is None:
         return "undefined"
     if row.lower is None or row.upper is None:
         return numbers.number(value)
-    shown, limits = numbers.interval(value, row.lower, row.upper)
+    shown, limits = numbers.interval(value, row.lower, row.upper, apart=(0, 1, *apart))
     return f"{shown} ({limits})"
 
 

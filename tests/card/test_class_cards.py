@@ -19,6 +19,7 @@ from evalpipe.card.html import html_page
 from evalpipe.card.masthead import masthead, subject
 from evalpipe.card.measures import measure_tables
 from evalpipe.card.page import plain
+from evalpipe.card.tables import shown
 from evalpipe.results import Results
 
 LEVELS = ["red", "green", "blue", "violet"]
@@ -59,7 +60,7 @@ def test_the_classes_have_a_table_of_their_own(results: Results) -> None:
     counts = {level.level: level.rows for level in results.datasets[0].levels}
     assert column(classes, "Rows") == [f"{counts[level]:,}" for level in LEVELS]
     precision = next(row for row in results.rows if row.class_ == "blue" and row.metric == "precision")
-    assert column(classes, "Precision")[2].value == f"{precision.value:.3f}"
+    assert column(classes, "Precision")[2] == shown(precision)
 
 
 def test_the_table_of_measures_has_averages_alone(results: Results) -> None:
@@ -84,7 +85,7 @@ def test_the_facts_name_levels_and_priors(results: Results) -> None:
     assert known["Levels in ascending order"] == "red, green, blue, violet"
     priors = "red: 0.25, green: 0.25, blue: 0.25, violet: 0.25 (source: a guess)"
     assert known["Declared prevalence"] == priors
-    assert column(table(data.sections(results), "Levels"), "Declared prior") == ["25.0%"] * 4
+    assert column(table(data.sections(results), "Levels"), "Declared prior") == ["0.25"] * 4
 
 
 def test_what_pairs_of_levels_weigh_is_shown(results: Results, page: str) -> None:
@@ -117,6 +118,6 @@ def test_every_model_has_its_curves_of_classes_and_cuts(results: Results) -> Non
     ]
     roc = of_figure(results, "test", "roc_of_classes")[0]
     area = next(row for row in results.rows if (row.metric, row.class_) == ("roc_auc", "green"))
-    assert f"green: AUC {area.value:.3f}" in roc.alt
+    assert f"green: AUC {shown(area).text}" in roc.alt
     (levels,) = of_figure(results, "test", "levels")
-    assert "declared 25.0%." in levels.alt
+    assert "declared 0.25." in levels.alt

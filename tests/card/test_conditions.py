@@ -118,7 +118,7 @@ def test_a_definition_at_a_prevalence_is_of_that_prevalence(name: str) -> None:
 def test_a_cost_at_each_prevalence_has_its_own_column() -> None:
     found = results("at prevalences")
     costs = table(sections(found), "Cost of a row of d")
-    assert heads(costs) == ["Predictions", "Cost", "Cost (at prevalence 0.5)", "Cost (at prevalence 0.333333)"]
+    assert heads(costs) == ["Predictions", "Cost", "Cost (at prevalence 0.5)", "Cost (at prevalence 0.333)"]
     own = next(row.cells[1:] for row in rows(costs) if row.cells[0] == "p")
     assert [float(cell.exact) for cell in own] == [
         e.value for e in found.rows if (e.metric, e.model, e.variant) == ("cost", "p", "original")]

@@ -14,6 +14,7 @@ from pypdf import PdfReader
 
 from evalpipe.card import locate, pdf, render
 from evalpipe.card.figures import sheet
+from evalpipe.card.tables import shown
 from evalpipe.errors import InternalError, UsageError
 from evalpipe.results import Results
 
@@ -115,8 +116,8 @@ def test_every_page_has_the_running_header_and_footer(reader: PdfReader, small: 
 
 def test_the_pdf_has_the_numbers(reader: PdfReader, small: Results) -> None:
     words = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
-    area = next(e.value for e in small.rows if e.metric == "roc_auc")
-    assert f"{area:.3f}" in words
+    area = next(e for e in small.rows if e.metric == "roc_auc")
+    assert shown(area).text in words
     assert "6,107" in words
     assert small.inputs[0].sha256 in words
 

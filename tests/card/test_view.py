@@ -23,7 +23,7 @@ ESTIMATE: dict[str, Any] = {
 
 
 def test_an_estimate_is_its_value_with_its_interval() -> None:
-    assert shown(Estimate(**ESTIMATE)).text == "0.785 (0.776 to 0.793)"
+    assert shown(Estimate(**ESTIMATE)).text == "0.785 (0.776–0.793)"
 
 
 def test_an_undefined_estimate_says_why() -> None:
@@ -33,7 +33,7 @@ def test_an_undefined_estimate_says_why() -> None:
 
 def test_a_degenerate_estimate_keeps_its_value_and_says_what_is_wrong() -> None:
     estimate = Estimate(**{**ESTIMATE, "status": "degenerate", "reason": "undefined in 9 of 100 replicates: no events"})
-    assert shown(estimate).text == "0.785 (0.776 to 0.793)"
+    assert shown(estimate).text == "0.785 (0.776–0.793)"
     assert shown(estimate).note == "degenerate: undefined in 9 of 100 replicates: no events"
 
 

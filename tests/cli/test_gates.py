@@ -15,10 +15,10 @@ OPEN = '  - {name: "right & <often>", metric: accuracy, min: 0.9}\n'
 FAILING = "  - {metric: accuracy, max: 0.5}\n"
 WARNING = "  - {metric: brier, min: 0.5, severity: warn}\n"
 REASONS = {
-    "open": "Accuracy: 0.825 (0.724 to 0.901). The interval includes 0.9, so these data do not decide.",
-    "failing": "Accuracy: 0.825 (0.724 to 0.901). The whole interval is above 0.5.",
-    "passing": "ROC AUC: 0.906 (0.814 to 0.955). The whole interval is above 0.55.",
-    "warning": "Brier score: 0.131 (0.112 to 0.155). The whole interval is below 0.5.",
+    "open": "Accuracy: 0.825 (0.724–0.901). The interval includes 0.9, so these data do not decide.",
+    "failing": "Accuracy: 0.82 (0.72–0.90). The whole interval is above 0.5.",
+    "passing": "ROC AUC: 0.91 (0.81–0.95). The whole interval is above 0.55.",
+    "warning": "Brier score: 0.13 (0.11–0.15). The whole interval is below 0.5.",
 }
 
 

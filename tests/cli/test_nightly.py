@@ -81,7 +81,7 @@ def test_five_nights_from_another_working_directory(
     skipped = ("gate 3 skipped: Logistic regression on tonight: ROC AUC was not compared: the output folder has no "
                "reference.json yet. Looked for reports/nightly/reference.json.")
     fell = ("gate 3 failed: Logistic regression on tonight: ROC AUC minus that of the reference (two independent "
-            "samples): −0.265 (−0.315 to −0.212). The whole interval is below −0.05.")
+            "samples): −0.27 (−0.32 to −0.21). The whole interval is below −0.05.")
     assert told[0] == ["gates: 3 of 4 held", skipped]
     assert told[1] == told[2]
     assert fell in told[1]
@@ -263,9 +263,9 @@ def test_accept_tells_what_had_failed_and_both_values(command: Command) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "out: this run is now the reference of gates 'against: last'\n"
-        "gate 1 had failed: a on test: ROC AUC minus that of the reference (two independent samples): −0.058 (−0.172 "
-        "to +0.055). The value is below −0.02.\n"
-        "gate 2 had failed: a on test: Accuracy: 0.700 (0.587 to 0.797). The whole interval is below 0.99.\n"
+        "gate 1 had failed: a on test: ROC AUC minus that of the reference (two independent samples): −0.06 (−0.17 to "
+        "+0.05). The value is below −0.02.\n"
+        "gate 2 had failed: a on test: Accuracy: 0.70 (0.59–0.80). The whole interval is below 0.99.\n"
         "a on test: ROC AUC, reference before 0.906, from now on 0.848\n")
     assert Path("out/reference.json").read_bytes() == Path("out/results.json").read_bytes()
     assert list(Path().glob(".*")) == []

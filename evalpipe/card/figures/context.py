@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound="Curve")
 T = TypeVar("T")
 
-SHORT = 6
-"""The characters up to which a threshold is written in full."""
-
-
 @dataclass(frozen=True, slots=True)
 class Operating:
     """Where a model's predicted levels lie on its curves; None where a share has no rows."""
@@ -127,12 +123,11 @@ def _operating(matrix: Confusion, event: str) -> Operating:
     fp, tn = matrix.counts[1 - i][i], matrix.counts[1 - i][1 - i]
     cut, mark = "the predicted levels", None
     if matrix.threshold is not None:
-        exact = numbers.plain(matrix.threshold)
-        mark = exact if len(exact) <= SHORT else numbers.number(matrix.threshold)
+        mark = numbers.given(matrix.threshold)
         cut = f"threshold {mark}"
     elif matrix.cuts:
-        low, high = (numbers.number(cut) for cut in (matrix.cuts[0], matrix.cuts[-1]))
-        mark = f"{low} to {high}" if low != high else low
+        low, high = map(numbers.given, (matrix.cuts[0], matrix.cuts[-1]))
+        mark = numbers.ranged(low, high) if low != high else low
         cut = f"cross-fitted thresholds {mark}"
     cut += "" if matrix.zone is None else " among the reportable rows"
     return Operating(

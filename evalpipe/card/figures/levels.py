@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
+from evalpipe.card import wording
 from evalpipe.card.figures.declare import figure
 from evalpipe.card.figures.rows import RowLabel, rows
 from evalpipe.card.figures.scales import Axis, ticks_between
@@ -26,12 +27,12 @@ def levels(context: Context) -> Drawing | None:
     beside = " beside the prior declared for where the model will be used" if declared else ""
     caption = f"Share of the rows that have each level{beside}."
     alt = f"Levels of the outcome on {context.dataset.name}. " + " ".join(
-        f"{name}: {numbers.percent(share, 1)}{f', declared {numbers.percent(declared[name], 1)}' if declared else ''}."
+        f"{name}: {numbers.number(share)}{f', declared {wording.share(declared[name])}' if declared else ''}."
         for name, share in shares
     )
     top = 1.1 * max([share for _, share in shares] + list((declared or {}).values()))
     sheet = Sheet()
-    labels = [RowLabel(f"{name} ({numbers.percent(share, 1)})") for name, share in shares]
+    labels = [RowLabel(f"{name} ({numbers.number(share)})") for name, share in shares]
     drawn = rows(sheet, labels, Axis("Share of rows", 0, top, ticks_between(0, top, 4))).panel
     heights = drawn.height / len(shares)
     for place, (name, share) in enumerate(shares):
@@ -43,6 +44,6 @@ def levels(context: Context) -> Drawing | None:
     if declared:
         sheet.key([KeyEntry("Observed", "muted", "fill"), KeyEntry("Declared", "ink")])
     largest, smallest = max(shares, key=lambda pair: pair[1]), min(shares, key=lambda pair: pair[1])
-    finding = (f"{largest[0]} is the most frequent, {numbers.percent(largest[1], 1)}; {smallest[0]} the rarest, "
-               f"{numbers.percent(smallest[1], 1)}.")
+    finding = (f"{largest[0]} is the most frequent, {numbers.number(largest[1])}; {smallest[0]} the rarest, "
+               f"{numbers.number(smallest[1])}.")
     return drawing(f"d{context.place}-levels", "Levels of the outcome", (finding, caption, alt), [sheet])

@@ -112,7 +112,7 @@ def _best(best: BestProfit, rows: list[Profit]) -> tuple[Cell, ...]:
                       for group in (best.group, best.group_lower, best.group_upper) if group is not None)
     digits = _digits(rows)
     return (
-        Number(share, " to ".join(limits) or None, None, str(best.group)), _money(best, digits),
+        Number(share, numbers.ranged(*limits) if limits else None, None, str(best.group)), _money(best, digits),
         "–" if best.corrected is None else numbers.fixed(best.corrected, digits),
         numbers.number(rows[best.group].profit_per_row),
     )
@@ -148,7 +148,7 @@ def _by_depth(caption: str, rows: list[Profit]) -> Table:
 def _digits(rows: list[Profit]) -> int:
     """Choose the decimals of a table of profits by its largest number."""
     largest = max(abs(value) for row in rows for value in (row.profit, row.profit_random, row.profit_wizard))
-    return numbers.decimals(largest, None)
+    return numbers.decimals(largest)
 
 
 def _money(row: Profit | BestProfit, digits: int) -> Number:
@@ -156,4 +156,5 @@ def _money(row: Profit | BestProfit, digits: int) -> Number:
     value, exact = numbers.fixed(row.profit, digits), numbers.exact(row.profit)
     if row.lower is None or row.upper is None or row.lower == row.upper == row.profit:
         return Number(value, exact=exact)
-    return Number(value, f"{numbers.fixed(row.lower, digits)} to {numbers.fixed(row.upper, digits)}", exact=exact)
+    limits = numbers.ranged(*(numbers.fixed(limit, digits) for limit in (row.lower, row.upper)))
+    return Number(value, limits, exact=exact)

@@ -10,6 +10,7 @@ from evalpipe import constants, numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.tables import ranged
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.figures import desirability_figures
 from evalpipe.chapters.desirability.records import FACTORS
@@ -164,10 +165,7 @@ def score(value: float | None, row: Overall | Individual) -> Number:
     if value is None:
         return Number(f"{row.status}: {row.reason}" if row.reason else row.status)
     note = None if row.status == "ok" else f"{row.status}: {row.reason}"
-    if row.lower is None or row.upper is None:
-        return Number(numbers.fixed(value, 3), None, note, numbers.exact(value))
-    limits = f"{numbers.fixed(row.lower, 3)} to {numbers.fixed(row.upper, 3)}"
-    return Number(numbers.fixed(value, 3), limits, note, numbers.exact(value))
+    return ranged(value, row.lower, row.upper, note)
 
 
 def _individual(results: Results, names: Names, rows: Sequence[Overall]) -> Iterator[Table]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
+from evalpipe.card.tables import ranged
 from evalpipe.chapters.desirability.records import FACTORS
 
 if TYPE_CHECKING:
@@ -64,10 +65,9 @@ def _first(results: Results, names: Names, rows: list[Overall]) -> str:
     if not first[0].value:
         return "No model is acceptable: each has a goal whose desirability is 0."
     labels, best = [names.model(row.model, row.variant) for row in first], first[0]
-    value = f"D = {numbers.fixed(best.value or 0.0, 3)}"
-    if best.lower is not None and best.upper is not None:
-        level = wording.level(results.intervals.level)
-        value += f" ({level} interval {numbers.fixed(best.lower, 3)} to {numbers.fixed(best.upper, 3)})"
+    written = ranged(best.value, best.lower, best.upper)
+    level = wording.level(results.intervals.level)
+    value = f"D = {written.value}" + (f" ({level} interval {written.interval})" if written.interval else "")
     if len(rows) == 1:
         return f"{labels[0]} has an overall desirability of {value}."
     sentence = f"{wording.joined(labels)} {'is' if len(first) == 1 else 'are equally'} the most desirable, with {value}"

@@ -14,6 +14,7 @@ from evalpipe.card.figures.rows import rows as rows_of
 from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.card.names import names_of
+from evalpipe.card.tables import ranged
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _alt(context: Context, goals: Sequence[Goal]) -> str:
     for goal in goals:
         rows = [row for row in context.results.desirability.individual
                 if (row.dataset, row.goal) == (context.dataset.name, goal.goal) and row.desirability is not None]
-        values = ", ".join(f"{names.model(r.model, r.variant)} {numbers.fixed(r.desirability or 0, 3)}" for r in rows)
+        values = ", ".join(f"{names.model(r.model, r.variant)} {numbers.number(r.desirability or 0)}" for r in rows)
         sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
     return f"Desirability in each goal on {context.dataset.name}. {' '.join(sentences)}"
 
@@ -179,9 +180,7 @@ def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
         f", with {level} intervals; on the right the share of replicates in which the model is the most desirable."
         if drawn else ".")
     alt = f"Overall desirability on {context.dataset.name}. " + " ".join(
-        f"{names.model(row.model, row.variant)} {numbers.fixed(row.value or 0, 3)}" + (
-            f" ({numbers.fixed(row.lower, 3)} to {numbers.fixed(row.upper, 3)})."
-            if row.lower is not None and row.upper is not None else ".") for row in shown)
+        f"{names.model(row.model, row.variant)} {ranged(row.value, row.lower, row.upper).text}." for row in shown)
     sheet = Sheet()
     labels = [RowLabel(names.model(row.model, row.variant)) for row in shown]
     placed = rows_of(sheet, labels, unit_axis("Overall desirability D"), beside=44 if drawn else 0)
@@ -195,5 +194,6 @@ def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
         placed.panel.record_values(label.text, **{n: [v] for n, v in columns.items() if v is not None})
         if row.probability_best is not None:
             sheet.write(sheet.width, placed.panel.top + middle + 4.5, share(row.probability_best), "ink", "end")
-    finding = listed([f"{names.model(row.model, row.variant)} {numbers.fixed(row.value or 0, 3)}" for row in shown])
+    finding = listed([
+        f"{names.model(row.model, row.variant)} {ranged(row.value, row.lower, row.upper).value}" for row in shown])
     return drawing(f"d{context.place}-desirability", "Overall desirability", (finding, caption, alt), [sheet])

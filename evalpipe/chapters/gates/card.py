@@ -127,10 +127,10 @@ def _observed(gate: Gate, *, whole: bool) -> Cell:
         return "–"
     exact = numbers.exact(value)
     if gate.against is not None:
-        return Number(*numbers.signed_interval(value, lower, upper), exact=exact)
+        return Number(*numbers.signed_interval(value, lower, upper, apart=(0, *gate.limit.values())), exact=exact)
     if lower is None or upper is None:
         return Number(numbers.count(value) if whole and value.is_integer() else numbers.number(value), exact=exact)
-    return Number(*numbers.interval(value, lower, upper, whole=whole), exact=exact)
+    return Number(*numbers.interval(value, lower, upper, whole=whole, apart=gate.limit.values()), exact=exact)
 
 
 def _counted(names: Names, ordered: Sequence[Gate], listed: int) -> Iterator[Block]:

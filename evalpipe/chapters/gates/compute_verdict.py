@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.gates.plan import ROUNDING
-from evalpipe.numbers import MOST_DECIMALS, decimals, exact, fixed, signed
+from evalpipe.numbers import MOST_DECIMALS, decimals, fixed, plain, ranged, signed
 
 if TYPE_CHECKING:
     from evalpipe.chapters.gates.plan import GateLimits
@@ -127,19 +127,18 @@ def _within(limits: GateLimits, interval: tuple[float, float], low: str, high: s
 
 
 def _limit(limit: float, observed: Observed) -> str:
-    return f"{'+' if observed.signed and limit > 0 else ''}{exact(limit)}"
+    return f"{'+' if observed.signed and limit > 0 else ''}{plain(limit)}"
 
 
 def _written(observed: Observed, limits: GateLimits, *judged: float) -> str:
     """Write a number with its interval as the card does, with as many decimals as tell what is judged from a limit."""
     numbers = [observed.value or 0.0, *(observed.interval or ())]
-    width = None if observed.interval is None else numbers[2] - numbers[1]
     whole = observed.whole and all(float(number).is_integer() for number in numbers)
-    digits = 0 if whole else decimals(numbers[0], width)
+    digits = 0 if whole else decimals(*numbers)
     while digits < MOST_DECIMALS and any(_alike(number, limit, digits) for number in judged for limit in limits.finite):
         digits += 1
     value, *interval = (signed(number, digits) if observed.signed else fixed(number, digits) for number in numbers)
-    return f"{value} ({' to '.join(interval)})" if interval else value
+    return f"{value} ({ranged(*interval)})" if interval else value
 
 
 def _alike(number: float, limit: float, digits: int) -> bool:

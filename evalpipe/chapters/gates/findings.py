@@ -61,7 +61,7 @@ def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
 
 
 def _sentence(results: Results, rows: Sequence[Gate]) -> str:
-    """Write "Sensitivity: 0.56 (0.50 to 0.62) for Logistic regression; required at least 0.6."."""
+    """Write "Sensitivity: 0.56 (0.50–0.62) for Logistic regression; required at least 0.6."."""
     names, first = names_of(results), rows[0]
     observed = "; ".join(f"{_observed(row)} for {of_model(results, row)}{_inside(results, row)}" for row in rows[:3])
     more = "" if len(rows) <= 3 else f" and {len(rows) - 3} more"
@@ -105,5 +105,5 @@ def _observed(row: Gate) -> str:
         return "no value"
     if row.lower is None or row.upper is None:
         return numbers.number(row.observed)
-    shown, limits = numbers.interval(row.observed, row.lower, row.upper)
+    shown, limits = numbers.interval(row.observed, row.lower, row.upper, apart=row.limit.values())
     return f"{shown} ({limits})"

@@ -88,9 +88,9 @@ def _of_event(prior: Prior) -> str:
     mean = wording.share(prior.value or 0.0)
     if prior.beta is None:
         return mean
-    _, limits = numbers.interval(prior.value or 0.0, *next(iter(prior.limits.values())))
+    low, high = _limits(prior.value or 0.0, *next(iter(prior.limits.values())))
     parameters, level = ", ".join(map(numbers.plain, prior.beta)), wording.level(prior.level or 0.0)
-    return f"uncertain: a Beta({parameters}) distribution with mean {mean}, {level} of it from {limits}"
+    return f"uncertain: a Beta({parameters}) distribution with mean {mean}, {level} of it between {low} and {high}"
 
 
 def _of_level(prior: Prior, level: str) -> str:
@@ -98,15 +98,20 @@ def _of_level(prior: Prior, level: str) -> str:
     share = (prior.value or 0.0) if prior.levels is None else prior.levels[level]
     if level not in prior.limits:
         return wording.share(share)
-    _, limits = numbers.interval(share, *prior.limits[level])
-    return f"{wording.share(share)} ({limits})"
+    return f"{wording.share(share)} ({numbers.ranged(*_limits(share, *prior.limits[level]))})"
+
+
+def _limits(share: float, lower: float, upper: float) -> tuple[str, str]:
+    """Write the limits of an uncertain prevalence, with at least the decimals of the prevalence."""
+    digits = max(numbers.decimals(share), numbers.decimals(share, lower, upper))
+    return numbers.fixed(lower, digits), numbers.fixed(upper, digits)
 
 
 def _observed(results: Results) -> Table:
     """Write the share of the event, or of each level, in each dataset beside the declared one."""
     prior = results.prevalence
     rows = tuple(
-        Row((share.dataset, share.level, ranged(share.value, share.lower, share.upper),
+        Row((share.dataset, share.level, ranged(share.value, share.lower, share.upper, least=numbers.USUAL_DIGITS),
              "–" if prior is None else _of_level(prior, share.level)))
         for share in results.observed)
     columns = (Column("Dataset"), Column("Level"), Column("Observed", "num"), Column("Declared", "num"))

@@ -50,7 +50,7 @@ def prevalences(context: Context) -> Drawing | None:
         f"Share of {context.results.event} in each dataset, against the prevalence declared for where the model will "
         f"be used{limited}. Measures under the declared prevalence, such as PPV, answer for the latter."
     )
-    alt = "Prevalence of the event. " + " ".join(f"{name}: {numbers.number(value)}." for name, value in bars)
+    alt = "Prevalence of the event. " + " ".join(f"{name}: {_written(name, value)}." for name, value in bars)
     sheet = Sheet()
     drawn = rows(sheet, [RowLabel(name) for name, _ in bars], unit_axis("Share of events"), beside=10)
     for middle, (name, value) in zip(drawn.middles, bars, strict=True):
@@ -62,10 +62,15 @@ def prevalences(context: Context) -> Drawing | None:
         drawn.panel.record_values(name, value=[value], lower=[or_nan(low)], upper=[or_nan(high)])
         beside, anchor = (9, "") if (high or value) < 0.8 else (-9, "end")
         end = drawn.panel.across((low if anchor else high) or value)
-        sheet.write(end + beside, drawn.panel.top + middle + 4.5, numbers.number(value), "ink", anchor)
-    finding = listed([f"{name}: {numbers.number(value)}" for name, value in bars])
+        sheet.write(end + beside, drawn.panel.top + middle + 4.5, _written(name, value), "ink", anchor)
+    finding = listed([f"{name}: {_written(name, value)}" for name, value in bars])
     texts = finding, caption, alt
     return drawing(f"d{context.place}-prevalence", "Observed and declared prevalence", texts, [sheet])
+
+
+def _written(name: str, value: float) -> str:
+    """Write an observed prevalence, or the one that is declared."""
+    return wording.share(value) if name == "declared" else numbers.number(value)
 
 
 def by_prevalence(context: Context) -> Drawing | None:
@@ -154,7 +159,7 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
         return None
     other = lines[0].other
     caption = (
-        f"What any model's predicted levels would be worth at the declared prevalence {numbers.number(prior.value)}, "
+        f"What any model's predicted levels would be worth at the declared prevalence {wording.share(prior.value)}, "
         f"along its {rate}, for some values of its {other}. The marks are the models."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe import numbers
+from evalpipe.card.tables import ranged
 from evalpipe.card.wording import joined, share
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_apart
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, with_limits
+from evalpipe.findings.words import finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,14 +58,13 @@ def _declared(results: Results, row: ObservedShare) -> Share | None:
 def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Say which levels are declared to be more or less frequent than in the evaluated rows."""
     for dataset in dict.fromkeys(observed.dataset for _, observed in rows):
-        said = [f"'{observed.level_of_outcome}' {_written(declared)} is declared, {with_limits(observed)} observed"
+        said = [f"'{observed.level_of_outcome}' {share(declared.value)} is declared, {_with_limits(observed)} observed"
                 for declared, observed in rows if observed.dataset == dataset]
         text = (f"The declared prevalence is not that of {dataset}: of {joined(said)}. Measures of predictions as such "
                 "hold at the observed one.")
         yield finding("note", weights.PRIOR, text, "prevalence")
 
 
-def _written(declared: Share) -> str:
-    if declared.lower is None or declared.lower == declared.upper:
-        return share(declared.value)
-    return numbers.number(declared.value)
+def _with_limits(observed: Share) -> str:
+    """Write an observed prevalence with its limits, in the digits that it has everywhere."""
+    return ranged(observed.value, observed.lower, observed.upper, least=numbers.USUAL_DIGITS).text

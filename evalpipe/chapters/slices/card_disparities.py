@@ -117,8 +117,7 @@ def _by_chance(d: Disparity) -> str:
     """Write what chance adds with the digits of the difference."""
     if d.expected is None:
         return "–"
-    width = None if d.lower is None or d.upper is None else d.upper - d.lower
-    return numbers.signed(d.expected, numbers.decimals(d.difference or 0.0, width))
+    return numbers.signed(d.expected, numbers.decimals(d.difference or 0.0, d.lower, d.upper))
 
 
 def worst_slices(results: Results, dataset: str) -> Iterator[Block]:

@@ -83,7 +83,7 @@ def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
         others = "" if groups == 1 else f" {capital(number_word(groups))} groups miss it."
         measure = names.measure(worst.metric, worst.params, worst.average, worst.class_)
         text = (f"{of_model(results, worst)} fails for {names.slice(worst.slice or {})}: {measure} "
-                f"{with_limits(worst)}, where {side} {numbers.plain(limit)} is required of all rows.{others}")
+                f"{with_limits(worst, limit)}, where {side} {numbers.plain(limit)} is required of all rows.{others}")
         yield finding("fails", weights.GROUP_FAILS, text, "slices", [row for row, _, _ in judged])
 
 

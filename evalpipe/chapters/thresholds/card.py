@@ -46,7 +46,7 @@ def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
     if model.threshold_rule is not None:
         yield "Threshold", model.threshold_rule
     elif model.threshold is not None:
-        yield "Threshold", numbers.plain(model.threshold)
+        yield "Threshold", numbers.given(model.threshold)
     elif "probability" in model.columns or "score" in model.columns:
         given = "prediction" in model.columns
         yield "Threshold", f"none; {'predicted levels are given' if given else 'the score is a rank alone'}"
@@ -80,14 +80,17 @@ def _table(results: Results, dataset: str, thresholds: Sequence[Threshold], *, u
 
 def _chosen(names: Names, threshold: Threshold) -> Cell:
     """Write a threshold with its interval: of which model, by which rule and rows."""
-    value, lower, upper = threshold.value, threshold.lower, threshold.upper
-    text, limits = numbers.plain(value) if threshold.rule == "fixed" else numbers.number(value), None
-    if lower is not None and upper is not None:
-        text, limits = numbers.interval(value, lower, upper)
     rule = WITHOUT_ROWS.get(threshold.rule) or _in_words(names, threshold)
     about = "; ".join(filter(None, (rule, _rows(threshold))))
-    return (f"{names.model(threshold.model, threshold.variant)}: ",
-            Number(text, limits, threshold.reason, numbers.exact(value)), Aside(about, "options"))
+    return f"{names.model(threshold.model, threshold.variant)}: ", chosen(threshold), Aside(about, "options")
+
+
+def chosen(threshold: Threshold) -> Number:
+    """Write a threshold with its interval."""
+    value, lower, upper = threshold.value, threshold.lower, threshold.upper
+    limits = None if lower is None or upper is None else numbers.interval(
+        value, lower, upper, least=numbers.decimals(value))[1]
+    return Number(numbers.given(value), limits, threshold.reason, numbers.exact(value))
 
 
 def _in_words(names: Names, threshold: Threshold) -> str:
@@ -116,9 +119,9 @@ def _rows(threshold: Threshold) -> str:
     size = f" ({numbers.count(threshold.n)} rows{events})" if threshold.n is not None else ""
     if threshold.folds is None:
         return f"chosen on {threshold.chosen_on}{size}"
-    low, high = (numbers.number(cut) for cut in (min(threshold.cuts), max(threshold.cuts)))
-    return (f"cross-fitted in {threshold.folds} folds of {threshold.chosen_on}{size}, whose thresholds are {low} to "
-            f"{high}; that of all rows is for later use")
+    cuts = numbers.ranged(*map(numbers.given, (min(threshold.cuts), max(threshold.cuts))))
+    return (f"cross-fitted in {threshold.folds} folds of {threshold.chosen_on}{size}, whose thresholds are {cuts}; "
+            "that of all rows is for later use")
 
 
 def _measures(results: Results, names: Names, threshold: Threshold) -> Iterator[Row]:
@@ -144,7 +147,7 @@ def _gain(optimism: float | None, apparent: float | None) -> Number:
     """Write an optimism with the decimals of the value that it is of."""
     if optimism is None or apparent is None:
         return Number("–")
-    return Number(numbers.signed(optimism, numbers.decimals(apparent, None)), None, None, numbers.exact(optimism))
+    return Number(numbers.signed(optimism, numbers.decimals(apparent)), None, None, numbers.exact(optimism))
 
 
 def _evaluated(results: Results, threshold: Threshold, metric: str, params: Mapping[str, Scalar]) -> Number:

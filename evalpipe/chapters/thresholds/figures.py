@@ -61,7 +61,7 @@ def _drawing(context: Context, key: str, series: Series, curve: Sweep, measures:
         if chosen is not None:
             drawn.rule("ink", x=chosen.value, dash=DASHES)
     if chosen is not None:
-        sheet.key([KeyEntry(f"Threshold {numbers.number(chosen.value)}", "ink", "thin", dash=DASHES)])
+        sheet.key([KeyEntry(f"Threshold {numbers.given(chosen.value)}", "ink", "thin", dash=DASHES)])
     finding = f"{_title(context, measures[0])} moves {_range(curve.points.measures[measures[0]])}."
     return drawing(key, title, (finding, caption, alt), [sheet])
 

@@ -75,8 +75,8 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
 
 
 def _sentence(results: Results, bounded: Bounded) -> str:
-    """Write "Threshold of Forest: required Specificity at least 0.9; on new rows 0.868 (0.835 to 0.897)"."""
+    """Write "Threshold of Forest: required Specificity at least 0.9; on new rows 0.868 (0.835–0.897)"."""
     row, bound, side = bounded
     measure = names_of(results).measure(row.metric, row.params)
     return (f"Threshold of {of_model(results, row)}: required {measure} {side} {numbers.plain(bound)}; on new rows "
-            f"{with_limits(row)}")
+            f"{with_limits(row, bound)}")

@@ -9,6 +9,7 @@ import pytest
 
 from card.blocks import column, heads, lines, paragraphs, table, tables
 from engine.runs import people, run
+from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.html import html_page
 from evalpipe.chapters.desirability.card import form, sections
@@ -90,7 +91,7 @@ def test_the_tables_hold_the_numbers_of_the_results() -> None:
     assert [float(number.exact or "nan") for number in column(overall, "D")] == [row.value for row in best]
     for line, row in zip(lines(overall), best, strict=True):
         firsts = [c.first for c in found.sensitivity if c.model == row.model]
-        assert line[2].endswith(f"({row.lower:.3f} to {row.upper:.3f})")
+        assert line[2].endswith(f"({numbers.interval(row.value, row.lower, row.upper)[1]})")
         assert line[3] == f"{100 * (row.probability_best or 0):.1f}%"
         assert line[5:] == [f"{sum(firsts)} of 12", {True: "yes", False: "no"}[bool(row.pareto)]]
     assert [len(heads(each)) - 1 for each in individual] == [3, 3]
@@ -132,13 +133,13 @@ def test_the_verdict_names_the_first_how_sure_it_is_and_the_weights_it_hangs_on(
     held = [{"first": model == "m0"} for _, _, model in places]
 
     assert verdict(changed(base, overall=[first, second], sensitivity=changes), "d") == (
-        ("Model <0> is the most desirable, with D = 0.700 (95% interval 0.600 to 0.800); it is the best in 75.0% of "
+        ("Model <0> is the most desirable, with D = 0.70 (95% interval 0.60–0.80); it is the best in 75.0% of "
         "the replicates, so that the rows do not settle which is best."),
         ("The first place hangs on the weights: Model <1> would be first if the weight of Brier score were halved or "
         "that of In use doubled."),
     )
     assert verdict(changed(base, overall=sure, sensitivity=held), "d") == (
-        ("Model <0> is the most desirable, with D = 0.700 (95% interval 0.600 to 0.800); it is the best in 96.0% of "
+        ("Model <0> is the most desirable, with D = 0.70 (95% interval 0.60–0.80); it is the best in 96.0% of "
         "the replicates, so that the rows settle which is best."),
         "The first place stays the same when the weight of any one goal is halved or doubled.",
     )
@@ -179,9 +180,9 @@ def test_figures_say_every_desirability_and_are_the_same_bytes_again() -> None:
     found = whole().desirability
 
     for row in found.individual:
-        assert f"{row.desirability:.3f}" in goals.alt
+        assert numbers.number(row.desirability) in goals.alt
     for row in found.overall:
-        assert f"{row.value:.3f} ({row.lower:.3f} to {row.upper:.3f})" in overall.alt
+        assert "{} ({})".format(*numbers.interval(row.value, row.lower, row.upper)) in overall.alt
     assert [drawing.svg for drawing in desirability_figures(whole(), "d")] == [goals.svg, overall.svg]
 
 

@@ -14,6 +14,7 @@ from evalpipe.card.figures import drawings
 from evalpipe.card.html import html_page
 from evalpipe.card.measures import key_tables
 from evalpipe.card.page import plain
+from evalpipe.card.tables import shown
 from evalpipe.chapters.equivocal.card import matrix, reach, reading
 from evalpipe.chapters.slices.card import sections
 from evalpipe.results import Confusion, Results, Zone
@@ -60,7 +61,7 @@ def test_the_rows_of_a_zone_are_counted(
     weight = {"column": "w", "kind": "frequency"} if weighted else None
     whole = next(row for row in results.rows if row.metric == "reportable_rate" and row.slice is None)
     rate = whole.model_copy(update={"model": "m", "value": 0.9, "lower": 0.8, "upper": 1.0})
-    for rows, share in (([], ""), ([rate], " Reportable rate 0.900 (0.800 to 1.000).")):
+    for rows, share in (([], ""), ([rate], " Reportable rate 0.90 (0.80–1.00).")):
         given = results.model_copy(update={"rows": rows, "weight": weight})
         assert list(matrix(given, confusion(zone, equivocal), "probability")) == [f"{said}{share}"]
 
@@ -71,7 +72,7 @@ def test_the_card_says_what_measures_of_classes_are_of(results: Results) -> None
     rate = next(row for row in results.rows if row.metric == "reportable_rate" and row.slice is None)
     hidden = results.confusion[0].equivocal
     assert " Outside the equivocal zone, predicted as 1 when the probability is above 0.5. No level" in caption
-    assert f": {hidden:.0f} rows. Reportable rate {rate.value:.3f} (" in caption
+    assert f": {hidden:.0f} rows. Reportable rate {shown(rate).text}" in caption
     page = html_page(results.model_copy(update={"curves": []})).decode()
     assert about in page
     assert "per cent of all reportable rows" in page

@@ -67,7 +67,7 @@ def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:
     text = box(results, *(gate(kind) for kind in reversed(VERDICTS)))
     assert text.startswith(
         "Gates Gates, with 95% intervals Verdict Gate Observed Reason ✗ failed Brier score at most 0.2 "
-        "Naive Bayes on validation 0.100 (0.050 to 0.150) the reason of fail &lt;b&gt;&amp; ▲ failed"
+        "Naive Bayes on validation 0.10 (0.05–0.15) the reason of fail &lt;b&gt;&amp; ▲ failed"
     )
     places = [text.index(f"the reason of {kind} &lt;b&gt;&amp;") for kind in VERDICTS]
     assert places == sorted(places)

@@ -293,7 +293,7 @@ def test_a_gate_on_nothing_is_an_error_and_never_silence() -> None:
 def test_counts_are_written_without_decimals() -> None:
     limit = {"metric": "misclassifications", "max": 300}
     found = gates(limit, limit | {"on": "value"})
-    assert all(re.match(r"Misclassifications: \d+ \(\d+ to \d+\)\. ", row.reason) for row in found)
+    assert all(re.match(r"Misclassifications: \d+ \(\d+–\d+\)\. ", row.reason) for row in found)
 
 
 def test_desirability_is_judged_like_a_measure() -> None:
@@ -309,5 +309,5 @@ def test_desirability_is_judged_like_a_measure() -> None:
     found = judged(planned, results, {}).gates
     assert [(row.desirability, row.metric, row.verdict) for row in found] == [
         ("overall", None, "pass"), ("overall", None, "fail")]
-    assert found[0].reason == "Overall desirability: 0.600 (0.550 to 0.700). The whole interval is above 0.5."
+    assert found[0].reason == "Overall desirability: 0.60 (0.55–0.70). The whole interval is above 0.5."
     assert found[1].reason == "Overall desirability is undefined: no predicted events. This counts as failed."

@@ -20,21 +20,21 @@ def seen(value: float | None, lower: float | None = None, upper: float | None = 
 @pytest.mark.parametrize(
     ("limits", "interval", "said", "words"),
     [
-        (LOW, (0.76, 0.80), "pass", ": 0.780 (0.760 to 0.800). The whole interval is above 0.75."),
-        (LOW, (0.75, 0.80), "pass", ": 0.775 (0.750 to 0.800). The whole interval is at or above 0.75."),
-        (LOW, (0.74, 0.80), "indeterminate", f": 0.770 (0.740 to 0.800). The interval includes 0.75, {OPEN}"),
-        (LOW, (0.70, 0.74), "fail", ": 0.720 (0.700 to 0.740). The whole interval is below 0.75."),
-        (HIGH, (0.70, 0.74), "pass", ": 0.720 (0.700 to 0.740). The whole interval is below 0.75."),
-        (HIGH, (0.70, 0.75), "pass", ": 0.725 (0.700 to 0.750). The whole interval is at or below 0.75."),
-        (HIGH, (0.70, 0.76), "indeterminate", f": 0.730 (0.700 to 0.760). The interval includes 0.75, {OPEN}"),
-        (HIGH, (0.76, 0.80), "fail", ": 0.780 (0.760 to 0.800). The whole interval is above 0.75."),
-        (BOTH, (0.72, 0.78), "pass", ": 0.750 (0.720 to 0.780). The whole interval is between 0.7 and 0.8."),
-        (BOTH, (0.70, 0.80), "pass", ": 0.750 (0.700 to 0.800). The whole interval is between 0.7 and 0.8."),
-        (BOTH, (0.50, 0.60), "fail", ": 0.550 (0.500 to 0.600). The whole interval is below 0.7."),
-        (BOTH, (0.85, 0.95), "fail", ": 0.900 (0.850 to 0.950). The whole interval is above 0.8."),
-        (BOTH, (0.68, 0.78), "indeterminate", f": 0.730 (0.680 to 0.780). The interval includes 0.7, {OPEN}"),
-        (BOTH, (0.72, 0.82), "indeterminate", f": 0.770 (0.720 to 0.820). The interval includes 0.8, {OPEN}"),
-        (BOTH, (0.68, 0.82), "indeterminate", f": 0.750 (0.680 to 0.820). The interval includes 0.7 and 0.8, {OPEN}"),
+        (LOW, (0.76, 0.80), "pass", ": 0.78 (0.76–0.80). The whole interval is above 0.75."),
+        (LOW, (0.75, 0.80), "pass", ": 0.78 (0.75–0.80). The whole interval is at or above 0.75."),
+        (LOW, (0.74, 0.80), "indeterminate", f": 0.77 (0.74–0.80). The interval includes 0.75, {OPEN}"),
+        (LOW, (0.70, 0.74), "fail", ": 0.72 (0.70–0.74). The whole interval is below 0.75."),
+        (HIGH, (0.70, 0.74), "pass", ": 0.72 (0.70–0.74). The whole interval is below 0.75."),
+        (HIGH, (0.70, 0.75), "pass", ": 0.72 (0.70–0.75). The whole interval is at or below 0.75."),
+        (HIGH, (0.70, 0.76), "indeterminate", f": 0.73 (0.70–0.76). The interval includes 0.75, {OPEN}"),
+        (HIGH, (0.76, 0.80), "fail", ": 0.78 (0.76–0.80). The whole interval is above 0.75."),
+        (BOTH, (0.72, 0.78), "pass", ": 0.75 (0.72–0.78). The whole interval is between 0.7 and 0.8."),
+        (BOTH, (0.70, 0.80), "pass", ": 0.75 (0.70–0.80). The whole interval is between 0.7 and 0.8."),
+        (BOTH, (0.50, 0.60), "fail", ": 0.55 (0.50–0.60). The whole interval is below 0.7."),
+        (BOTH, (0.85, 0.95), "fail", ": 0.90 (0.85–0.95). The whole interval is above 0.8."),
+        (BOTH, (0.68, 0.78), "indeterminate", f": 0.73 (0.68–0.78). The interval includes 0.7, {OPEN}"),
+        (BOTH, (0.72, 0.82), "indeterminate", f": 0.77 (0.72–0.82). The interval includes 0.8, {OPEN}"),
+        (BOTH, (0.68, 0.82), "indeterminate", f": 0.75 (0.68–0.82). The interval includes 0.7 and 0.8, {OPEN}"),
     ],
 )
 def test_a_whole_interval_is_judged(limits: GateLimits, interval: tuple[float, float], said: str, words: str) -> None:
@@ -44,13 +44,13 @@ def test_a_whole_interval_is_judged(limits: GateLimits, interval: tuple[float, f
 @pytest.mark.parametrize(
     ("on", "limits", "said", "words"),
     [
-        ("value", LOW, "pass", ": 0.760 (0.740 to 0.780). The value is at least 0.75."),
-        ("value", HIGH, "fail", ": 0.760 (0.740 to 0.780). The value is above 0.75."),
-        ("value", BOTH, "pass", ": 0.760 (0.740 to 0.780). The value is at least 0.7 and at most 0.8."),
-        ("lower", LOW, "fail", ": 0.760 (0.740 to 0.780). The lower limit is below 0.75."),
-        ("lower", HIGH, "pass", ": 0.760 (0.740 to 0.780). The lower limit is at most 0.75."),
-        ("upper", LOW, "pass", ": 0.760 (0.740 to 0.780). The upper limit is at least 0.75."),
-        ("upper", HIGH, "fail", ": 0.760 (0.740 to 0.780). The upper limit is above 0.75."),
+        ("value", LOW, "pass", ": 0.76 (0.74–0.78). The value is at least 0.75."),
+        ("value", HIGH, "fail", ": 0.76 (0.74–0.78). The value is above 0.75."),
+        ("value", BOTH, "pass", ": 0.76 (0.74–0.78). The value is at least 0.7 and at most 0.8."),
+        ("lower", LOW, "fail", ": 0.76 (0.74–0.78). The lower limit is below 0.75."),
+        ("lower", HIGH, "pass", ": 0.76 (0.74–0.78). The lower limit is at most 0.75."),
+        ("upper", LOW, "pass", ": 0.76 (0.74–0.78). The upper limit is at least 0.75."),
+        ("upper", HIGH, "fail", ": 0.76 (0.74–0.78). The upper limit is above 0.75."),
     ],
 )
 def test_one_number_alone_passes_or_fails(on: str, limits: GateLimits, said: str, words: str) -> None:
@@ -78,7 +78,7 @@ def test_small_numbers_are_told_from_their_limits() -> None:
 def test_a_number_is_written_with_as_many_decimals_as_tell_it_from_its_limit() -> None:
     assert verdict(LOW, "value", Observed(0.7499))[1] == ": 0.7499. The value is below 0.75."
     assert verdict(LOW, "lower", seen(0.8, 0.74996, 0.85))[1] == (
-        ": 0.80000 (0.74996 to 0.85000). The lower limit is below 0.75.")
+        ": 0.80000 (0.74996–0.85000). The lower limit is below 0.75.")
     assert verdict(LOW, "value", Observed(0.7499999999))[1] == ": 0.750000. The value is below 0.75."
 
 
@@ -124,7 +124,7 @@ def test_without_an_interval_the_value_is_judged(on: str, value: float, said: st
 @pytest.mark.parametrize("value", [0.5, 0.9])
 def test_an_interval_that_cannot_be_relied_on_fails_unless_the_gate_says_otherwise(on: str, value: float) -> None:
     weak = seen(value, value, value, status="degenerate", reason="the same in all replicates")
-    why = f": {value:.3f} ({value:.3f} to {value:.3f}). Its interval cannot be relied on: the same in all replicates."
+    why = f": {value:.3f} ({value:.3f}–{value:.3f}). Its interval cannot be relied on: the same in all replicates."
     said = {way: verdict(LOW, on, weak, way) for way in ("fail", "indeterminate", "pass")}  # type: ignore[arg-type]
     words = ("pass", "at least 0.75") if value > 0.75 else ("fail", "below 0.75")
     assert said == {

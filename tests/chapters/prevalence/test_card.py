@@ -34,8 +34,8 @@ def lead(results: Results) -> str:
 def test_the_declared_prevalence_is_told_with_its_form_and_source(beta: Results) -> None:
     assert lead(beta).startswith(
         "Where the models will be used, the share of 1 is uncertain: a Beta(20, 80) distribution with mean 0.2, 95% "
-        "of it from 0.128 to 0.283. Source: a survey. Limits at the declared prevalence hold both the sampling error "
-        "and the spread of the prior, of which every bootstrap replicate draws its own. At a prevalence, each class"
+        "of it between 0.128 and 0.283. Source: a survey. Limits at the declared prevalence hold both the sampling "
+        "error and the spread of the prior, of which every bootstrap replicate draws its own. At a prevalence, each "
     )
     assert lead(run(people(300), **BETA | {"prevalence": 0.2})).startswith(
         "Where the models will be used, the share of 1 is taken to be 0.2. Its source is not stated. At a prevalence,")
@@ -74,8 +74,8 @@ def test_measures_stand_side_by_side_by_measure_and_model(beta: Results) -> None
 def test_the_observed_share_stands_beside_the_declared_one(beta: Results) -> None:
     ((dataset, level, observed, declared),) = lines(table(sections(beta), "Observed and declared prevalence"))
     (share,) = beta.observed
-    assert (dataset, level, declared) == ("d", "1", "0.2 (0.128 to 0.283)")
-    assert observed.endswith(f"({share.lower:.3f} to {share.upper:.3f})")
+    assert (dataset, level, declared) == ("d", "1", "0.2 (0.128–0.283)")
+    assert observed.endswith(f"({share.lower:.3f}–{share.upper:.3f})")
 
 
 def test_a_measure_at_a_prevalence_is_named_so_everywhere(beta: Results) -> None:

@@ -35,21 +35,21 @@ def test_a_gain_names_the_method_that_gains_most_by_each_loss_and_counts_the_oth
         change(D, M, "isotonic", "log_loss", -0.1), change(D, M, "spline", "log_loss", -0.1),
     )
     assert said == Conclusion("recalibration is a real gain.", (
-        "Brier score falls most with isotonic, by 0.022 (0.016 to 0.028).",
-        "Log loss falls most with beta, by 0.235 (0.229 to 0.241); two further methods gain as well.",
+        "Brier score falls most with isotonic, by 0.022 (0.016–0.028).",
+        "Log loss falls most with beta, by 0.235 (0.229–0.241); two further methods gain as well.",
     ))
 
 
 def test_a_single_further_method_gains_in_the_singular(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", -0.02), change(D, M, "beta", "brier", -0.03))
     assert said.sentences == (
-        "Brier score falls most with beta, by 0.030 (0.024 to 0.036); one further method gains as well.",
+        "Brier score falls most with beta, by 0.030 (0.024–0.036); one further method gains as well.",
     )
 
 
 def test_a_single_method_gains_without_most(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", -0.02))
-    assert said.sentences == ("Brier score falls with logistic, by 0.020 (0.014 to 0.026).",)
+    assert said.sentences == ("Brier score falls with logistic, by 0.020 (0.014–0.026).",)
 
 
 def test_methods_that_change_nothing_beside_a_gain_are_named(judge: Any) -> None:
@@ -85,7 +85,7 @@ def test_a_loss_says_which_method_makes_it_worst(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", 0.02, "worse"), change(D, M, "beta", "brier", 0.03, "worse"))
     assert said == Conclusion("recalibration makes it worse.", (
         "No method improves Brier score.",
-        "Brier score rises most with beta, by 0.030 (0.024 to 0.036); one further method makes it worse as well.",
+        "Brier score rises most with beta, by 0.030 (0.024–0.036); one further method makes it worse as well.",
     ))
 
 
@@ -98,14 +98,14 @@ def test_a_loss_with_one_method_alone_is_not_laid_on_all(judge: Any) -> None:
 def test_a_loss_that_recalibration_leaves_undefined_is_told(judge: Any) -> None:
     said = judge(change(D, M, "beta", "brier", -0.02), change(D, M, "beta", "log_loss", None, "undecided"))
     assert said == Conclusion("recalibration is a real gain.", (
-        "Brier score falls with beta, by 0.020 (0.014 to 0.026).", "With beta, Log loss has no value to compare."))
+        "Brier score falls with beta, by 0.020 (0.014–0.026).", "With beta, Log loss has no value to compare."))
 
 
 def test_gains_and_losses_of_different_methods_are_both_told(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", -0.02), change(D, M, "beta", "brier", 0.03, "worse"))
     assert said == Conclusion("recalibration is a real gain with some methods, not with all.", (
-        "Brier score falls with logistic, by 0.020 (0.014 to 0.026).",
-        "Brier score rises with beta, by 0.030 (0.024 to 0.036).",
+        "Brier score falls with logistic, by 0.020 (0.014–0.026).",
+        "Brier score rises with beta, by 0.030 (0.024–0.036).",
     ))
 
 
@@ -140,21 +140,21 @@ def test_a_loss_that_rises_when_better_is_a_gain(results: Results) -> None:
         "name": "brier_skill", "title": "Brier skill score", "direction": "maximize"})
     found = results.model_copy(update={
         "metrics": [*results.metrics, skill], "comparisons": [change(D, M, "beta", "brier_skill", 0.05)]})
-    assert conclusion(found, D, M).sentences == ("Brier skill score rises with beta, by 0.050 (0.044 to 0.056).",)
+    assert conclusion(found, D, M).sentences == ("Brier skill score rises with beta, by 0.050 (0.044–0.056).",)
 
 
 @pytest.mark.parametrize(("metric", "value", "sentence"), [
-    ("calibration_slope", 0.31, ("Without it, probabilities are overconfident (too extreme): calibration slope 0.310 "
-     "(0.270 to 0.350).")),
+    ("calibration_slope", 0.31, ("Without it, probabilities are overconfident (too extreme): calibration slope 0.31 "
+     "(0.27–0.35).")),
     ("calibration_slope", 1.31, ("Without it, probabilities are underconfident (squeezed together): calibration slope "
-     "1.310 (1.270 to 1.350).")),
-    ("calibration_slope", 0.98, "Without it, the calibration slope, 0.980 (0.940 to 1.020), agrees with 1."),
+     "1.31 (1.27–1.35).")),
+    ("calibration_slope", 0.98, "Without it, the calibration slope, 0.98 (0.94–1.02), agrees with 1."),
     ("calibration_in_the_large", 0.2, ("Without it, probabilities are too low on the whole: calibration in the large "
-     "0.200 (0.160 to 0.240).")),
+     "0.20 (0.16–0.24).")),
     ("calibration_in_the_large", -0.2, ("Without it, probabilities are too high on the whole: calibration in the large "
-     "−0.200 (−0.240 to −0.160).")),
-    ("linear_calibration_slope", 0.5, ("Without it, predictions are too extreme: slope of the calibration line 0.500 "
-     "(0.460 to 0.540).")),
+     "−0.20 (−0.24 to −0.16).")),
+    ("linear_calibration_slope", 0.5, ("Without it, predictions are too extreme: slope of the calibration line 0.50 "
+     "(0.46–0.54).")),
 ])  # fmt: skip
 def test_the_calibration_of_the_original_is_told_where_it_was_measured(
     judge: Any, metric: str, value: float, sentence: str

@@ -9,6 +9,7 @@ import pytest
 from card.blocks import heads, lines, paragraphs, tables
 from evalpipe.card.html import html_page
 from evalpipe.card.page import plain
+from evalpipe.card.tables import shown
 from evalpipe.chapters.reference_rates.card import procedures, sections
 from evalpipe.results import RateDifference
 
@@ -57,7 +58,7 @@ def test_a_row_tells_the_estimate_the_rate_and_the_difference_with_their_interva
 
     assert heads(first) == ["Measure", "Model", "Estimate", "Rival", "Rate", "Difference", "Verdict"]
     assert [line[:2] + line[3:] for line in lines(first)] == [
-        ["ROC AUC", "Naive Bayes", "last <year>", "0.790 (0.760 to 0.820)", "+0.012 (−0.020 to +0.040)", "? undecided"],
+        ["ROC AUC", "Naive Bayes", "last <year>", "0.79 (0.76–0.82)", "+0.01 (−0.02 to +0.04)", "? undecided"],
         ["ROC AUC", "Naive Bayes", "a guess", "0.790", "+0.012 (+0.005 to +0.040)", "▲ better"]]
     assert lines(second)[0][5:] == ["undefined: no events", "– untested"]
 
@@ -65,8 +66,7 @@ def test_a_row_tells_the_estimate_the_rate_and_the_difference_with_their_interva
 def test_the_estimate_is_that_of_the_results(section: Section, rated: Results) -> None:
     estimate = next(e for e in rated.rows if (e.dataset, e.metric) == ("rare-season", "roc_auc"))
 
-    shown = lines(tables([section])[1])[0][2]
-    assert shown.startswith(f"{estimate.value:.3f} (")
+    assert lines(tables([section])[1])[0][2] == shown(estimate).text
 
 
 def test_the_method_says_what_the_interval_takes_into_account(rated: Results, results: Results) -> None:

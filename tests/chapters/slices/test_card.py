@@ -20,6 +20,7 @@ from evalpipe.card.html import html_page
 from evalpipe.card.measures import key_tables, measure_tables
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Number
+from evalpipe.card.tables import shown
 from evalpipe.chapters.slices.card import MEASURES_ABREAST, procedures, sections
 from evalpipe.chapters.slices.figures import slice_forests
 
@@ -70,7 +71,7 @@ def test_each_model_has_its_key_measures_by_slice_with_all_rows_first(grouped: R
     ]
     e = next(e for e in grouped.rows if e.slice == {"season": "a"} and e.metric == "accuracy")
     assert lines(by_slice[0])[1][1] == f"{e.n:,}"
-    assert rows(by_slice[0])[1].cells[3].value == f"{e.value:.3f}"
+    assert rows(by_slice[0])[1].cells[3].value == f"{e.value:.2f}"
 
 
 def test_events_are_counted_where_there_is_an_event(grouped: Results) -> None:
@@ -115,7 +116,7 @@ def test_only_differences_that_stand_after_adjustment_are_listed_least_p_value_f
     (lead, _) = (text for text in paragraphs(sections(grouped)) if "were tested" in text)
     assert lead.startswith(f"{len(known)} differences were tested, each slice against all rows. Those with an adjusted "
                            "p-value below 0.05 are listed. p-values are adjusted (Holm) over the slices of one model")
-    assert lines(listed)[0][3:] == ["−0.031 (−0.050 to −0.012)", "0.961 (0.940 to 0.985)", "< 0.001", "0.003"]
+    assert lines(listed)[0][3:] == ["−0.031 (−0.050 to −0.012)", "0.96 (0.94–0.98)", "< 0.001", "0.003"]
     ranked = [d.model_copy(update={"p_holm": 0.04 - i / 1e5, "slice": {"i": i}}) for i, d in enumerate(known)]
     ordered = differing(grouped.model_copy(update={"slice_differences": ranked}))
     assert column(ordered, "Slice") == [f"i = {i}" for i in reversed(range(len(known)))]
@@ -144,7 +145,7 @@ def test_disparities_have_their_meaning_their_ends_and_what_chance_adds(grouped:
     first, second, third, fourth = lines(listed)[:4]
     (lead, *_) = (text for text in paragraphs(sections(grouped)) if text.startswith("How far the slices"))
     assert all(name in lead for name in ("Demographic parity is", "Equal opportunity is", "Equalized odds is"))
-    assert first[3:] == ["0.083 (0.040 to 0.130)", "0.871 (0.800 to 0.930)", "a / w", "3 of 4", "+0.012"]
+    assert first[3:] == ["0.08 (0.04–0.13)", "0.87 (0.80–0.93)", "a / w", "3 of 4", "+0.01"]
     assert second[3] == "undefined: fewer than two slices have a value"
     assert (third[5], fourth[1]) == ("– / –", "Accuracy")
 
@@ -154,7 +155,7 @@ def test_the_worst_slices_keep_their_rank_and_the_number_searched(grouped: Resul
     assert worst.caption.endswith(": worst slices of validation by Brier score")
     assert "Found by searching 287 slices; p-values are multiplied by 287." in paragraphs(sections(grouped))
     assert column(worst, "Rank") == ["1", "2", "3", "4"]
-    assert lines(worst)[0][2:] == ["1,199", "399", "0.300 (0.270 to 0.330)", "0.171", "+0.129", "0.003"]
+    assert lines(worst)[0][2:] == ["1,199", "399", "0.30 (0.27–0.33)", "0.17", "+0.13", "0.003"]
 
 
 def test_how_disparities_and_the_worst_slices_are_found_is_told_where_there_are_any(grouped: Results) -> None:
@@ -194,14 +195,14 @@ def test_a_forest_is_drawn_for_six_measures(grouped: Results) -> None:
 def test_the_text_of_a_forest_names_the_lowest_and_the_highest_slice(grouped: Results) -> None:
     alt = slice_forests(grouped, "validation")[0].alt
     known = {
-        wording.slice_name(e.slice, {"late_tall"}): e.value for e in grouped.rows
+        wording.slice_name(e.slice, {"late_tall"}): e for e in grouped.rows
         if (e.dataset, e.model, e.metric) == ("validation", "model_0", "accuracy") and e.slice and e.value is not None
     }
-    lowest, highest = (choose(known, key=lambda name: known[name]) for choose in (min, max))
+    lowest, highest = (choose(known, key=lambda name: known[name].value or 0) for choose in (min, max))
     said = re.search(r"Naive Bayes: over all rows (.*?)\. Gradient", alt)
     assert said is not None
-    assert f"lowest {known[lowest]:.3f} (" in said[1]
-    assert f"where {lowest}; highest {known[highest]:.3f} (" in said[1]
+    assert f"lowest {shown(known[lowest]).text} where" in said[1]
+    assert f"where {lowest}; highest {shown(known[highest]).text} where" in said[1]
     assert said[1].endswith(f"where {highest}; 1 of 9 slices have no value")
 
 

@@ -90,7 +90,7 @@ def test_many_measures_are_shared_evenly_among_figures() -> None:
 
 def test_marks_on_curves_are_labelled_with_thresholds(results: Results) -> None:
     cuts = next(table for table in results.confusion if table.model == "q").cuts
-    span = f"{cuts[0]:.3f} to {cuts[-1]:.3f}" if len(cuts) > 1 else f"{cuts[0]:.3f}"
+    span = f"{cuts[0]:.3f}–{cuts[-1]:.3f}" if len(cuts) > 1 else f"{cuts[0]:.3f}"
     for drawing in drawings(results, "d"):
         if drawing.key in ("d1-roc", "d1-pr"):
             assert f">{results.thresholds[0].value:.3f}" in drawing.svg
