@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 TESTS ?=
 
-.PHONY: help demo test nightly lint ruff types bench docs docs-check example clean
+.PHONY: help demo test nightly lint ruff types bench docs docs-check sentences example clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
@@ -44,6 +44,9 @@ docs: $(VENV)/.run ## write the generated pages of docs/ again
 
 docs-check: $(VENV)/.run ## fail when a generated page of docs/ is stale
 	@$(BIN)/python docs/build.py --check
+
+sentences: $(VENV)/.run ## list every sentence that the card, the commands, errors and documents can print
+	@$(BIN)/python docs/sentences.py
 
 example: $(VENV)/.run ## write reports/example again, the committed card
 	@$(BIN)/evalpipe run configs/titanic.yaml --out reports/example --no-progress

@@ -51,7 +51,9 @@ def test_every_make_target_that_a_document_shows_exists(document: str) -> None:
 def test_make_help_lists_the_targets() -> None:
     listed = re.findall(r"^  make ([a-z-]+)", run("make", "help").stdout, re.MULTILINE)
 
-    assert listed == ["help", "demo", "test", "nightly", "lint", "bench", "docs", "docs-check", "example", "clean"]
+    assert listed == [
+        "help", "demo", "test", "nightly", "lint", "bench", "docs", "docs-check", "sentences", "example", "clean",
+    ]
 
 
 def code(document: str) -> list[str]:
