@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe import numbers
-from evalpipe.card.tables import ranged
 from evalpipe.card.wording import joined, share
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_apart
@@ -67,4 +66,8 @@ def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
 
 def _with_limits(observed: Share) -> str:
     """Write an observed prevalence with its limits, in the digits that it has everywhere."""
-    return ranged(observed.value, observed.lower, observed.upper, least=numbers.USUAL_DIGITS).text
+    value, lower, upper = observed.value, observed.lower, observed.upper
+    if lower is None or upper is None:
+        return numbers.number(value, numbers.USUAL_DIGITS)
+    shown, limits = numbers.interval(value, lower, upper, least=numbers.USUAL_DIGITS)
+    return f"{shown} ({limits})"
