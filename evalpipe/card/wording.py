@@ -102,6 +102,14 @@ def share(value: float) -> str:
     return numbers.given(value)
 
 
+def observed_share(value: float, lower: float | None, upper: float | None) -> str:
+    """Write an observed prevalence with its limits, the same wherever it stands: "0.322 (0.291–0.353)"."""
+    if lower is None or upper is None:
+        return numbers.number(value)
+    shown, limits = numbers.interval(value, lower, upper, least=numbers.USUAL_DIGITS)
+    return f"{shown} ({limits})"
+
+
 def at(prevalence: Scalar) -> str:
     """Write the prevalence that a measure is taken at: a number, or a text of the shares of levels."""
     return f"at prevalence {prevalence if isinstance(prevalence, str) else share(prevalence)}"

@@ -18,7 +18,7 @@ REASONS = {
     "open": "Accuracy: 0.825 (0.724–0.901). The interval includes 0.9, so these data do not decide.",
     "failing": "Accuracy: 0.82 (0.72–0.90). The whole interval is above 0.5.",
     "passing": "ROC AUC: 0.91 (0.81–0.95). The whole interval is above 0.55.",
-    "warning": "Brier score: 0.13 (0.11–0.15). The whole interval is below 0.5.",
+    "warning": "Brier score: 0.13 (0.11–0.16). The whole interval is below 0.5.",
 }
 
 

@@ -103,8 +103,8 @@ def test_plan_and_card_say_what_is_left_out(
     assert "rows without a prediction of every model are left out for all models\n" in capsys.readouterr().out
     results = evalpipe.run("spec.yaml")
     known = dict(facts(results, results.datasets[0]))
-    assert known["Rows in the files"] == "40"
-    assert known["Rows left out for want of a prediction"] == "4, for every model (Ridge lacks 2, b lacks 3)"
+    assert known["Predictions that are missing"] == (
+        "Ridge lacks 2, b lacks 3; these rows were left out for every model")
     assert known["Observations used (n)"] == "36"
     without = evalpipe.evaluate(Y, A, **OPTIONS)
-    assert "Rows left out for want of a prediction" not in dict(facts(without, without.datasets[0]))
+    assert "Predictions that are missing" not in dict(facts(without, without.datasets[0]))

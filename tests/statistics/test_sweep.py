@@ -12,7 +12,8 @@ from evalpipe.statistics import Rows, Summary, cut_values, sweep
 
 COSTS = ((0.0, 5.0), (1.0, 0.5))
 HARD = [metric for metric in registry if metric.needs == "labels" and "binary" in metric.tasks]
-OPTIONS: dict[str, dict[str, Any]] = {"cost": {"costs": COSTS}, "ppv": {"prevalence": 0.3}, "npv": {"prevalence": 0.3},
+OPTIONS: dict[str, dict[str, Any]] = {"cost": {"costs": COSTS}, "cost_saved": {"costs": COSTS},
+                                      "ppv": {"prevalence": 0.3}, "npv": {"prevalence": 0.3},
                                       "f_beta": {"beta": 2.0}}
 
 

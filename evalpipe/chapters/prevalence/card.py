@@ -49,7 +49,8 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
     elif results.levels:
         yield "Declared prevalence", "not declared"
     judged = [dataset.name for _, dataset in evaluated(results)]
-    observed = [f"{ranged(share.value, share.lower, share.upper).text} in {share.dataset}" for share in results.observed
+    observed = [f"{wording.observed_share(share.value, share.lower, share.upper)} in {share.dataset}"
+                for share in results.observed
                 if share.dataset in judged and results.event is not None and share.level == results.event]
     if observed:
         yield "Observed prevalence", "; ".join(observed)

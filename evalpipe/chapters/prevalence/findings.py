@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe import numbers
-from evalpipe.card.wording import joined, share
+from evalpipe.card.wording import joined, observed_share, share
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_apart
 from evalpipe.findings.rules import rule
@@ -66,8 +65,4 @@ def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
 
 def _with_limits(observed: Share) -> str:
     """Write an observed prevalence with its limits, in the digits that it has everywhere."""
-    value, lower, upper = observed.value, observed.lower, observed.upper
-    if lower is None or upper is None:
-        return numbers.number(value, numbers.USUAL_DIGITS)
-    shown, limits = numbers.interval(value, lower, upper, least=numbers.USUAL_DIGITS)
-    return f"{shown} ({limits})"
+    return observed_share(observed.value, observed.lower, observed.upper)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -116,7 +117,8 @@ def test_a_card_without_goals_has_no_section() -> None:
 def test_the_section_is_in_the_contents_and_names_are_escaped() -> None:
     page = html_page(whole().model_copy(update={"curves": []})).decode()
 
-    assert page.count('href="#desirability"') == 1
+    (contents,) = re.findall(r"<nav.*?</nav>", page, re.DOTALL)
+    assert contents.count('href="#desirability"') == 1
     assert "Model <0>" not in page
     assert "Model &lt;0&gt;" in page
     assert "First by changed weights" in page

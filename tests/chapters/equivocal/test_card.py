@@ -12,7 +12,7 @@ from evalpipe.card import models
 from evalpipe.card.confusion import confusion_blocks
 from evalpipe.card.figures import drawings
 from evalpipe.card.html import html_page
-from evalpipe.card.measures import key_tables
+from evalpipe.card.measures import measure_tables
 from evalpipe.card.page import plain
 from evalpipe.card.tables import shown
 from evalpipe.chapters.equivocal.card import matrix, reach, reading
@@ -77,7 +77,7 @@ def test_the_card_says_what_measures_of_classes_are_of(results: Results) -> None
     assert about in page
     assert "per cent of all reportable rows" in page
     assert facts(models.sections(results))["Equivocal zone"] == "from 0.4 to 0.55"
-    assert "Reportable rate" in [title[0] for title in column(next(key_tables(results, "d")), "Measure")]
+    assert "Reportable rate" in [title[0] for title in column(next(measure_tables(results, "d")), "Measure")]
 
 
 def test_a_card_without_a_zone_says_nothing_of_one(without: Results) -> None:

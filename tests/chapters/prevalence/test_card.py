@@ -44,9 +44,9 @@ def test_the_declared_prevalence_is_told_with_its_form_and_source(beta: Results)
 def test_the_head_of_the_card_gives_the_declared_and_the_observed_prevalence(beta: Results) -> None:
     (share,) = beta.observed
     assert dict(outcome(beta)) == {
-        "Declared prevalence": "uncertain: a Beta(20, 80) distribution with mean 0.2, 95% of it from 0.128 to 0.283 "
-                               "(source: a survey)",
-        "Observed prevalence": f"{share.value:.3f} ({share.lower:.3f} to {share.upper:.3f}) in d",
+        "Declared prevalence": "uncertain: a Beta(20, 80) distribution with mean 0.2, 95% of it between 0.128 and "
+                               "0.283 (source: a survey)",
+        "Observed prevalence": f"{share.value:.3f} ({share.lower:.3f}–{share.upper:.3f}) in d",
     }
     undeclared = beta.model_copy(update={"prevalence": None, "observed": []})
     assert dict(outcome(undeclared)) == {"Declared prevalence": "not declared"}
