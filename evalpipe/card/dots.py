@@ -63,8 +63,10 @@ def _worst(results: Results, groups: Sequence[list[Estimate]], most: int) -> tup
     ordered = sorted(others, key=lambda group: min(sign * (row.value or 0.0) for row in group))[:room]
     kept = [group for group in others if group in ordered]
     which = "worst" if sign else "first"
-    left_out = f"The {len(kept)} {which} of {len(others)} groups are drawn." if len(kept) < len(others) else ""
-    return [row for group in (first, *kept) for row in group], left_out
+    said = f"{which} of {len(others)} groups is"
+    if len(kept) != 1:
+        said = f"{len(kept)} {which} of {len(others)} groups are"
+    return [row for group in (first, *kept) for row in group], f"The {said} drawn." if len(kept) < len(others) else ""
 
 
 def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:

@@ -54,6 +54,14 @@ def test_of_many_groups_the_worst_are_drawn_and_the_others_counted(results: Resu
     assert plot.caption == "Dashed line: required, 0.2. The 4 worst of 12 groups are drawn."
 
 
+def test_one_group_alone_is_said_to_be_one(results: Results) -> None:
+    groups = {f"g{k}": 0.3 + k / 100 for k in range(12)}
+    many = with_groups(with_groups(results, "brier", groups), "accuracy", groups)
+    gates = [gate("brier", max=0.2), gate("accuracy", min=0.2)]
+    captions = [plot.caption for plot in dot_plots(many.model_copy(update={"gates": gates}))]
+    assert captions == ["Dashed line: required, 0.2. The worst of 12 groups is drawn."] * 2
+
+
 def test_every_dot_and_its_limits_lie_on_the_axis_and_small_differences_are_not_drawn_large(results: Results) -> None:
     for plot in dot_plots(results):
         places = [place for dot in plot.dots for place in (dot.low, dot.at, dot.high) if place is not None]
