@@ -24,7 +24,7 @@ def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
     if not estimates:
         return
     yield Heading("Measures of each class")
-    yield Text("Each class in turn is the event, all others are its opposite. Rows are those whose true class it is.",
+    yield Text("Each class is the event, against all others. Rows: those of this true class.",
                "lead")
     for model in results.models:
         yield from _tables(results, dataset, model, [e for e in estimates if e.model == model.name])

@@ -40,9 +40,8 @@ def _lead(results: Results, matrices: Sequence[Confusion], *, many: bool) -> str
     weights = " (total weights)" if results.weight is not None else ""
     reportable = "reportable " if any(confusion.zone for confusion in matrices) else ""
     if many:
-        return (f"Counts{weights} and per cent of the row of the table; the more of its row a cell holds, the darker "
-                "it is.")
-    return f"Counts{weights}, per cent of all {reportable}rows, and per cent of the row of the table."
+        return (f"Counts{weights} and per cent of the table's row; darker cells hold a larger share of their row.")
+    return f"Counts{weights}, per cent of all {reportable}rows, and per cent of the table's row."
 
 
 def _table(results: Results, confusion: Confusion, model: ModelSummary, *, many: bool) -> Table:

@@ -176,6 +176,6 @@ def _how(match: Matched) -> str:
     if match.by == "id":
         return "rows matched by id"
     if not match.agree:
-        return "rows matched by position; no shared column shows that they are the same rows"
+        return "rows matched by position; no shared column confirms the match"
     columns = "1 shared column agrees" if len(match.agree) == 1 else f"{len(match.agree)} shared columns agree"
     return f"rows matched by position; {columns} in every row ({', '.join(match.agree)})"

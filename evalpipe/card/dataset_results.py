@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 COUNTED = (
-    "n counts the observations that a measure is a share of: for sensitivity the events, for precision the predicted "
-    "events. For a measure that is no such share, and for a mean over classes, it counts all observations that the "
-    "measure sees."
+    "n is the measure's own denominator: for sensitivity the events, for precision the predicted events. For "
+    "measures that are not a share, and for means over classes, n is all observations used."
 )
 
 

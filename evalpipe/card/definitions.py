@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from evalpipe.results import MetricSummary, Results
 
 CELLS = (
-    "TP, FP, FN and TN are the rows (with case weights: their total weight) that are events predicted as events, "
-    "non-events predicted as events, events predicted as non-events, and non-events predicted as non-events; n is "
-    "their sum."
+    "TP: events predicted as events. FP: non-events predicted as events. FN: events predicted as non-events. TN: "
+    "non-events predicted as non-events. Each counts rows (with case weights: their total weight); n is the sum of "
+    "the four."
 )
 
 

@@ -36,9 +36,9 @@ def sections(results: Results) -> Iterator[Section]:
 def _lead(results: Results) -> str:
     """Say how sure the findings are."""
     error = wording.level(1 - results.intervals.level)
-    return (f"Sentences computed from the results. Gates and comparisons have the verdicts of their tables. All other "
-            f"findings that are tested are tested together (Holm): the chance that any of them is false is at most "
-            f"{error}. Intervals are of {wording.level(results.intervals.level)} and of one number each.")
+    return ("Findings are computed from the results. Gates and comparisons have the verdicts of their tables. All "
+            "other tested findings are corrected for their number (Holm): the chance that any of them is false is at "
+            f"most {error}. Each interval is of one number, at {wording.level(results.intervals.level)}.")
 
 
 def _blocks(results: Results) -> Iterator[Block]:

@@ -40,10 +40,10 @@ def gain_blocks(results: Results, dataset: str) -> Iterator[Block]:
         return
     yield Heading(f"Gain {'table' if len(curves) == 1 else 'tables'}")
     yield Text(
-        f"Rows are ranked from the highest score down and cut into {wording.number_word(constants.GAIN_GROUPS)} "
-        "groups; rows of equal score share what a cut divides. Random order finds events at the observed prevalence, "
-        "a perfect order finds all events first. Lift is against random order. Separation is the share of events found "
-        "so far less the share of non-events; its largest is close to the K-S statistic.", "lead")
+        f"Rows are ranked by score, highest first, and cut into {wording.number_word(constants.GAIN_GROUPS)} groups; "
+        "tied rows are divided in proportion. Random order finds events at the observed prevalence; perfect order "
+        "finds all events first. Lift is relative to random order. Separation is the share of events found so far "
+        "minus the share of non-events; its maximum is close to the K-S statistic.", "lead")
     for curve in curves:
         yield _table(curve, labels(results)[curve.model])
 

@@ -22,18 +22,17 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 AVERAGES = (
-    "A measure that sees an event takes each class in turn as the event and all others as its opposite. Mean over "
-    "classes: every class counts the same (macro). By size: every class counts by its true rows (macro weighted). "
-    "Pooled: the ingredients of all classes are added up first (micro). A class in which the measure has no value is "
-    "left out, and the mean is marked degenerate."
+    "Measures of an event take each class as the event, against all others. Mean over classes: all classes count the "
+    "same (macro). By size: classes count by their true rows (macro weighted). Pooled: the counts of all classes are "
+    "added first (micro). A class in which the measure is undefined is left out, and the mean is marked degenerate."
 )
 TIES = (
-    "Rows of equal probability are taken together: they make one point of a curve and share a bin, and in the ROC AUC "
-    "a tied pair of an event and a non-event counts one half. The order of the rows changes nothing."
+    "Rows of equal probability make one point of a curve and share a bin. In the ROC AUC, a tied pair of an event "
+    "and a non-event counts one half. The order of the rows changes nothing."
 )
 RESIDUALS = (
-    "A residual is the truth less the prediction: above zero where the model predicts too little. The order of the "
-    "rows changes nothing."
+    "A residual is the observed value minus the prediction: above zero where the prediction is too low. The order of "
+    "the rows changes nothing."
 )
 
 
@@ -46,13 +45,13 @@ def sections(results: Results) -> Iterator[Section]:
 
 def _rules(results: Results) -> Iterator[tuple[str, str]]:
     """Say how levels are predicted, and what is done about ties, weights, clipping, chance, gaps and bins."""
-    given = "A model that gives predicted levels is judged by those."
+    given = "A model that gives predicted levels is judged by them."
     if results.event is not None:
         yield "Predicted levels", (f"A row is predicted as {results.event} when its probability is at least the "
                                    f"threshold, p ≥ t. {given}")
     elif results.levels:
-        yield "Predicted levels", ("The most probable level is predicted; of equally probable ones the first in the "
-                                   f"order of the levels. {given}")
+        yield "Predicted levels", ("The most probable level is predicted; ties go to the first level in order. "
+                                   f"{given}")
         if any(estimate.average is not None for estimate in results.rows):
             yield "Averages over classes", AVERAGES
     yield ("Ties", TIES) if results.levels else ("Residuals", RESIDUALS)
@@ -61,8 +60,8 @@ def _rules(results: Results) -> Iterator[tuple[str, str]]:
     yield "Digits", _digits()
     yield from _without_information(results)
     yield "Undefined", (
-        "A measure that has no value is shown as undefined, with the reason; it is never replaced by 0. Bootstrap "
-        "replicates in which it is undefined are left out and counted; where they are more than "
+        "A measure without a value is shown as undefined, with the reason, and never as 0. Bootstrap replicates in "
+        "which it is undefined are left out and counted; where they are more than "
         f"{wording.level(constants.TOLERATED)} of all, the estimate is marked degenerate.")
     if results.levels:
         yield "Reliability", _reliability(results)
@@ -74,7 +73,7 @@ def weighting(results: Results) -> str:
         return "none; every row counts once"
     meaning = {
         "frequency": "frequency weights: a row stands for that many identical rows",
-        "importance": "importance weights: a row counts that much more than another",
+        "importance": "importance weights: a row counts in proportion to its weight",
     }
     column, kind = results.weight.get("column"), meaning.get(results.weight.get("kind", ""))
     return ", ".join(filter(None, (column and f"column {column}", kind))) or "yes"
@@ -84,8 +83,8 @@ def _clipping(results: Results) -> Iterator[tuple[str, str]]:
     epsilons = sorted({float(e.params["epsilon"]) for e in results.rows if "epsilon" in e.params})
     if epsilons:
         yield "Clipping", (
-            "For logarithms, probabilities are clipped to the range from ε to 1 − ε with ε = "
-            f"{', '.join(map(numbers.plain, epsilons))}. Rows that were clipped are counted in the warnings.")
+            "For logarithms, probabilities are limited to the range from ε to 1 − ε with ε = "
+            f"{', '.join(map(numbers.plain, epsilons))}. The warnings count the rows concerned.")
 
 
 def _digits() -> str:
@@ -102,10 +101,10 @@ def _digits() -> str:
 def _without_information(results: Results) -> Iterator[tuple[str, str]]:
     if any(estimate.no_information is not None for estimate in results.rows):
         yield "Without information", (
-            "The value that a measure would have if truth and prediction were independent: its mean over all pairings "
-            "of the truths with the predictions, exact where it has a closed form, else over "
-            f"{numbers.count(results.intervals.pairings)} random pairings. Skill is the share of the way from there to "
-            "the best value.")
+            "The value that a measure would have if outcome and prediction were independent: its mean over all "
+            "pairings of outcomes with predictions, exact where a closed form exists, otherwise over "
+            f"{numbers.count(results.intervals.pairings)} random pairings. Skill is 0 at this value and 1 at the best "
+            "value.")
 
 
 def _bin_methods(results: Results) -> list[str]:
@@ -116,8 +115,8 @@ def _bin_methods(results: Results) -> list[str]:
 def _reliability(results: Results) -> str:
     bins = wording.capital(wording.number_word(constants.BINS))
     methods = ", ".join(map(wording.method, _bin_methods(results))) or wording.method("none")
-    return (f"{bins} bins are asked for, of equal width and of equal count; empty bins are not drawn. Each bin stands "
-            f"at its mean predicted probability. Interval in each bin: {methods}.")
+    return (f"{bins} bins are requested, of equal width and of equal count; empty bins are not drawn. Each bin is "
+            f"drawn at its mean predicted probability. Interval in each bin: {methods}.")
 
 
 def _intervals(results: Results) -> Iterator[Block]:

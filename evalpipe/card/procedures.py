@@ -28,10 +28,10 @@ class Procedure:
 
 BANDS = Procedure(
     "Bands",
-    "About a curve, or the bins of a reliability diagram. For each point alone: limits of that point, so that the "
-    "whole curve is covered less often. For all at once: about a curve the sup-t band, the standard error over the "
-    "replicates times the quantile of their largest standardised distance from the curve; in bins with binomial "
-    "limits, those at the level whose power of the number of bins is the one asked.",
+    "Around a curve, or the bins of a reliability diagram. At each point: limits of that point alone; they cover the "
+    "whole curve less often. For the whole curve: a sup-t band, the standard error over the replicates times a "
+    "quantile of their largest standardised distance from the curve. For all bins together: binomial limits at the "
+    "higher level at which independent bins reach the stated level together.",
     "Montiel Olea, J. L. & Plagborg-Møller, M. (2019). Simultaneous confidence bands: theory, implementation, and an "
     "application to SVARs. Journal of Applied Econometrics 34(1), 1–17.",
 )

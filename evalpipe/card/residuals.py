@@ -24,9 +24,9 @@ def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
         return
     unit = f" All in {results.unit}." if results.unit else ""
     yield Heading("Residual quantiles")
-    yield Text("Residual = observed − predicted; a positive one means that the prediction was too low. Each row gives "
-               "the value that the share of the rows does not exceed, interpolated between rows (R's type 7), of the "
-               f"residuals and, apart from them, of their absolute values. 50% is the median.{unit}", "lead")
+    yield Text("Residual = observed − predicted; above zero, the prediction was too low. Each row gives one quantile "
+               "of the residuals and, separately, of the absolute residuals, interpolated between rows (R's type 7). "
+               f"50% is the median.{unit}", "lead")
     for start in range(0, len(models), MODELS_ABREAST):
         together = models[start : start + MODELS_ABREAST]
         yield _table(results, dataset, together, [curves[model.name] for model in together])

@@ -115,7 +115,7 @@ def at(prevalence: Scalar) -> str:
     return f"at prevalence {prevalence if isinstance(prevalence, str) else share(prevalence)}"
 
 
-WEIGHED = "Here each class is first weighed to its share at this prevalence."
+WEIGHED = "Each class is first reweighted to its share at this prevalence."
 """What is said of a measure at a prevalence that its own definition does not speak of."""
 
 
@@ -172,22 +172,23 @@ def undefined(metric: MetricSummary) -> str:
 def rule(confusion: Confusion, called: str = "probability") -> str:
     """Say how rows were predicted as events; ``called`` is what the threshold is set on."""
     if confusion.threshold is None and called == "level":
-        many = {0: "no row has", 1: "1 row has"}.get(confusion.tied, f"{numbers.count(confusion.tied)} rows have")
-        return f"The most probable level is predicted; {many} several, of which the first in order counts."
+        ties = {0: "There were no ties.", 1: "1 row had a tie: the first level in order is predicted."}.get(
+            confusion.tied, f"{numbers.count(confusion.tied)} rows had ties: the first level in order is predicted.")
+        return f"The most probable level is predicted. {ties}"
     if confusion.zone is not None and confusion.threshold is not None:  # the zone holds the threshold
         above = f"when the {called} is above {numbers.given(confusion.threshold)}"
         return f"Outside the equivocal zone, predicted as {confusion.levels[0]} {above}."
     rows = confusion.at_threshold
-    many = {0: "no row lies", 1: "1 row lies"}.get(rows, f"{numbers.count(rows)} rows lie")
+    many = {0: "No row is", 1: "1 row is"}.get(rows, f"{numbers.count(rows)} rows are")
     if confusion.cuts:
         cuts = numbers.ranged(*map(numbers.given, (confusion.cuts[0], confusion.cuts[-1])))
         return (f"Predicted as {confusion.levels[0]} when the {called} is at least the threshold of the row's fold, "
-                f"{cuts}; {many} exactly at it." if confusion.zone is None else
+                f"{cuts}. {many} exactly at it." if confusion.zone is None else
                 f"Outside the equivocal zone, predicted as {confusion.levels[0]} when the {called} is above the "
                 f"threshold of the row's fold, {cuts}.")
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
     return (
-        f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.given(confusion.threshold)}; "
+        f"Predicted as {confusion.levels[0]} when the {called} is at least {numbers.given(confusion.threshold)}. "
         f"{many} exactly at this threshold."
     )

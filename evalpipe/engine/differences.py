@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import KnownPlan
     from evalpipe.results import Estimate
 
-CONSTANT = "it is the same in every resample, which tells nothing of other rows"
+CONSTANT = "it is the same in every resample, so its uncertainty is unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,8 @@ def notes(
     if original is not None and original.scale == "margin":
         yield Warned(
             code="margin-as-probability",
-            message=f"{where}: distances from a boundary were turned into probabilities by the logistic function; such "
-            "probabilities are rarely calibrated",
+            message=f"{where}: the logistic function turned distances from a boundary into probabilities; such "
+                    "probabilities are rarely calibrated",
         )
     yield from _clippings(plan, where, summary)
     yield from _of_estimates(sample, where, [row for row in estimates if row.slice is None])
@@ -62,7 +62,7 @@ def _clippings(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:
     for entry in plan.metrics:
         clips = "epsilon" in entry.params and entry.metric.needs == "probabilities"
         if clips and "probabilities" in summary.rows.gives:
-            clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.name)
+            clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.title)
     for epsilon, metrics in sorted(clipping.items()):
         yield from _clipped(where, summary, epsilon, ", ".join(dict.fromkeys(metrics)))
 
@@ -74,8 +74,8 @@ def _of_estimates(sample: Sample, where: str, estimates: Sequence[Estimate]) -> 
         if plain and row.value is not None and row.value < 0.5 and sample.task == "binary":
             yield Warned(
                 code="worse-than-chance",
-                message=f"{where}: the ROC AUC is {numbers.number(row.value)}, below one half; is "
-                f"'{sample.levels[0]}' the right event, and are higher values meant for it?",
+                message=f"{where}: the ROC AUC is {numbers.number(row.value)}, below 0.5: check that "
+                        f"'{sample.levels[0]}' is the right event and that higher values mean the event",
             )
         if row.status == "degenerate" and sample.summary.clusters != 1:  # which the data step warns of
             what = f"{row.metric}{_part(row)} is {row.reason}; do not trust "
@@ -137,13 +137,14 @@ def _slices(where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
 def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iterator[Warned]:
     true = summary.rows.true_chance
     clipped, infinite = int(((true < epsilon) | (true > 1 - epsilon)).sum()), int((true == 0).sum())
+    limited = f"{clipped:,} {'probability was' if clipped == 1 else 'probabilities were'} limited to "
+    if infinite:
+        outcomes = f"{infinite:,} {'outcome' if infinite == 1 else 'outcomes'} given probability 0 did occur"
+        message = f"{outcomes}. {metrics} would be infinite, so {limited}{epsilon:g}"
+    else:
+        message = f"{limited}the range from {epsilon:g} to 1 - {epsilon:g} for {metrics}"
     if clipped:
-        yield Warned(
-            code="clipped",
-            message=f"{where}: {clipped:,} {'probability was' if clipped == 1 else 'probabilities were'} clipped to "
-            f"[{epsilon:g}, 1 - {epsilon:g}] for {metrics}; {infinite:,} of them gave the true class probability 0, "
-            "where the unclipped logarithm is infinite",
-        )
+        yield Warned(code="clipped", message=f"{where}: {message}")
 
 
 def _part(row: Estimate) -> str:

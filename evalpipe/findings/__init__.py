@@ -34,7 +34,7 @@ MOST_OF_GROUPS, CROWDED = 2, 0.5
 room among the first."""
 
 
-ALONE = "Taken alone the interval decides; with all that is tested here it does not."
+ALONE = "The interval alone decides; corrected for all tests of the run, it does not."
 """What is said where an interval leaves out what a finding calls open."""
 
 

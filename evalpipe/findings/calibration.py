@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @rule
 def probabilities_on_average(results: Results) -> Iterator[Claim]:
-    """Whether as many events occur as the probabilities expect."""
+    """Whether the probabilities are right on average."""
     for row in measures(results, "calibration_in_the_large"):
         yield Claim(row, too_low if (row.value or 0) > 0 else too_high, p_beyond(row, 0), right_on_average)
 
 
 @rule
 def probabilities_spread(results: Results) -> Iterator[Claim]:
-    """Whether the probabilities are as far apart as the events bear out."""
+    """Whether the probabilities are overconfident or underconfident, by the calibration slope."""
     for row in measures(results, "calibration_slope"):
         yield Claim(row, overconfident if (row.value or 0) < 1 else too_timid, p_beyond(row, 1))
 
@@ -46,7 +46,7 @@ def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not tell expected and observed events apart."""
-    text = (f"These data do not show the probabilities of {of_models(results, rows)} to be too high or too low on "
+    text = (f"These data do not show that the probabilities of {of_models(results, rows)} are too high or too low on "
             "average.")
     yield finding("open", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
 
@@ -58,8 +58,7 @@ def _off(results: Results, rows: Sequence[Estimate], how: str) -> Finding:
     if len(bins) == len(rows):
         shares = [_totals(points) for points in bins]
         means = joined([numbers.number(mean) for mean, _ in shares])
-        text += (f" on average: mean {means}{' in turn' if len(rows) > 1 else ''}, observed prevalence "
-                 f"{numbers.number(shares[0][1])}")
+        text += (f" on average: mean {means}, observed prevalence {numbers.number(shares[0][1])}")
     where = _where(bins[0], how) if len(bins) == len(rows) == 1 else ""
     return finding("fails", weights.CALIBRATION, f"{text}.{where}", anchor(results, rows[0]), rows)
 
@@ -92,25 +91,25 @@ def _where(bins: ReliabilityPoints, how: str) -> str:
     if not beyond:
         return ""
     if len(beyond) == len(bins.mean_probability):
-        return " They are so in every bin."
+        return " This holds in every bin."
     first = outside.index(True)
     if all(outside[first:first + len(beyond)]):
         low, high = (numbers.fixed(p, 2) for p in (beyond[0], beyond[-1]))
-        return f" Most clearly so at probabilities about {low if low == high else numbers.ranged(low, high)}."
-    return f" Most clearly so at probabilities about {joined([numbers.fixed(p, 2) for p in beyond])}."
+        return f" Clearest at probabilities around {low if low == high else numbers.ranged(low, high)}."
+    return f" Clearest at probabilities around {joined([numbers.fixed(p, 2) for p in beyond])}."
 
 
 def overconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that probabilities are too extreme."""
-    text = (f"{of_models(results, rows)} {_is(rows)} overconfident: probabilities lie too close to 0 and 1. "
-            f"Calibration slope {values_of(results, rows)}; 1 is right.")
+    text = (f"{of_models(results, rows)} {_is(rows)} overconfident: the probabilities are too close to 0 and 1. "
+            f"Calibration slope {values_of(results, rows)}; ideal: 1.")
     yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
 
 
 def too_timid(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that probabilities are squeezed together."""
-    text = (f"{of_models(results, rows)} {_is(rows)} too timid: probabilities lie too close to the prevalence. "
-            f"Calibration slope {values_of(results, rows)}; 1 is right.")
+    text = (f"{of_models(results, rows)} {_is(rows)} underconfident: the probabilities are too close to the "
+            f"prevalence. Calibration slope {values_of(results, rows)}; ideal: 1.")
     yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
 
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from evalpipe.results import Confusion, Estimate, Results
     from evalpipe.results.findings import Finding
 
-PERFECT = {"roc_auc": "ranks every event above every other row", "r2": "predicts every number exactly"}
+PERFECT = {"roc_auc": "ranks every event above every non-event", "r2": "predicts every number exactly"}
 """What is said of a model for which a measure has its best value, 1, which is hardly ever earned."""
 
-NO_ERROR = "predicts every class rightly"
+NO_ERROR = "predicts every class correctly"
 """The same where no row lies off the diagonal of the confusion matrix."""
 
 CHANCE = 0.5
@@ -29,21 +29,21 @@ CHANCE = 0.5
 
 @rule
 def levels_never_predicted(results: Results) -> Iterator[Claim]:
-    """Whether each level that occurs is ever predicted."""
+    """Whether every level that occurs is predicted at least once."""
     yield from (Claim(table, never_predicted) for table in results.confusion
                 if table.slice is None and table.variant == "original" and _missed(table))
 
 
 @rule
 def ranking(results: Results) -> Iterator[Claim]:
-    """Whether the scores rank events above other rows."""
+    """Whether the scores rank events above non-events."""
     for row in measures(results, "roc_auc") if results.task == "binary" else ():
         yield Claim(row, wrong_way if (row.value or 0) < CHANCE else ranks, p_beyond(row, CHANCE), no_order)
 
 
 @rule
 def perfection(results: Results) -> Iterator[Claim]:
-    """Whether predictions are right without exception, as they are where a feature holds the outcome."""
+    """Whether predictions are perfect, as they are when a feature contains the outcome."""
     perfect: dict[tuple[str, str], tuple[Confusion | Estimate, str]] = {}
     for table in results.confusion:
         if table.slice is None and table.variant == "original" and _without_error(table):
@@ -82,8 +82,8 @@ def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Fin
 
 def wrong_way(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that scores are higher without the event."""
-    text = (f"{of_models(results, rows)} {'ranks' if len(rows) == 1 else 'rank'} the wrong way round: rows without the "
-            f"event have higher scores. ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
+    text = (f"{of_models(results, rows)} {'ranks' if len(rows) == 1 else 'rank'} in the wrong direction: non-events "
+            f"have higher scores than events. ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
@@ -96,7 +96,7 @@ def no_order(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 def ranks(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that scores are higher with the event."""
-    text = (f"{of_models(results, rows)} {'ranks' if len(rows) == 1 else 'rank'} events above other rows: ROC AUC "
+    text = (f"{of_models(results, rows)} {'ranks' if len(rows) == 1 else 'rank'} events above non-events: ROC AUC "
             f"{values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
@@ -106,6 +106,6 @@ def too_good(results: Results, rows: Sequence[tuple[Confusion | Estimate, str]])
     for words in dict.fromkeys(words for _, words in rows):
         perfect = [row for row, said in rows if said == words]
         verb, rest = words.split(" ", 1)
-        text = (f"{of_models(results, perfect)} {verb if len(perfect) == 1 else verb.removesuffix('s')} {rest}. Look "
-                "for a feature that holds the outcome.")
+        text = (f"{of_models(results, perfect)} {verb if len(perfect) == 1 else verb.removesuffix('s')} {rest}. Check "
+                "whether a feature contains the outcome.")
         yield finding("open", weights.TOO_GOOD, text, anchor(results, perfect[0]), perfect)

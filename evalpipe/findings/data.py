@@ -37,7 +37,7 @@ def rows_left_out(results: Results) -> Iterator[Claim]:
 
 @rule
 def rows_shared(results: Results) -> Iterator[Claim]:
-    """Whether evaluated rows are among those that something was fitted on; a run with such rows stops."""
+    """Whether an evaluated row was also used for training or fitting; such a row stops the run."""
     alike = any(warning.code == "alike-rows" for warning in results.warnings)
     for dataset in results.datasets:
         for other, columns in dataset.compared.items() if dataset.role == "evaluate" else ():
@@ -47,7 +47,7 @@ def rows_shared(results: Results) -> Iterator[Claim]:
 
 @rule
 def warnings(results: Results) -> Iterator[Claim]:
-    """What the run warned of that no other finding says."""
+    """Warnings of the run that no other finding mentions."""
     yield from (Claim(warning, warned) for warning in results.warnings if warning.code not in SAID_ELSEWHERE)
 
 

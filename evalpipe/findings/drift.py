@@ -37,7 +37,7 @@ class Pair(NamedTuple):
 
 @rule
 def outcome_drift(results: Results) -> Iterator[Claim]:
-    """Whether the event is as frequent, or the outcome as large, in every dataset."""
+    """Whether the event is equally frequent, or the mean outcome equal, in every dataset."""
     known = [dataset for dataset in results.datasets if dataset.levels or dataset.outcome]
     for other in known[1:]:
         first = known[0]
@@ -49,7 +49,7 @@ def outcome_drift(results: Results) -> Iterator[Claim]:
 
 @rule
 def performance_drift(results: Results) -> Iterator[Claim]:
-    """Whether models do as well on every evaluated dataset, by the key measure; these share no rows."""
+    """Whether models perform equally well on every evaluated dataset, by the key measure."""
     better = {metric.name: metric.direction for metric in results.metrics}
     asked = {row.metric for row in results.rows}
     judging = [name for name in sorted(KEY_MEASURES, key=lambda name: name not in asked)
@@ -65,7 +65,7 @@ def performance_drift(results: Results) -> Iterator[Claim]:
 
 @rule
 def prediction_drift(results: Results) -> Iterator[Claim]:
-    """Whether models predict the event as often on every evaluated dataset."""
+    """Whether models predict the event equally often on every evaluated dataset."""
     rows = measures(results, "detection_prevalence")
     for first in (row for row in rows if row.dataset == rows[0].dataset):
         for other in (row for row in rows if row.model == first.model and row.dataset != first.dataset):

@@ -27,21 +27,21 @@ def numbers_on_average(results: Results) -> Iterator[Claim]:
 
 @rule
 def numbers_spread(results: Results) -> Iterator[Claim]:
-    """Whether predicted numbers are as far apart as the outcomes bear out."""
+    """Whether predicted numbers are too far apart or too close together, by the calibration line."""
     for row in measures(results, "linear_calibration_slope"):
         yield Claim(row, too_far_apart if (row.value or 0) < 1 else too_close, p_beyond(row, 1))
 
 
 @rule
 def dispersion(results: Results) -> Iterator[Claim]:
-    """Whether counts vary as much as Poisson counts of the predicted means."""
+    """Whether counts vary more, or less, than a Poisson distribution with the predicted means."""
     for row in measures(results, "pearson_dispersion"):
         yield Claim(row, overdispersed if (row.value or 0) > 1 else underdispersed, p_beyond(row, 1))
 
 
 @rule
 def zeros(results: Results) -> Iterator[Claim]:
-    """Whether as many counts are zero as Poisson counts of the predicted means would be."""
+    """Whether there are more, or fewer, zero counts than a Poisson distribution expects."""
     for curve in results.curves:
         if isinstance(curve, Rootogram) and curve.slice is None and curve.points.count[:1] == [0]:
             observed, expected = _zeros(curve)
@@ -61,36 +61,36 @@ def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def _off(results: Results, rows: Sequence[Estimate], how: str) -> Iterator[Finding]:
-    text = (f"The predictions of {of_models(results, rows)} are {how} on average. Mean error (outcome less prediction) "
-            f"{values_of(results, rows)}.")
+    text = (f"The predictions of {of_models(results, rows)} are {how} on average. Mean error (outcome minus "
+            f"prediction) {values_of(results, rows)}.")
     yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
 
 
 def too_far_apart(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that large predictions are too large and small ones too small."""
-    text = (f"The predictions of {of_models(results, rows)} lie too far apart: large ones are too large, small ones "
-            f"too small. Slope of outcome on prediction {values_of(results, rows)}; 1 is right.")
+    text = (f"The predictions of {of_models(results, rows)} are too far apart: large ones are too large, small ones "
+            f"too small. Slope of outcome on prediction {values_of(results, rows)}; ideal: 1.")
     yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
 
 
 def too_close(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that large predictions are too small and small ones too large."""
-    text = (f"The predictions of {of_models(results, rows)} lie too close together: large ones are too small, small "
-            f"ones too large. Slope of outcome on prediction {values_of(results, rows)}; 1 is right.")
+    text = (f"The predictions of {of_models(results, rows)} are too close together: large ones are too small, small "
+            f"ones too large. Slope of outcome on prediction {values_of(results, rows)}; ideal: 1.")
     yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
 
 
 def overdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that counts vary more than Poisson counts."""
-    text = (f"Counts vary more about the predictions of {of_models(results, rows)} than Poisson counts do: dispersion "
-            f"{values_of(results, rows)}; 1 is expected. Poisson intervals and tests would be too sure.")
+    text = (f"Counts are overdispersed around the predictions of {of_models(results, rows)}: dispersion "
+            f"{values_of(results, rows)}; a Poisson distribution has 1. Intervals that assume it would be too narrow.")
     yield finding("fails", weights.DISTRIBUTION, text, anchor(results, rows[0]), rows)
 
 
 def underdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that counts vary less than Poisson counts."""
-    text = (f"Counts vary less about the predictions of {of_models(results, rows)} than Poisson counts do: dispersion "
-            f"{values_of(results, rows)}; 1 is expected.")
+    text = (f"Counts are underdispersed around the predictions of {of_models(results, rows)}: dispersion "
+            f"{values_of(results, rows)}; a Poisson distribution has 1.")
     yield finding("note", weights.DISTRIBUTION, text, anchor(results, rows[0]), rows)
 
 
@@ -113,6 +113,6 @@ def lacking_zeros(results: Results, rows: Sequence[Rootogram]) -> Iterator[Findi
 
 def _of_zeros(results: Results, curve: Rootogram, how: str) -> Finding:
     observed, expected = _zeros(curve)
-    text = (f"{how} counts are zero than {of_model(results, curve)} expects: {numbers.count(observed)}, where "
-            f"{numbers.fixed(expected, 0)} are expected.")
+    text = (f"{how} zero counts than {of_model(results, curve)} predicts: {numbers.count(observed)} observed, "
+            f"{numbers.fixed(expected, 0)} expected.")
     return finding("fails", weights.DISTRIBUTION, text, anchor(results, curve))

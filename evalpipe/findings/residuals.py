@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @rule
 def residuals_fan_out(results: Results) -> Iterator[Claim]:
-    """Whether the spread of residuals is the same for small and large predictions."""
+    """Whether residuals are equally spread for small and large predictions."""
     yield from (Claim(curve, fanning, curve.notes.fan_p_value) for curve in _residuals(results)
                 if curve.notes.fan_p_value is not None)
 
@@ -34,7 +34,7 @@ def residuals_follow_a_curve(results: Results) -> Iterator[Claim]:
 
 @rule
 def residuals_form_groups(results: Results) -> Iterator[Claim]:
-    """Whether residuals have more than one peak, as where a feature that matters was left out."""
+    """Whether the residuals have more than one peak, as when an important feature is missing."""
     yield from (Claim(curve, grouped, curve.notes.peak_p_value) for curve in _residuals(results)
                 if curve.notes.peak_p_value is not None)
 
@@ -60,14 +60,14 @@ def fanning(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Fin
 def curved(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
     """Say that residuals follow a curve."""
     for same in by_dataset(rows):
-        text = (f"Residuals of {of_models(results, same)} follow a curve along the predictions: in some ranges errors "
-                "lean one way.")
+        text = (f"Residuals of {of_models(results, same)} follow a curve along the predictions: in some ranges "
+                "predictions are too high, in others too low.")
         yield finding("fails", weights.RESIDUALS, text, anchor(results, same[0]))
 
 
 def grouped(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
     """Say that residuals form groups, and what to look for."""
     for same in by_dataset(rows):
-        text = (f"Residuals of {of_models(results, same)} form groups: they have more than one peak. Look for a "
-                "feature that is missing.")
+        text = (f"Residuals of {of_models(results, same)} form groups: their distribution has more than one peak. A "
+                "feature may be missing.")
         yield finding("fails", weights.RESIDUALS, text, anchor(results, same[0]))

@@ -39,7 +39,7 @@ PERSISTENCE = "the mean of the reference data for every row"
 
 @rule
 def better_than_trivial(results: Results) -> Iterator[Claim]:
-    """Whether predictions are better than one number for all rows."""
+    """Whether predictions are better than a constant prediction."""
     for metric in SKILL:
         for row in measures(results, metric, {"baseline": "evaluation"} if metric == "r2" else None):
             if metric != "r2" or results.task == "regression":
@@ -48,7 +48,7 @@ def better_than_trivial(results: Results) -> Iterator[Claim]:
 
 @rule
 def better_than_persistence(results: Results) -> Iterator[Claim]:
-    """Whether predicted numbers are better than the mean of the reference data for every row."""
+    """Whether predicted numbers are better than the mean of the reference data."""
     for row in measures(results, "r2", {"baseline": "training"}):
         if (row.value or 0) < 0:
             yield Claim(row, worse_than_persistence, p_beyond(row, 0))

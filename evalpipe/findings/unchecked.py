@@ -26,7 +26,7 @@ def requirements(results: Results) -> Iterator[Claim]:
 
 @rule
 def unchecked(results: Results) -> Iterator[Claim]:
-    """What was not looked at."""
+    """What was not checked."""
     referenced = any(dataset.role == "reference" for dataset in results.datasets)
     compared = any(dataset.compared for dataset in results.datasets)
     lacking = "no column to compare by" if referenced else "no reference dataset"

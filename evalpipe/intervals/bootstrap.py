@@ -34,7 +34,7 @@ def doubtful(value: float, limits: Limits, method: str) -> str | None:
     They are one number but for rounding, so no uncertainty was seen; or the value lies outside them.
     """
     if limits[1] - limits[0] <= ROUNDING * max(abs(limits[0]), abs(limits[1])):
-        return "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
+        return "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty"
     return excluding(value, limits, method)
 
 

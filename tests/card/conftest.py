@@ -251,7 +251,8 @@ def make(datasets: int = 2, models: int = 2, weight: str | None = None) -> Resul
         intervals=Method(level=0.95, replicates=2000, seed=364, methods={
             m[0]: f"{'exact' if m[0] in PROPORTIONS else 'percentile'}: {reasons[m[0]]}" for m in METRICS}),
         warnings=[
-            Warned(code="clipped", message="validation, model_0: 3 probabilities were clipped to [1e-15, 1 - 1e-15]"),
+            Warned(code="clipped", message=(
+                "validation, model_0: 3 probabilities were limited to the range from 1e-15 to 1 - 1e-15 for Log loss")),
             Warned(code="markup", message="a <b>bold</b> warning"),
         ],
         **tables,

@@ -11,7 +11,7 @@ import pytest
 import evalpipe
 from card.blocks import column, facts, heads, lines, table, tables
 from card.drawn import of_figure
-from evalpipe.card import data, definitions
+from evalpipe.card import data, definitions, wording
 from evalpipe.card.classes import class_blocks
 from evalpipe.card.confusion import confusion_blocks
 from evalpipe.card.figures import drawings
@@ -101,7 +101,11 @@ def test_the_confusion_matrix_is_shaded_by_the_share_of_its_row(results: Results
     counts = results.confusion[0].counts
     assert column(matrix, "green")[1].style == f"right shade-{int(np.ceil(10 * counts[1][1] / sum(counts[1])))}"
     assert plain(matrix.caption) == (
-        "Model A The most probable level is predicted; no row has several, of which the first in order counts.")
+        "Model A The most probable level is predicted. There were no ties.")
+    for tied, said in ((1, "1 row had a tie"), (1200, "1,200 rows had ties")):
+        confusion = results.confusion[0].model_copy(update={"tied": tied})
+        assert wording.rule(confusion, "level") == (
+            f"The most probable level is predicted. {said}: the first level in order is predicted.")
     assert len(re.findall(r'class="num (?:right|wrong) shade-\d+"', page)) == 16
 
 

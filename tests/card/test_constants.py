@@ -37,11 +37,11 @@ def sentences(results: Results) -> dict[str, str]:
 
 @pytest.mark.parametrize(("name", "value", "before", "after"), [
     ("GAIN_GROUPS", 20, "cut into ten groups;", "cut into 20 groups;"),
-    ("BINS", 12, "Ten bins are asked for", "Twelve bins are asked for"),
+    ("BINS", 12, "Ten bins are requested", "Twelve bins are requested"),
     ("TOLERATED", 0.1, "more than 5% of all", "more than 10% of all"),
     ("WHISKERS", 2.5, "within 1.5 interquartile", "within 2.5 interquartile"),
     ("OUTLIERS", 31, "the 20 largest", "the 31 largest"),
-    ("WEIGHTINGS", 2000, "of 10,000 weightings", "of 2,000 weightings"),
+    ("WEIGHTINGS", 2000, "of 10,000 random sets", "of 2,000 random sets"),
 ])
 def test_a_sentence_states_the_constant_as_it_is(
     results: Results, monkeypatch: pytest.MonkeyPatch, name: str, value: Any, before: str, after: str

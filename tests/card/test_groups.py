@@ -38,7 +38,7 @@ def test_the_bars_for_all_bins_at_once_are_thin_and_explained(results: Results, 
         next(d for d in of_figure(each, "validation", "reliability") if "equal width" in d.title)
         for each in (results, grouped)
     )
-    assert "Thin bars: for all bins at once." in both.caption
+    assert "Thin bars: for all bins together." in both.caption
     assert "Thin bars" not in plain.caption
     bars = [len(re.findall(r'class="thin m\d"', drawing.svg)) for drawing in (plain, both)]
     assert bars == [2, 4]  # a thin line through the bins of each model, and then its thin bars
@@ -54,7 +54,7 @@ def test_the_page_has_the_sections_with_scoped_tables_and_unique_ids(grouped: Re
         f'<td colspan="4">insufficient: {groups.FEW}</td>'
     )
     for sentence in (
-        few, "Found by searching 287 slices; p-values are multiplied by 287.",
+        few, "Worst of 287 groups searched; p-values are corrected for that.",
         "72 differences were tested, each slice against all rows.",
         "Demographic parity is the range of the share of rows predicted as events.",
         '<span class="verdict better"><span class="sign" aria-hidden="true">▲</span> better</span>',

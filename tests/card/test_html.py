@@ -121,7 +121,7 @@ def test_the_card_has_the_facts_an_auditor_needs(page: Page, results: Results) -
         results.spec_sha256, results.inputs[1].sha256 or "", "0.555 (source: training set)", "season = 'a' AND cap > 2",
         "6,107", "evalpipe run mushrooms.yaml", "Clopper, C. J. & Pearson, E. S. (1934)", "Efron, B. (1979)", "p ≥ t",
         "seed 364", "DRAFT, not signed", "MISSING",
-        "clipped validation, model_0: 3 probabilities were clipped to [1e-15, 1 - 1e-15]",
+        "clipped validation, model_0: 3 probabilities were limited to the range from 1e-15 to 1 - 1e-15 for Log loss",
         "van Rijsbergen (1979)", "active features", r"\unknown{TP+FP}",
     ):
         assert fact in words, fact
@@ -181,5 +181,5 @@ def test_a_long_table_of_measures_points_at_the_estimates(results: Results) -> N
 def test_a_weighted_card_speaks_of_weights(build: Any) -> None:
     weighted = build(datasets=1, models=1, weight="importance")
     text = html_page(weighted.model_copy(update={"curves": []})).decode("utf-8")
-    assert "importance weights: a row counts that much more than another" in text
+    assert "importance weights: a row counts in proportion to its weight" in text
     assert "Counts (total weights)" in text

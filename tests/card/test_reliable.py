@@ -47,8 +47,8 @@ def test_windows_say_how_many_intervals_miss_the_diagonal(results: Results) -> N
         "Reliability in moving windows on validation. Naive Bayes: in 1 of 3 windows the interval excludes the "
         "diagonal; widest gap at mean probability 0.800, where the share of events is 0.600."
     )
-    assert "in a window 0.1 wide, which moves by 0.05," in drawing.caption
-    assert drawing.caption.endswith("Shaded: 95% intervals of each window alone (Wilson score).")
+    assert "in windows of width 0.1 that move by 0.05." in drawing.caption
+    assert drawing.caption.endswith("Shaded: 95% interval of each window (Wilson score).")
 
 
 def test_windows_without_limits_have_no_shade(results: Results) -> None:
@@ -65,7 +65,7 @@ def test_the_text_says_where_the_band_leaves_the_diagonal(results: Results) -> N
     drawing = drawn(holding(results, line, of("spline", LINE, edf=3.2)), SMOOTH)
     assert drawing is not None
     assert drawing.alt == (
-        "Smooth calibration curves on validation. Naive Bayes: the spline's band lies above the diagonal from 0.100 to "
+        "Smooth calibration curves on validation. Naive Bayes: the spline's band is above the diagonal from 0.100 to "
         "0.200, below the diagonal at 0.400, above the diagonal at 0.600; the logistic line has intercept −0.250 and "
         "slope 0.750."
     )
@@ -78,7 +78,7 @@ def test_a_band_that_holds_the_diagonal_says_so(results: Results) -> None:
     wide = LINE | {"lower": [0.0] * 6, "upper": [1.0] * 6}
     drawing = drawn(holding(results, of("spline", wide, edf=3.2)), SMOOTH)
     assert drawing is not None
-    assert "Naive Bayes: the spline's band holds the diagonal throughout." in drawing.alt
+    assert "Naive Bayes: the spline's band includes the diagonal everywhere." in drawing.alt
 
 
 def test_curves_without_limits_are_drawn_without_a_band(results: Results) -> None:
@@ -94,7 +94,7 @@ def test_rows_that_were_moved_off_the_ends_are_told(results: Results, moved: flo
     line = of("logistic", LINE, intercept=0.0, slope=1.0, clipped=moved)
     drawing = drawn(holding(results, line), SMOOTH)
     assert drawing is not None
-    assert ("where they pull the line: Naive Bayes 30." in drawing.caption) == (moved > 0)
+    assert ("which pull the line on the log odds: Naive Bayes 30." in drawing.caption) == (moved > 0)
 
 
 def test_the_parts_of_the_brier_score_stand_in_the_panel(results: Results) -> None:

@@ -69,7 +69,7 @@ def test_the_confusion_matrix_has_shares_of_all_and_of_the_row(results: Results)
     assert lines(matrix)[0][2] == (
         f"{int(fn):,} {100 * fn / (tp + fn + fp + tn):.1f}% of all {100 * fn / (tp + fn):.1f}% of row")
     assert plain(matrix.caption).endswith(
-        " Predicted as poisonous when the probability is at least 0.5; 55 rows lie exactly at this threshold.")
+        " Predicted as poisonous when the probability is at least 0.5. 55 rows are exactly at this threshold.")
 
 
 def test_predicted_levels_without_threshold_say_so(results: Results) -> None:
@@ -78,11 +78,11 @@ def test_predicted_levels_without_threshold_say_so(results: Results) -> None:
     assert plain(matrix.caption).endswith(" Predicted levels as given by the model.")
 
 
-@pytest.mark.parametrize(("rows", "said"), [(0, "no row lies"), (1, "1 row lies"), (1200, "1,200 rows lie")])
+@pytest.mark.parametrize(("rows", "said"), [(0, "No row is"), (1, "1 row is"), (1200, "1,200 rows are")])
 def test_the_rows_at_the_threshold_are_counted(results: Results, rows: int, said: str) -> None:
     tied = [found.model_copy(update={"at_threshold": rows}) for found in results.confusion]
     matrix = table(confusion_blocks(results.model_copy(update={"confusion": tied}), "validation"), "Naive Bayes")
-    assert plain(matrix.caption).endswith(f"; {said} exactly at this threshold.")
+    assert plain(matrix.caption).endswith(f". {said} exactly at this threshold.")
 
 
 def test_only_interval_methods_that_were_used_are_described(results: Results) -> None:
@@ -137,7 +137,7 @@ def test_the_facts_of_a_dataset_say_how_files_of_predictions_were_matched(build:
     assert matched_facts(results, by_id) == {f"File of predictions of {first}, {second}": "rows matched by id"}
     agree = Matched(model=results.models[0].name, by="position", agree=["age", "ward"])
     alone = Matched(model=results.models[1].name, by="position")
-    unchecked = "rows matched by position; no shared column shows that they are the same rows"
+    unchecked = "rows matched by position; no shared column confirms the match"
     assert matched_facts(results, [agree, alone]) == {
         f"File of predictions of {first}": (
             "rows matched by position; 2 shared columns agree in every row (age, ward)"),

@@ -99,7 +99,7 @@ def test_few_clusters_are_called_few() -> None:
 def test_a_log_loss_without_spread_is_degenerate() -> None:
     found = evalpipe.evaluate([0, 1] * 30, [0.5] * 60, event=1, metrics=["log_loss"]).rows[0]
     assert (found.status, found.reason) == (
-        "degenerate", "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty")
+        "degenerate", "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty")
 
 
 def test_a_largest_error_has_no_limits() -> None:

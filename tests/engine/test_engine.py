@@ -84,7 +84,7 @@ def test_an_interval_without_width_is_degenerate() -> None:
     few = {"method": "percentile"} | FEW
     perfect = only(evaluate(probability=Y.astype(float), metrics=["roc_auc"], intervals=few), "roc_auc")
     assert (perfect.value, perfect.lower, perfect.upper, perfect.status) == (1, 1, 1, "degenerate")
-    assert perfect.reason == "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty"
+    assert perfect.reason == "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty"
     assert only(evaluate(truth=[1], probability=[0.9], metrics=["brier"]), "brier").status == "degenerate"
 
 
@@ -215,12 +215,12 @@ def test_clipping_and_a_wrong_event_are_told() -> None:
     results = evaluate(probability=1 - Y, metrics=["log_loss", "roc_auc"], intervals={"method": "none"})
     assert [w.message for w in results.warnings] == [
         (
-            "data, model: 10 probabilities were clipped to [1e-15, 1 - 1e-15] for log_loss; 10 of them gave the true "
-            "class probability 0, where the unclipped logarithm is infinite"
+            "data, model: 10 outcomes given probability 0 did occur. Log loss would be infinite, so 10 probabilities "
+            "were limited to 1e-15"
         ),
         (
-            "data, model: the ROC AUC is 0.000, below one half; is '1' the right event, and are higher values meant "
-            "for it?"
+            "data, model: the ROC AUC is 0.000, below 0.5: check that '1' is the right event and that higher values "
+            "mean the event"
         ),
     ]
 

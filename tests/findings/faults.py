@@ -60,7 +60,8 @@ def a_bad_group() -> Planted:
 def a_group_below_a_gate() -> Planted:
     frame = events(2, 900)
     frame = frame.with_columns(p=np.where(frame["g"] == "b", 0.3 * frame["p"], frame["p"]))
-    return binary(frame, ("fails", "slices", ("p fails for g = b", "Sensitivity", "at least 0.4 is required")),
+    named = ("p fails for g = b", "Sensitivity", "required for all rows: at least 0.4")
+    return binary(frame, ("fails", "slices", named),
                   metrics=["sensitivity"], slices=["g"], gates=[{"metric": "sensitivity", "min": 0.4}])
 
 
@@ -104,7 +105,7 @@ def dearer_than_one_class_always() -> Planted:
 
 @fault
 def an_equivocal_zone_that_swallows_most_rows() -> Planted:
-    return binary(events(8), ("fails", "dataset-1", ("most rows no class",)), metrics=["accuracy"], equivocal=0.35,
+    return binary(events(8), ("fails", "dataset-1", ("no class to most rows",)), metrics=["accuracy"], equivocal=0.35,
                   threshold=0.5)
 
 
@@ -137,14 +138,14 @@ def a_level_never_predicted() -> Planted:
 def leakage() -> Planted:
     frame = events(13)
     return binary(frame.with_columns(p=np.where(frame["y"] == 1, 0.9, 0.1)),
-                  ("open", "dataset-1", ("predicts every class rightly", "holds the outcome")), threshold=0.5)
+                  ("open", "dataset-1", ("predicts every class correctly", "contains the outcome")), threshold=0.5)
 
 
 @fault
 def leakage_of_a_score() -> Planted:
     frame = events(13)
     scores = frame.with_columns(s=frame["y"] + rows_of(0).random(N) / 2)
-    return binary(scores, ("open", "dataset-1", ("ranks every event above every other row",)), metrics=["roc_auc"],
+    return binary(scores, ("open", "dataset-1", ("ranks every event above every non-event",)), metrics=["roc_auc"],
                   models={"p": {"score": "s"}})
 
 
@@ -163,7 +164,7 @@ def a_useless_model() -> Planted:
 
 @fault
 def ranking_reversed() -> Planted:
-    return binary(logits(lambda x: -x), ("fails", "dataset-1", ("ranks the wrong way round",)))
+    return binary(logits(lambda x: -x), ("fails", "dataset-1", ("ranks in the wrong direction",)))
 
 
 @fault
@@ -202,7 +203,7 @@ def overconfident() -> Planted:
 
 @fault
 def too_timid() -> Planted:
-    return binary(logits(lambda x: 0.3 * x), ("fails", "dataset-1", ("p is too timid",)))
+    return binary(logits(lambda x: 0.3 * x), ("fails", "dataset-1", ("p is underconfident",)))
 
 
 @fault
@@ -269,7 +270,7 @@ def two_models_within_the_margin() -> Planted:
     frame = events(26)
     nearly = expit(frame["x"].to_numpy() + rows_of(4).normal(0, 0.1, N))
     return binary(frame.with_columns(new="p", old=nearly),
-                  ("same", "comparison-1", ("new is as good, within the margin, as old",)), metrics=["brier"],
+                  ("same", "comparison-1", ("new is equivalent, within the margin, to old",)), metrics=["brier"],
                   models=BOTH, compare={"baseline": "old", "margins": {"brier": 0.02}})
 
 
@@ -290,13 +291,13 @@ def numbers_too_low() -> Planted:
 @fault
 def a_slope_too_steep() -> Planted:
     return numbers(amounts(28).with_columns(p=20 + 1.5 * (pl.col("p") - 20)), ("fails", "dataset-1", (
-        "predictions of p lie too far apart",)))
+        "predictions of p are too far apart",)))
 
 
 @fault
 def a_slope_too_flat() -> Planted:
     return numbers(amounts(28).with_columns(p=20 + 0.6 * (pl.col("p") - 20)), ("fails", "dataset-1", (
-        "predictions of p lie too close together",)))
+        "predictions of p are too close together",)))
 
 
 @fault
@@ -325,7 +326,7 @@ def residuals_that_form_groups() -> Planted:
 def overdispersion() -> Planted:
     frame, rng = counts(32), rows_of(8)
     return numbers(frame.with_columns(y=pl.Series(rng.poisson(frame["p"].to_numpy() * rng.gamma(1.5, 1 / 1.5, N)))),
-                   ("fails", "dataset-1", ("Counts vary more", "dispersion")), "count")
+                   ("fails", "dataset-1", ("Counts are overdispersed", "dispersion")), "count")
 
 
 @fault
@@ -333,7 +334,7 @@ def excess_zeros() -> Planted:
     frame, rng = counts(33), rows_of(9)
     zero = rng.random(N) < 0.3
     y = np.where(zero, 0, rng.poisson(frame["p"].to_numpy() / 0.7))
-    return numbers(frame.with_columns(y=pl.Series(y)), ("fails", "dataset-1", ("More counts are zero than p expects",)),
+    return numbers(frame.with_columns(y=pl.Series(y)), ("fails", "dataset-1", ("More zero counts than p predicts",)),
                    "count")
 
 

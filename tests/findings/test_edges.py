@@ -42,8 +42,8 @@ def replaced(results: Results, metric: str, **numbers: Any) -> Results:
 
 OF_MEASURES = [
     ("probabilities_on_average", "binary", "calibration_in_the_large", 0.0, "too low", "too high", "do not show"),
-    ("probabilities_spread", "binary", "calibration_slope", 1.0, "too timid", "overconfident", None),
-    ("ranking", "binary", "roc_auc", 0.5, "ranks events above", "wrong way", "do not show"),
+    ("probabilities_spread", "binary", "calibration_slope", 1.0, "underconfident", "overconfident", None),
+    ("ranking", "binary", "roc_auc", 0.5, "ranks events above", "wrong direction", "do not show"),
     ("better_than_trivial", "binary", "brier_skill", 0.0, "is better than", "does worse than", "do not show"),
     ("better_than_trivial", "multiclass", "brier_skill", 0.0, "is better than", "does worse than", "do not show"),
     ("better_than_trivial", "regression", "r2", 0.0, "is better than", "does worse than", "do not show"),
@@ -51,7 +51,7 @@ OF_MEASURES = [
     ("cheaper_than_one_level", "binary", "cost_saved", 0.0, "costs less", "costs more", "do not show"),
     ("numbers_on_average", "regression", "mean_error", 0.0, "too low on average", "too high on average", None),
     ("numbers_spread", "regression", "linear_calibration_slope", 1.0, "too close together", "too far apart", None),
-    ("dispersion", "count", "pearson_dispersion", 1.0, "vary more", "vary less", None),
+    ("dispersion", "count", "pearson_dispersion", 1.0, "overdispersed", "underdispersed", None),
 ]
 
 
@@ -87,7 +87,7 @@ def test_a_measure_without_limits_to_rely_on_says_nothing(
 
 
 @pytest.mark.parametrize(("value", "lower", "upper", "expected"), [
-    (0.4, 0.3, 0.5 - EDGE, [("fails", "p gives most rows no class")]),
+    (0.4, 0.3, 0.5 - EDGE, [("fails", "p gives no class to most rows")]),
     (0.4, 0.3, 0.5 + EDGE, [("note", "p gives no class to rows in the equivocal zone")]),
     (0.6, 0.5, 0.7, [("note", "p gives no class to rows in the equivocal zone")]), (1.0, 0.9, 1.0, []),
 ])

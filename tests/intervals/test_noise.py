@@ -112,7 +112,7 @@ def test_limits_are_moved_to_a_value_beyond_them() -> None:
 def test_what_is_doubtful_about_limits_is_said() -> None:
     assert doubtful(0.5, (0.4, 0.6), "percentile") is None
     assert doubtful(0.5, (0.5, 0.5 + 1e-14), "percentile") == (
-        "the same in nearly all replicates, so the bootstrap cannot tell its uncertainty")
+        "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty")
     assert doubtful(0.3, (0.4, 0.6), "percentile") == (
         "the value lies below its percentile limits: resampling moves the measure to one side")
     assert doubtful(0.7, (0.4, 0.6), "basic") == (

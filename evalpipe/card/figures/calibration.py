@@ -40,9 +40,9 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     strategy = pairs[0][1].curve.removeprefix("calibration_")
     key, title = f"d{context.place}-calibration-{strategy}", f"Reliability, {BINS[strategy]}"
     caption = (
-        "Share of events among the rows of each bin against their mean predicted probability; on the dotted diagonal "
-        f"they agree.{bars(context, [curve for _, curve in pairs])} Beneath: how the predicted probabilities are "
-        "spread."
+        "Observed share of events in each bin against the mean predicted probability. Dotted diagonal: perfect "
+        f"calibration.{bars(context, [curve for _, curve in pairs])} Below: distribution of the predicted "
+        "probabilities."
     )
     alt = context.told("Reliability diagram", pairs, finding, f", {BINS[strategy]}")
     axes = "Mean predicted probability", "Observed share of events"
@@ -55,10 +55,10 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
     """Draw how often the predicted level is right against the probability given to it, with intervals."""
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
     caption = (
-        "Share of rows predicted rightly against the mean probability given to the predicted level, in bins of equal "
-        f"width; on the dotted diagonal they agree.{bars(context, [curve for _, curve in pairs])}"
+        "Share of correct predictions against the mean probability of the predicted level, in bins of equal width. "
+        f"Dotted diagonal: perfect calibration.{bars(context, [curve for _, curve in pairs])}"
     )
-    axes = "Mean probability of the predicted level", "Share predicted rightly"
+    axes = "Mean probability of the predicted level", "Share predicted correctly"
     texts = context.finds(pairs, finding), caption, context.told(title, pairs, finding)
     return drawing(key, title, texts, _diagram(pairs, axes, []))
 
@@ -123,7 +123,7 @@ def bars(context: Context, curves: list[Reliability]) -> str:
     names = ", ".join(wording.method(name) for name in methods)
     if names == wording.method("none"):
         return ""
-    together = " Thin bars: for all bins at once." if any(_together(curve) for curve in curves) else ""
+    together = " Thin bars: for all bins together." if any(_together(curve) for curve in curves) else ""
     return f" Bars are {context.level} intervals ({names}).{together}"
 
 

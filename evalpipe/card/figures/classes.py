@@ -66,8 +66,7 @@ def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | 
         for level, line in pairs
     }
     first, others = _worst(pairs, lambda line: or_nan(line.notes.area))
-    caption = (f"{model.label}: each class in turn is the event, all others its opposite, with the other classes in "
-               f"grey.{_left_out(others, 'areas')}")
+    caption = (f"{model.label}: each class against all others; the other classes are grey.{_left_out(others, 'areas')}")
     alt = context.told(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
     sheet = Sheet()
     frame = unit_axis(across, HALVES), unit_axis(up, HALVES)
@@ -84,7 +83,7 @@ def _lines(context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | 
     sheet.key([KeyEntry("This class", model.ink), KeyEntry("Other classes", "pale", "thin"),
                *([KeyEntry("Chance", "muted", "thin", dash=DOTS)] if curve == "roc" else [])])
     low = min(pairs, key=lambda pair: or_nan(pair[1].notes.area))[0]
-    finding = f"{model.label} serves {low.label} worst: {short} {areas[low.name]}."
+    finding = f"{model.label} is worst for {low.label}: {short} {areas[low.name]}."
     return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
 
 
@@ -97,8 +96,8 @@ def _bins(
     event = "that the level lies above the cut" if cumulative else "of each class"
     first, others = _worst(pairs, lambda curve: -or_nan(curve.notes.mean_gap))
     caption = (
-        f"{model.label}: observed share against the mean predicted probability {event}, in bins of equal width, larger "
-        f"marks for more rows; on the dotted diagonal they agree.{_left_out(others, 'gaps', 'widest')}"
+        f"{model.label}: observed share against the mean predicted probability {event}, in bins of equal width. "
+        f"Larger marks: more rows. Dotted diagonal: perfect calibration.{_left_out(others, 'gaps', 'widest')}"
     )
     names = {level.name: f"above {level.label}" if cumulative else level.label for level, _ in pairs}
     gaps = {level.name: numbers.number(or_nan(curve.notes.mean_gap)) for level, curve in pairs}

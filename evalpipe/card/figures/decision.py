@@ -28,15 +28,15 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
     """Draw the decision curves of all models, with those of acting on all rows and on none."""
     banded = any(curve.notes.level is not None for _, curve in pairs)
     caption = (
-        "Net benefit per row: true positives less false positives, the latter weighted by the threshold's odds. A "
-        "model is of use where it lies above both acting on all rows and on none." + (
-            f" {context.level} bands of each point alone." if banded else "")
+        "Net benefit per case: true positives minus false positives, the latter weighted by the threshold's odds. A "
+        "model is useful where it is above both acting on all cases and acting on none." + (
+            f" {context.level} interval at each point." if banded else "")
     )
     alt = context.told("Decision curve", pairs, _gained)
     curves = [ModelCurve(series, column(c.points.threshold), column(c.points.net_benefit)) for series, c in pairs]
     first = pairs[0][1].points
     references = (
-        Reference("Acting on all rows", column(first.threshold), column(first.treat_all), DASHES),
+        Reference("Acting on all cases", column(first.threshold), column(first.treat_all), DASHES),
         Reference("Acting on none", (0, 1), (0, 0)))
     sheets = draw_curves(_frame(pairs), curves, references, under=_band(pairs) if banded else None)
     texts = context.finds(pairs, _gained), caption, alt
@@ -66,6 +66,6 @@ def _gained(curve: NetBenefit) -> str:
     """Say where a model gains most over the better of the policies that need none."""
     gain, at = or_nan(curve.notes.largest_gain), or_nan(curve.notes.largest_gain_at)
     if gain < LEAST:
-        return "at no threshold above both acting on all rows and on none"
-    return (f"furthest above both acting on all rows and on none at threshold {numbers.plain(at)}, "
-            f"by {numbers.number(gain)}")
+        return "at no threshold better than acting on all cases or on none"
+    return (f"largest gain over acting on all cases or on none {numbers.number(gain)}, at threshold "
+            f"{numbers.plain(at)}")

@@ -28,8 +28,8 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
     name = "Predicted probability" if shared else "Score"
     title = "Predicted probabilities by level" if shared else "Scores by level"
     caption = (
-        f"Share of the rows of each level by {name.lower()}: {context.results.event} upwards, "
-        f"{context.results.other} downwards, each summing to 100%. The dashed line is the threshold in use."
+        f"Share of the rows of each level by {name.lower()}: {context.results.event} upwards, {context.results.other} "
+        "downwards, each summing to 100%. Dashed line: threshold in use."
     )
     alt = context.told(title, pairs, lambda curve: _finding(context, curve.model), ", as histograms")
     sheet = Sheet()
@@ -85,8 +85,8 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
     """Draw each model's score distributions of events and non-events, and where they lie furthest apart."""
     event, other = context.results.event, context.results.other
     caption = (
-        f"Share of the rows of each level with a lower score: {event} as a line, {other} dashed. The upright line is "
-        "where they lie furthest apart: its length is the K-S statistic."
+        f"Share of the rows of each level with a lower score: {event} as a line, {other} dashed. Vertical line: the "
+        "largest distance, which is the K-S statistic."
     )
     alt = context.told("Score distributions", pairs, _furthest)
     sheet, shared = Sheet(), _one_scale(*(curve.points.score for _, curve in pairs))

@@ -67,8 +67,8 @@ def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredi
     lines = {series.name: line for series, line in context.curves(residuals.ObservedPredictedSmooth)}
     panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     caption = (
-        f"{_which(panels)} On the dotted diagonal they agree. {_line(panels)} Below the diagonal the prediction is too "
-        "high, above it too low."
+        f"{_which(panels)} Dotted diagonal: observed = predicted. {_line(panels)} Below the diagonal predictions are "
+        "too high, above it too low."
     )
     return _scatter(context, panels, "observed", "Observed against predicted", caption, _observed)
 
@@ -79,21 +79,21 @@ def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredi
     lines = {series.name: line for series, line in context.curves(residuals.ResidualPredictedSmooth)}
     panels = [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
     caption = (
-        f"Residual = observed − predicted. {_which(panels)} {_line(panels)} A line away from zero shows bias; a spread "
-        "that widens, errors that grow with the prediction."
+        f"Residual = observed − predicted. {_which(panels)} {_line(panels)} A line away from zero shows bias; a "
+        "widening spread shows errors that grow with the prediction."
     )
     return _scatter(context, panels, "residual", "Residual against predicted", caption, _residual)
 
 
 def _which(panels: list[ScatterPanel]) -> str:
     if any(panel.rows.notes.points_of is not None for panel in panels):
-        return "Each point is a row; of many rows, some are drawn, spread evenly by prediction."
+        return "Each point is a row; of many rows, a part is drawn, spread evenly by prediction."
     return "Each point is a row."
 
 
 def _line(panels: list[ScatterPanel]) -> str:
     smoothed = [panel.smooth.notes.smoothed for panel in panels if panel.smooth is not None]
-    spline, means = "a smoothing spline through all rows", "the mean at each of the few predictions there are"
+    spline, means = "a smoothing spline through all rows", "the mean at each distinct prediction"
     return f"The line is {means if not any(smoothed) else spline if all(smoothed) else f'{spline}, or {means}'}."
 
 
@@ -175,8 +175,9 @@ def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawin
     """Draw how often each count occurs, hanging from how often it would if it were Poisson about the predictions."""
     key, title = f"d{context.place}-rootogram", "Hanging rootogram"
     caption = (
-        "Bars, as long as the root of the rows with each count, hang from the root of the rows expected if each count "
-        "were Poisson with its prediction as mean. A bar that ends above zero: fewer rows than expected; below: more."
+        "Bars: square root of the number of rows with each count, hanging from the square root of the number "
+        "expected under a Poisson distribution. A bar that ends above zero: fewer rows than expected; below zero: "
+        "more."
     )
     alt = context.told(title, pairs, _rooted)
     sheets = [_hang(context, series, curve) for series, curve in pairs]
@@ -202,7 +203,7 @@ def _hang(context: Context, series: Series, curve: Rootogram) -> Sheet:
     drawn.line(count[:single], tops[:single], "ink", kind="thin")
     drawn.marks(count, tops, "ink", "o", size=2.5)
     drawn.rule("ink", y=0)
-    sheet.key([KeyEntry("Observed, hanging from what is expected", series.ink, "light"),
+    sheet.key([KeyEntry("Observed, hanging from expected", series.ink, "light"),
                KeyEntry("Expected (Poisson)", "ink", "thin", "o")])
     return sheet
 

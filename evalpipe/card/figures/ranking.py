@@ -111,8 +111,8 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
         point=lambda at: (at.false_positive_rate, at.sensitivity),
         values=[_named("AUC", context.estimate(series.name, "roc_auc")) or say(curve) for series, curve in pairs],
         title="ROC curve",
-        caption="Share of the events predicted as events against share of the non-events predicted as events, over all "
-        "thresholds. A marker shows the threshold in use, with its value; the dotted diagonal is chance.",
+        caption="Sensitivity against false positive rate over all thresholds. Marker: threshold in use, with its "
+                "value. Dotted diagonal: chance.",
         alt=context.told("ROC curve", pairs, say),
     ))
 
@@ -146,8 +146,8 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         point=lambda at: (at.sensitivity, at.precision),
         values=[area(series.name) or say(curve) for series, curve in pairs],
         title="Precision-recall curve",
-        caption="Share of events among the predicted events against share of the events found. A marker shows the "
-        "threshold in use; the dotted line is the observed prevalence, the precision of a random choice.",
+        caption="Precision against recall over all thresholds. Marker: threshold in use. Dotted line: observed "
+                "prevalence, the precision of a random choice.",
         alt=context.told("Precision-recall curve", pairs, say, f", prevalence {base}"),
     ))
 
@@ -177,8 +177,8 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
         point=lambda at: (at.tested, at.sensitivity),
         values=[at_tenth(curve) for _, curve in pairs],
         title="Cumulative gain",
-        caption="Share of all events found when rows are taken from the highest score down. A marker shows the "
-        "threshold in use.",
+        caption="Share of all events found when rows are taken in order of score, highest first. Marker: threshold "
+                "in use.",
         alt=context.told("Cumulative gain", pairs, say),
     ))
 
@@ -187,7 +187,7 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
 def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     """Draw lift: how many times as many events are found as in random order."""
     caption = (
-        "How many times as many events are found as in random order, when rows are taken from the highest score down."
+        "Events found relative to random order when rows are taken in order of score, highest first."
     )
     early = {s.name: numbers.number(or_nan(curve.notes.lift_in_first_10_percent)) for s, curve in pairs}
     alt = context.told("Lift", pairs, lambda curve: f"lift {early[curve.model]} in the first 10% of the ranked rows")

@@ -70,12 +70,11 @@ def _window_caption(context: Context, pairs: Pairs, whole: int) -> str:
     methods = dict.fromkeys(curve.notes.method or "none" for _, curve in pairs)
     names = ", ".join(wording.method(name) for name in methods if name != "none")
     shaded = (
-        f" Shaded: {context.level} intervals of each window alone ({names})." if names else ""
+        f" Shaded: {context.level} interval of each window ({names})." if names else ""
     )
     return (
-        f"Share of events among the rows whose probability lies in a window {width} wide, which moves by {step}, "
-        "against their mean probability; on the dotted diagonal they agree. Neighbouring windows share rows."
-        f"{shaded}{_first_models(whole)}"
+        f"Observed share of events against mean predicted probability, in windows of width {width} that move by "
+        f"{step}. Dotted diagonal: perfect calibration. Neighbouring windows share rows.{shaded}{_first_models(whole)}"
     )
 
 
@@ -152,14 +151,15 @@ def _band(curves: SmoothCurves) -> list[tuple[float, float, float]]:
 
 
 def _smooth_caption(context: Context, drawn: list[SmoothCurves]) -> str:
-    parts = ["Share of events along the predicted probability; on the dotted diagonal they agree."]
-    parts.append("The line and the spline are on the log odds; the isotonic fit is the best that never falls.")
+    parts = ["Observed share of events by predicted probability. Dotted diagonal: perfect calibration."]
+    parts.append("The line and the spline are fitted on the log odds; the isotonic fit is the best non-decreasing "
+                 "curve.")
     if any(map(_band, drawn)):
-        parts.append("The band is for each point alone; limits of the other curves are in results.json.")
+        parts.append("Band: interval of the spline at each point; limits of the other curves are in results.json.")
     if any(curves.isotonic for curves in drawn):
-        parts.append("MCB − DSC + UNC (miscalibration, discrimination, uncertainty) is the Brier score.")
+        parts.append("Brier score = MCB − DSC + UNC (miscalibration − discrimination + uncertainty).")
     if any(curves.scores for curves in drawn):
-        parts.append(f"Beneath: how the probabilities are spread, {context.results.event} upwards, "
+        parts.append(f"Below: distribution of the probabilities, {context.results.event} upwards, "
                      f"{context.results.other} downwards.")
     return " ".join(parts)
 
@@ -168,7 +168,7 @@ def _moved(models: list[Series], curves: dict[str, SmoothCurves]) -> str:
     """Say how many rows were moved off 0 and 1, for they weigh most in curves on the log odds."""
     rows = [(series.label, or_nan(curve.notes.clipped)) for series in models if (curve := curves[series.name].line)]
     said = ", ".join(f"{label} {numbers.count(many)}" for label, many in rows if many > 0)
-    return f" Rows at 0 or 1, moved off it for the log odds, where they pull the line: {said}." if said else ""
+    return f" Rows with probability 0 or 1, which pull the line on the log odds: {said}." if said else ""
 
 
 def _draw(drawn: Panel, series: Series, curves: SmoothCurves) -> None:
@@ -212,7 +212,7 @@ def _along(curves: SmoothCurves) -> str:
     said = []
     if curves.spline:
         band, edf = _band(curves), or_nan(curves.spline.notes.edf)
-        said += [_away(band)] if band else [f"the spline has {numbers.number(edf)} degrees"]
+        said += [_away(band)] if band else [f"the spline has {numbers.number(edf)} degrees of freedom"]
     if curves.line:
         intercept, slope = (numbers.number(or_nan(x)) for x in (curves.line.notes.intercept, curves.line.notes.slope))
         said.append(f"the logistic line has intercept {intercept} and slope {slope}")
@@ -236,9 +236,9 @@ def _away(band: list[tuple[float, float, float]]) -> str:
             runs.append((side, at, at))
         before = side
     if not runs:
-        return "the spline's band holds the diagonal throughout"
+        return "the spline's band includes the diagonal everywhere"
     stretches = [f"{side} the diagonal {_stretch(first, last)}" for side, first, last in runs]
-    return f"the spline's band lies {', '.join(stretches)}"
+    return f"the spline's band is {', '.join(stretches)}"
 
 
 def _stretch(first: float, last: float) -> str:

@@ -26,8 +26,8 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
     """Draw each model's residuals in bins of equal width."""
     key, title = f"d{context.place}-residual-histogram", "Histogram of residuals"
     caption = (
-        "Share of the rows by residual = observed − predicted, in bins of equal width. At the line they agree; to the "
-        "right of it the prediction is too low."
+        "Share of rows by residual = observed − predicted, in bins of equal width. Line: no error; right of it "
+        "predictions are too low."
     )
     alt = context.told(title, pairs, lambda curve: _fullest(context, curve))
     ends = [value for _, c in pairs for values in (c.points.low, c.points.high) for value in column(values)]
@@ -65,8 +65,8 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     key, title = f"d{context.place}-residual-ecdf", "Distribution of absolute residuals"
     quantiles = {series.name: curve for series, curve in context.curves(ResidualQuantiles)}
     caption = (
-        "Share of the rows whose prediction is further off than the absolute residual on the horizontal axis. A curve "
-        "that falls sooner is better."
+        "Share of rows with a larger absolute residual than the value on the horizontal axis. A curve that falls "
+        "sooner is better."
     )
     alt = context.told("Reversed distribution of absolute residuals", pairs, lambda curve: (
         _exceeded(context, curve, quantiles.get(curve.model))))
@@ -104,8 +104,8 @@ def box_caption() -> str:
     """Say how to read a box plot."""
     return (
         "Box: quartiles and median of the absolute residuals. Whiskers: the last rows within "
-        f"{numbers.plain(constants.WHISKERS)} interquartile ranges of the box; of those beyond, the "
-        f"{constants.OUTLIERS} largest are drawn. A few large residuals draw the RMSE away from the box."
+        f"{numbers.plain(constants.WHISKERS)} interquartile ranges of the box; of the rows beyond, the "
+        f"{constants.OUTLIERS} largest are drawn. A few large residuals pull the RMSE away from the box."
     )
 
 

@@ -26,8 +26,7 @@ STROKES = ("", DASHES, "1.5 2.5")
 def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
     """Draw sensitivity, specificity and precision against the threshold, a panel for each model."""
     caption = (
-        "What the rates would be if rows were predicted as events from each threshold upwards. The dashed upright line "
-        "is the threshold in use."
+        "Rates at every threshold. Dashed vertical line: threshold in use."
     )
     alt = context.told("Rates by threshold", pairs, _crossing)
     sheet = Sheet()
@@ -72,8 +71,8 @@ def _crossing(curve: Thresholds) -> str:
 def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
     """Draw what is left of the Brier score in each rounded probability, against the least a calibrated one leaves."""
     caption = (
-        "Event rate times its complement among the rows of each probability, rounded to two decimals; larger marks "
-        "have more rows. On the dotted line are probabilities that equal their event rate."
+        "Event rate × (1 − event rate) of the rows at each probability, rounded to two decimals. Larger marks: more "
+        "rows. Dotted line: perfect calibration."
     )
     means = {series.name: numbers.number(or_nan(curve.notes.mean)) for series, curve in pairs}
     alt = context.told("Refinement", pairs, lambda curve: f"mean refinement {means[curve.model]}")

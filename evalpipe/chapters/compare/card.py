@@ -46,9 +46,9 @@ DECIDED = ("better", "worse", "equivalent")
 """The verdicts that say what the rows show."""
 
 NOTES = {
-    "same": "Same: the difference is zero in these rows and in every resample of them, so there is nothing to test.",
-    "no_direction": "No direction: neither end of the measure is better, so a difference is neither.",
-    "untested": "Untested: there is no interval, or none that can be relied on; the reason stands beside the value.",
+    "same": "Same: the difference is zero in these data and in every resample, so there is nothing to test.",
+    "no_direction": "No direction: neither higher nor lower values of the measure are better.",
+    "untested": "Untested: there is no interval, or no reliable one; the reason is beside the value.",
 }
 """What verdicts that decide nothing mean, where a table has them."""
 
@@ -106,11 +106,10 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
     limits = f", with {level} intervals" if any(c.lower is not None for c in shown) else ""
     if comparisons[0].baseline_dataset is not None:
         zone = ""
-        first = (f"Each model on a dataset less the same model on {baseline}, the two taken as independent "
-                 f"samples{limits}.")
+        first = (f"Each model on a dataset minus the same model on {baseline}, as independent samples{limits}.")
     else:
         zone = rows_compared(results)
-        first = f"Each model less {baseline} on the same rows{limits}{' of the difference' if limits else ''}."
+        first = f"Each model minus {baseline} on the same rows{limits}{' of the difference' if limits else ''}."
     margins = MARGINS if any(c.margin is not None for c in comparisons) else ""
     allowed = family(results, [c for c in comparisons if c.slice is None])
     return f"{first}{margins}{zone}{' ' if allowed else ''}{allowed}"
@@ -214,8 +213,8 @@ def _in_slices(results: Results, baseline: str, comparisons: Sequence[Comparison
     which = "those that are better, worse or equivalent are listed" if decided else "none is decided"
     yield Heading("Differences in slices")
     about = (
-        f"There are {numbers.count(len(within))} differences of the key measures in slices; {which}. A verdict allows "
-        "for all differences in slices of a dataset, of these measures and all others (Holm). All are in ")
+        f"There are {numbers.count(len(within))} differences of the key measures in slices; {which}. Verdicts are "
+        "corrected for all differences in slices of a dataset, of these and all other measures (Holm). All are in ")
     yield Text((about, Code("results.json"), "."), "lead")
     for dataset, rows in by_dataset(decided).items():
         yield _sliced(results, baseline, dataset, rows)
@@ -247,15 +246,14 @@ def family(results: Results, comparisons: Sequence[Comparison]) -> str:
     count = f"{few}" if few == many else f"{few} to {many}"
     limit = numbers.exact(round(1 - results.intervals.level, 10))
     beyond = (
-        " With a margin, the adjusted p-value is not of zero but of the margin: that the difference lies beyond it, or "
-        "within it." if any(c.margin is not None for c in comparisons) else ""
+        " With a margin, the adjusted p-value tests whether the difference is beyond or within the margin, not "
+        "whether it is zero." if any(c.margin is not None for c in comparisons) else ""
     )
     if many == 1:
         return f"A verdict is given where the adjusted p-value is below {limit}.{beyond}"
     return (
-        "Each interval and its p-value are of one difference alone. A verdict allows for all "
-        f"{count} differences tested in a table: it is given where the p-value adjusted for their number (Holm) is "
-        f"below {limit}.{beyond}"
+        f"Each interval and its p-value are for one difference alone. Verdicts are corrected for all {count} "
+        f"differences tested in a table: the p-value adjusted for their number (Holm) must be below {limit}.{beyond}"
     )
 
 

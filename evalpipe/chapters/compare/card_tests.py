@@ -7,15 +7,15 @@ from evalpipe.card.procedures import Procedure
 TESTS: dict[str, tuple[str, Procedure]] = {
     "delong": ("DeLong", Procedure(
         "DeLong’s test",
-        "Two areas under the ROC curve on the same rows: the variance of their difference comes from the placements of "
-        "the rows under both models, so that it knows how alike the models are.",
+        "Two areas under the ROC curve on the same rows: the variance of their difference comes from the placements "
+        "of the rows under both modelsand so takes account of the correlation of the models.",
         "DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated "
         "receiver operating characteristic curves. Biometrics 44(3), 837–845.",
     )),
     "mcnemar": ("McNemar", Procedure(
         "McNemar’s test",
-        "Of the rows that count for one of two models alone (with accuracy: that it alone gets right), how unlikely so "
-        "uneven a split is if either is as likely: the squared difference of the two numbers over their sum.",
+        "Counts the rows that only one of two models gets right (for accuracy), and tests whether both counts are "
+        "equally likely: their squared difference over their sum.",
         "Fagerland, M. W., Lydersen, S. & Laake, P. (2014). Recommended tests and confidence intervals for paired "
         "binomial proportions. Statistics in Medicine 33(16), 2850–2875.",
     )),
@@ -27,15 +27,15 @@ TESTS: dict[str, tuple[str, Procedure]] = {
     )),
     "bootstrap": ("bootstrap", Procedure(
         "Bootstrap test",
-        "The difference over the standard error that its replicates tell, by Student’s distribution with one degree "
-        "of freedom less than there are rows (or clusters) in the smaller side. Unlike a count of replicates, the "
-        "p-value has no least value, so that it can be adjusted for any number of differences.",
+        "The difference over its bootstrap standard error, by Student’s distribution. Degrees of freedom: the rows "
+        "(or clusters) of the smaller side, minus one. Unlike a count of replicates, the p-value has no smallest "
+        "value, so it can be adjusted for any number of differences.",
         "Efron, B. & Tibshirani, R. J. (1993). An introduction to the bootstrap, section 12.4. Chapman & Hall.",
     )),
     "two_proportions": ("two proportions", Procedure(
         "Test of two proportions",
-        "The difference of two shares of rows that are not the same, over its standard error if there were none. A "
-        "slice differs from all rows where it differs from the rest of them, and is tested against these.",
+        "The difference of two proportions of separate rows, over its standard error under no difference. A slice is "
+        "tested against the rows outside it.",
         "Campbell, I. (2007). Chi-squared and Fisher-Irwin tests of two-by-two tables with small sample "
         "recommendations. Statistics in Medicine 26(19), 3661–3675.",
     )),
@@ -53,10 +53,10 @@ VERDICT = Procedure(
 )
 HOLM = Procedure(
     "Holm’s adjustment",
-    "The smallest of m p-values is multiplied by m, the next by m − 1, and so on, never falling; the chance that any "
-    "difference called real is not stays below 1 − level. The differences of one table are a family: of one dataset, "
-    "all models against the baseline, or all variants of a model against their original, or the dataset against the "
-    "earlier one; those in slices apart. Slices against their reference are a family for each dataset, model and "
+    "The smallest of m p-values is multiplied by m, the next by m − 1, and so on, never decreasing; the chance of "
+    "any false verdict stays below 1 − level. Each table is a family: on one dataset, all models against the "
+    "baseline, all variants of a model against the original, or the dataset against an earlier one. Differences in "
+    "slices are a family of their own. Slices against their reference are a family for each dataset, model and "
     "measure.",
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics "
     "6(2), 65–70.",

@@ -112,8 +112,8 @@ def _caption(results: Results, groups: Groups) -> str:
     limits = f", with {level} intervals," if any(c.lower is not None for c in _all(groups)) else ""
     zone = " The shaded zone of a measure is its margin: differences within it do not matter."
     return (
-        f"Model less baseline{limits} of measures that lie between −1 and 1. An arrow beside a "
-        f"measure points to where the model is better than the baseline.{zone if _margins(groups) else ''}"
+        f"Model minus baseline{limits} of measures that lie between −1 and 1. An arrow beside a measure points to "
+        f"where the model is better than the baseline.{zone if _margins(groups) else ''}"
     )
 
 

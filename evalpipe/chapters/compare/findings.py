@@ -58,7 +58,7 @@ def worse(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
 def equivalent(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Say in what models are as good as the baseline, within the margin."""
     for pair in _pairs(rows):
-        text = _sentence(results, pair, "is as good, within the margin, as")
+        text = _sentence(results, pair, "is equivalent, within the margin, to")
         yield finding("same", weights.MODELS_SAME, text, _anchor(results, pair), pair)
 
 
@@ -68,7 +68,7 @@ def same(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
         names, first = names_of(results), pair[0]
         listed = _listed([names.measure(row.metric, row.params, row.average) for row in pair])
         both = f"{of_model(results, first)} and {names.model(first.baseline)}"
-        text = f"{both} have the same {listed}, in every resample."
+        text = f"{both} have the same {listed} in every resample."
         yield finding("same", weights.MODELS_SAME, text, _anchor(results, pair), pair)
 
 

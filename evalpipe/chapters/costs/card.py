@@ -29,8 +29,8 @@ TERMS = (
 """What the keys of the spec's `profit` mean."""
 
 REFERENCES = (
-    "The last rows of a table predict one level for all rows, whatever they are: a model that costs more than the "
-    "cheapest of them is worse, at these costs, than no model."
+    "The last rows of a table predict one level for all rows. A model that costs more than the cheapest of them is "
+    "worse than no model, at these costs."
 )
 
 
@@ -45,7 +45,7 @@ def _costs(results: Results) -> Iterator[Block]:
     if not results.costs:
         return
     yield Heading("Costs")
-    yield Text("What a row costs by its true and its predicted level. Pairs that are not named cost 0.", "lead")
+    yield Text("Cost of a row by its true and its predicted level. Pairs that are not named cost 0.", "lead")
     columns = (Column("True level"), Column("Predicted level"), Column("Cost", "num"))
     yield Table("Named costs", columns, tuple(
         Row((named.truth, named.predicted, numbers.plain(named.cost))) for named in results.costs))
@@ -82,8 +82,8 @@ def _profit(results: Results) -> Iterator[Block]:
         return
     yield Heading("Profit")
     yield Text(
-        f"Rows are ranked from the highest score down, cut into {results.best_profit[0].groups} groups and contacted "
-        "from the top; rows of equal score share what a cut divides. Random and perfect order contact as many rows.",
+        f"Rows are ranked by score, highest first, cut into {results.best_profit[0].groups} groups and contacted from "
+        "the top; tied rows are divided in proportion. Random and perfect order contact the same number of rows.",
         "lead")
     yield Facts(tuple((term, numbers.plain(results.spec["profit"][key])) for term, key in TERMS))
     for dataset in dict.fromkeys(row.dataset for row in results.profit):
@@ -100,7 +100,7 @@ def _largest(results: Results, dataset: str, profits: dict[str, list[Profit]], *
     """Write the depth at which the profit of each model is largest, and that profit."""
     bests = {(best.dataset, best.model, best.variant): best for best in results.best_profit}
     columns = (Column("Model"), Column("Rows to contact", "num"), Column("Profit", "num"),
-               Column("Less optimism", "num", shown=drawn), Column("Profit for each row", "num"))
+               Column("Corrected", "num", shown=drawn), Column("Profit per row", "num"))
     return Table(f"Largest profit on {dataset}", columns, tuple(
         Row((labels(results)[model], *_best(bests[dataset, model, "original"], rows)))
         for model, rows in profits.items()))
@@ -122,12 +122,13 @@ def _caveat(results: Results, *, drawn: bool) -> str:
     """Say how the largest profit is to be read; of replicates where they were ``drawn``."""
     level = wording.level(results.intervals.level)
     replicates = (
-        " Less optimism: less what the bootstrap replicates earn more at their own best depth than the data earn there "
-        f"(Efron 1983). Limits are {level} percentiles of the replicates, for as many rows as there are; below, “best "
-        "in” is the share of the replicates in which a depth is the best."
+        " Corrected: the largest profit minus its optimism, the mean excess of what bootstrap replicates earn at "
+        f"their own best depth over what the data earn there (Efron 1983). Limits are {level} percentiles of the "
+        "replicates, for as many rows as there are; below, “best in” is the share of the replicates in which a depth "
+        "is the best."
     ) if drawn else ""
     return (f"The largest profit is optimistic{', and so are its limits' if drawn else ''}: the depth is chosen and "
-            f"judged on the same rows.{replicates} Profit for each row: of all rows, contacted or not.")
+            f"judged on the same rows.{replicates} Profit per row: over all rows, contacted or not.")
 
 
 def _by_depth(caption: str, rows: list[Profit]) -> Table:

@@ -35,9 +35,9 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     pairs = [(series, profits[series.name]) for series in context.series if series.name in profits]
     banded = all(row.lower is not None for _, rows in pairs for row in rows)
     caption = (
-        "Profit of contacting rows from the highest score down, by how many are contacted. A ring shows where it is "
-        "largest, which is optimistic: the depth is chosen and judged on the same rows."
-        + (f" {wording.level(results.intervals.level)} bands of each point alone." if banded else "")
+        "Profit by the share of rows contacted, highest scores first. Ring: the largest profit, which is optimistic "
+        "because the depth is chosen and judged on the same rows."
+        + (f" {wording.level(results.intervals.level)} interval at each point." if banded else "")
     )
     alt = f"Profit on {dataset}. " + " ".join(
         f"{series.label}: largest profit {_best(rows)} of the rows." for series, rows in pairs)

@@ -26,24 +26,23 @@ GOALS_ABREAST = 5
 """Goals side by side in one table; more are shared out evenly among further tables."""
 
 LEAD = (
-    "Each goal puts a value on a scale from 0, unacceptable, to 1, nothing left to wish for. The overall desirability "
-    "D is the geometric mean over the goals by their weights: one that is 0 makes the whole 0, however good the "
-    "others are."
+    "Each goal turns a value into a desirability from 0 (unacceptable) to 1 (ideal). The overall desirability D is "
+    "the weighted geometric mean over the goals: if one of them is 0, D is 0."
 )
 DRAWN = (
-    "Limits are percentiles over the bootstrap replicates, in each of which every model is judged by the same rows; a "
-    "characteristic is taken as a constant. “Best in replicates” is the share of them in which a model has the highest "
-    "D, ties shared."
+    "Limits are percentiles over the bootstrap replicates. Each replicate judges all models on the same rows; "
+    "characteristics are constant. “Best in replicates” is the share of replicates in which a model has the highest "
+    "D; ties are shared."
 )
 SEVERAL = (
-    "“Pareto” says whether no other model is as good in every goal and better in one, whatever the weights."
+    "“Pareto” marks a model if no other is at least as good in every goal and better in one, whatever the weights."
 )
 CAVEAT = (
-    "D depends on the limits that were chosen: it compares models under the same goals, and means nothing across "
-    "goals. The forms: Harrington, E. C. (1965). The desirability function. Industrial Quality Control 21(10), "
-    "494–498; Derringer, G. & Suich, R. (1980). Simultaneous optimization of several response variables. Journal of "
-    "Quality Technology 12(4), 214–219. The weights: Derringer, G. (1994). A balancing act: optimizing a product’s "
-    "properties. Quality Progress 27(6), 51–58."
+    "D depends on the limits chosen: compare it only between models under the same goals. The forms: Harrington, E. "
+    "C. (1965). The desirability function. Industrial Quality Control 21(10), 494–498; Derringer, G. & Suich, R. "
+    "(1980). Simultaneous optimization of several response variables. Journal of Quality Technology 12(4), 214–219. "
+    "The weights: Derringer, G. (1994). A balancing act: optimizing a product’s properties. Quality Progress 27(6), "
+    "51–58."
 )
 
 
@@ -87,9 +86,9 @@ def _known(results: Results) -> Known:
 def foot(known: Known) -> str:
     """Say how to read the tables, and who says so."""
     weighed = (
-        f"“Best under random weights” is the share of {numbers.count(constants.WEIGHTINGS)} weightings, uniform over "
-        "all that sum to 1, under which it has the highest D. “First by changed weights” counts how often it is first "
-        f"when the weight of one goal is {' or '.join(FACTORS.values())}."
+        f"“Best under random weights” is the share of {numbers.count(constants.WEIGHTINGS)} random sets of weights "
+        "under which a model has the highest D. “First by changed weights” counts how often a model is first when "
+        f"the weight of one goal is {' or '.join(FACTORS.values())}."
     )
     parts = ((known.drawn, DRAWN), (known.weighed, weighed), (known.several, SEVERAL), (True, CAVEAT))
     return " ".join(text for shown, text in parts if shown)
@@ -200,7 +199,7 @@ def _weights(results: Results, names: Names, dataset: str) -> Table:
         return _first([names.model(change.model, change.variant) for change in changes
                        if (change.goal, change.factor) == (goal.goal, factor)])
 
-    return Table(f"Who is first on {dataset} when the weight of one goal is another", columns, tuple(
+    return Table(f"First place on {dataset} when the weight of one goal changes", columns, tuple(
         Row((goal_title(names, goal), numbers.plain(goal.weight), *(first(goal, factor) for factor in FACTORS)))
         for goal in results.desirability.goals))
 
@@ -208,5 +207,5 @@ def _weights(results: Results, names: Names, dataset: str) -> Table:
 def _first(first: list[str]) -> str:
     """Name those that are first, at most three of them."""
     if len(first) > 3:
-        return f"{len(first)} models alike"
+        return f"{len(first)} models tied"
     return " and ".join(first) or "nobody"

@@ -74,8 +74,8 @@ def _first(results: Results, names: Names, rows: list[Overall]) -> str:
     chance = best.probability_best
     if len(first) > 1 or chance is None:
         return f"{sentence}."
-    settled = "so that the rows settle which is best" if chance >= results.intervals.level else (
-        "so that the rows do not settle which is best")
+    settled = "so these data decide which is best" if chance >= results.intervals.level else (
+        "so these data do not decide which is best")
     return f"{sentence}; it is the best in {numbers.percent(chance, 1)} of the replicates, {settled}."
 
 
@@ -95,9 +95,9 @@ def _weights(results: Results, names: Names, rows: list[Overall], dataset: str) 
         return
     if not lost:
         changed = wording.joined(tuple(FACTORS.values()), "or")
-        yield f"The first place stays the same when the weight of any one goal is {changed}."
+        yield f"First place does not change when the weight of any one goal is {changed}."
     for other, when in lost.items():
-        yield f"The first place hangs on the weights: {other} would be first if {' or '.join(when)}."
+        yield f"First place depends on the weights: {other} would be first if {' or '.join(when)}."
 
 
 def _unacceptable(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:

@@ -58,7 +58,7 @@ def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
     more = len(rows) - len(series)
     level = wording.level(context.results.intervals.level)
     limits = any(row.lower is not None for row in context.results.desirability.individual)
-    caption = "What each value is worth, from 0, unacceptable, to 1, with every model at its own value." + (
+    caption = "Desirability of each value, from 0 (unacceptable) to 1 (ideal), with every model at its own value." + (
         f" Bars are {level} intervals of the measure." if limits else "")
     names, measured, sheet = names_of(context.results), _measured(context), Sheet()
     titles = [(f"{goal.kind.capitalize()}: {goal_title(names, goal)}", "ink") for goal in goals]

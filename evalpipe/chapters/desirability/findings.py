@@ -22,7 +22,7 @@ SECTION = "desirability"
 
 @rule
 def most_desirable(results: Results) -> Iterator[Claim]:
-    """Whether one model is the most desirable, by how often it is in resamples."""
+    """Whether one model is the most desirable, by the share of resamples in which it ranks first."""
     for row in results.desirability.overall:
         if row.rank == 1 and row.value and row.probability_best is not None:
             yield Claim(row, first if row.probability_best >= results.intervals.level else first_perhaps)

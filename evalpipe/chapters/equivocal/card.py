@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from evalpipe.chapters.equivocal.records import Zone
     from evalpipe.results import Confusion, ModelSummary, Results
 
-COMPARED = " Measures of predicted classes are compared as they stand, either side on its own reportable rows."
-MARKED = " Markers are of the reportable rows, the curves of all, so that they may lie apart."
+COMPARED = " Measures of predicted classes compare each side on its own reportable rows."
+MARKED = " Markers use the reportable rows and curves use all rows, so a marker may lie off its curve."
 READ = (
-    "There is an equivocal zone. Measures of predicted classes are of the reportable rows alone, those outside the "
-    "zone, as their n says, and tend to look better the wider the zone is: read them beside the reportable rate. "
-    "Measures of probabilities and of ranking are of all rows."
+    "Rows in the equivocal zone have no predicted class. Measures of predicted classes use only the other, "
+    "reportable rows, as their n says. They tend to look better the wider the zone is: read them with the reportable "
+    "rate. Measures of probabilities and of ranking use all rows."
 )
 
 

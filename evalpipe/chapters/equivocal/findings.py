@@ -20,7 +20,7 @@ HALF = 0.5
 
 @rule
 def rows_without_class(results: Results) -> Iterator[Claim]:
-    """Whether the equivocal zone leaves most rows with a class."""
+    """Whether most rows get a class despite the equivocal zone."""
     for row in measures(results, "reportable_rate"):
         if (row.value or 0) < HALF:
             yield Claim(row, most_without, p_beyond(row, HALF), some_without)
@@ -30,8 +30,8 @@ def rows_without_class(results: Results) -> Iterator[Claim]:
 
 def most_without(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that most rows get no class."""
-    text = (f"{of_models(results, rows)} {'gives' if len(rows) == 1 else 'give'} most rows no class: they lie in the "
-            f"equivocal zone. Share with a class {values_of(results, rows)}.")
+    text = (f"{of_models(results, rows)} {'gives' if len(rows) == 1 else 'give'} no class to most rows: they are in "
+            f"the equivocal zone. Share with a class {values_of(results, rows)}.")
     yield finding("fails", weights.NO_CLASS, text, anchor(results, rows[0]), rows)
 
 

@@ -143,7 +143,7 @@ def _counted(names: Names, ordered: Sequence[Gate], listed: int) -> Iterator[Blo
         items.append(f"{_title(names, verdicts[0], whole=True)}: {', '.join(counts)}")
     if items:
         yield Text((f"These are the worst {listed} of {numbers.count(len(ordered))} checks; all are in ",
-                    Code("results.json"), ". The gates of the others, in counts:"), "small")
+                    Code("results.json"), ". Counts of the others, by gate:"), "small")
         yield Bullets(tuple(items), "small")
 
 

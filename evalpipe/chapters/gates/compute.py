@@ -64,7 +64,7 @@ def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
     subjects = [subject for subject in case.numbers.subjects if _is_on(case.plan, case.gate, subject)]
     place = case.plan.places.place
     if not subjects:
-        message = f"gate {case.number} is on no number of this run, so nothing can be said of it"
+        message = f"gate {case.number} matches no number of this run, so it cannot be judged"
         yield Problem("nothing-to-judge", message, place("gates", case.number - 1), "check what it is on, or remove it")
     for subject in subjects:
         observed = _observed(case, subject)

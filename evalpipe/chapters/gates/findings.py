@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @rule
 def gates(results: Results) -> Iterator[Claim]:
-    """Whether each number that the spec asks for was reached."""
+    """Whether each gate held."""
     says = {"fail": failed, "warn": failed, "indeterminate": undecided, "pass": kept, "skipped": skipped}
     yield from (Claim(gate, says[gate.kind]) for gate in results.gates)
 

@@ -29,12 +29,12 @@ ABREAST = 4
 """The most prevalences in a table; more go to a further one."""
 
 WEIGHED = (
-    "At a prevalence, each class of the rows is weighed to have its share. That is right where only the mix of the "
-    "classes differs, and wrong where the classes themselves look different."
+    "Measures at a prevalence reweight each class to its share. This is right where only the mix of the classes "
+    "differs, and wrong where the classes themselves differ."
 )
 DRAWN = (
-    "Limits at the declared prevalence hold both the sampling error and the spread of the prior, of which every "
-    "bootstrap replicate draws its own."
+    "Limits at the declared prevalence include both the sampling error and the uncertainty of the prior: each "
+    "bootstrap replicate draws its own prevalence."
 )
 
 

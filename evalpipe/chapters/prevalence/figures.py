@@ -48,7 +48,7 @@ def prevalences(context: Context) -> Drawing | None:
     limited = ", with limits" if any(low is not None for low, _ in limits.values()) else ""
     caption = (
         f"Share of {context.results.event} in each dataset, against the prevalence declared for where the model will "
-        f"be used{limited}. Measures under the declared prevalence, such as PPV, answer for the latter."
+        f"be used{limited}. Measures at the declared prevalence, such as PPV, apply where the model will be used."
     )
     alt = "Prevalence of the event. " + " ".join(f"{name}: {_written(name, value)}." for name, value in bars)
     sheet = Sheet()
@@ -120,8 +120,8 @@ def _caption(context: Context, pairs: list[tuple[Series, PredictiveValues]]) -> 
     shaded = ""
     if prior is not None and prior.beta is not None and prior.limits:
         shaded = f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
-    return (f"What the predicted levels are worth at any prevalence of {context.results.event}{band}. The dotted line "
-            f"is the observed prevalence{declared}.{shaded}")
+    return (f"PPV and NPV at every prevalence of {context.results.event}{band}. The dotted line is the observed "
+            f"prevalence{declared}.{shaded}")
 
 
 def _mark(drawn: Panel, observed: float, prior: Prior | None) -> None:
@@ -159,8 +159,8 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
         return None
     other = lines[0].other
     caption = (
-        f"What any model's predicted levels would be worth at the declared prevalence {wording.share(prior.value)}, "
-        f"along its {rate}, for some values of its {other}. The marks are the models."
+        f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, for some "
+        f"values of its {other}. Marks: the models."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate(curve, rate))}, {other} {numbers.number(_rate(curve, other))}."

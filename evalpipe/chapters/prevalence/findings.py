@@ -1,4 +1,4 @@
-"""Whether the declared prevalence is that of the evaluated rows."""
+"""Whether the declared prevalence equals that of the evaluated rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Pair = tuple[Share, Share]
 
 @rule
 def prevalence_declared(results: Results) -> Iterator[Claim]:
-    """Whether the declared prevalence is that of the evaluated rows."""
+    """Whether the declared prevalence equals that of the evaluated rows."""
     for row in results.observed:
         declared = _declared(results, row)
         if declared is not None and row.lower is not None:
@@ -58,8 +58,8 @@ def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     for dataset in dict.fromkeys(observed.dataset for _, observed in rows):
         said = [f"'{observed.level_of_outcome}' {share(declared.value)} is declared, {_with_limits(observed)} observed"
                 for declared, observed in rows if observed.dataset == dataset]
-        text = (f"The declared prevalence is not that of {dataset}: of {joined(said)}. Measures of predictions as such "
-                "hold at the observed one.")
+        text = (f"The declared prevalence is not that of {dataset}: of {joined(said)}. Measures apply at the observed "
+                "prevalence unless they name another.")
         yield finding("note", weights.PRIOR, text, "prevalence")
 
 

@@ -57,18 +57,19 @@ MOST_PARAMETERS = 4
 
 FITTED_APART = Procedure(
     "Fit",
-    "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. Each was "
-    "fitted on rows of a dataset kept for this, and applied as it is to the evaluated rows. Where a method takes "
-    "logarithms, probabilities of 0 and 1 are first moved off them; such rows are counted as clipped.",
+    "A recalibrator is a function that maps predictions to recalibrated predictions, learnt from rows with known "
+    "outcomes. Each was fitted on a dataset kept for this purpose and applied unchanged to the evaluated rows. Where "
+    "a method takes logarithms, probabilities of 0 and 1 are first moved slightly inwards; these rows are counted as "
+    "clipped.",
     heading=RECALIBRATION,
 )
 CROSS_FITTED = Procedure(
     "Fit",
-    "A recalibrator is a function from predictions to predictions, learnt from rows with their outcomes. The evaluated "
-    "rows were shared at random among the folds, rows of a cluster together; each fold was recalibrated by a fit on "
-    "all others. The measures pool the folds, so that they judge the method rather than one fit; the parameters given "
-    "are of a fit on all rows. Where a method takes logarithms, probabilities of 0 and 1 are first moved off them; "
-    "such rows are counted as clipped.",
+    "A recalibrator is a function that maps predictions to recalibrated predictions, learnt from rows with known "
+    "outcomes. The evaluated rows were split at random into folds, with the rows of a cluster together; each fold "
+    "was recalibrated by a fit on all others. The measures pool the folds, so they judge the method and not one fit; "
+    "the parameters shown are of a fit on all rows. Where a method takes logarithms, probabilities of 0 and 1 are "
+    "first moved slightly inwards; these rows are counted as clipped.",
     "Stone, M. (1974). Cross-validatory choice and assessment of statistical predictions. Journal of the Royal "
     "Statistical Society, Series B 36(2), 111–133.",
     RECALIBRATION,
@@ -109,8 +110,8 @@ def _fits(results: Results, dataset: str) -> Iterator[Block]:
             yield _fitted(results, dataset, model)
     yield _foot(results, dataset)
     yield Heading("How to use a recalibrator")
-    yield Text("On a file DATA of new predictions, with RESULTS the folder of this card, and so for every model and "
-               "variant:", "lead")
+    yield Text("For a file DATA of new predictions, with RESULTS the folder of this card; other models and variants "
+               "likewise:", "lead")
     yield Preformatted(_command(results, dataset, records[0]))
 
 
@@ -138,10 +139,10 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
     else:
         yield (f"Recalibrators were cross-fitted on {dataset} ({rows}) in {first.folds} folds: the rows of each fold "
                f"were recalibrated by a fit on the other folds. {apart}")
-    yield (f"Differences are those of a recalibrated variant less the original on the same rows"
-           f"{_limits(results, dataset, records)}{rows_compared(results)}")
+    yield ("Differences are recalibrated variant minus original on the same "
+           f"rows{_limits(results, dataset, records)}{rows_compared(results)}")
     if any(record.shifts for record in records):
-        yield f"{SHIFTED}: measures at that prevalence judge it, those of the sample do not."
+        yield f"{SHIFTED}: judge it by measures at that prevalence, not by those of the sample."
 
 
 def _limits(results: Results, dataset: str, records: Sequence[Recalibration]) -> str:
@@ -149,10 +150,10 @@ def _limits(results: Results, dataset: str, records: Sequence[Recalibration]) ->
     if all(c.lower is None for c in results.comparisons if is_recalibrated(c)):
         return "."
     several = len({record.variant for record in records}) > 1
-    choice = " Nor do they allow for choosing the best of several methods." if several else ""
+    choice = " They do not allow for choosing the best of several methods." if several else ""
     tested = family(results, [c for c in _differences(results, dataset) if c.slice is None])
     return (f", with {wording.level(results.intervals.level)} intervals. The intervals take the fitted recalibrators "
-            f"as given: a fit on other rows would differ.{choice} {tested}")
+            f"as fixed; a fit on other rows would differ.{choice} {tested}")
 
 
 def _before_after(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
@@ -278,10 +279,10 @@ def _parameter(value: float) -> str:
 def _foot(results: Results, dataset: str) -> Text:
     """Explain the columns on what was fitted, and what a threshold that stays does to the predicted levels."""
     given = any("prediction" in model.columns for model in results.models)
-    cut = ("" if results.event is None or given else " Predicted levels are cut at the same threshold before and "
-           "after, so recalibration moves rows across it.")
-    about = (f"Distinct predictions: on {dataset}, before → after. Clipped: rows whose probability was moved off 0 or "
-             f"1 for a logarithm, when fitting and on {dataset}.{cut} All parameters are in ")
+    cut = ("" if results.event is None or given else " The threshold is the same before and after, so recalibration "
+                                                     "moves rows across it.")
+    about = (f"Distinct predictions: on {dataset}, before → after. Clipped: rows whose probability was moved away "
+             f"from 0 or 1 for a logarithm, in the fit and on {dataset}.{cut} All parameters are in ")
     return Text((about, Code("results.json"), "."), "small")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Comparison, Estimate, Results
 
-SHIFTED = "A prior shift is for rows of another prevalence than these"
+SHIFTED = "A prior shift is meant for another prevalence than that of these rows"
 """Why such a variant has no verdict."""
 
 PROPER_LOSSES = (
@@ -87,10 +87,10 @@ def _losses(results: Results, dataset: str, model: str) -> dict[str, list[Compar
 def _without_losses(results: Results) -> Conclusion:
     """Say that there is nothing by which recalibration could be judged."""
     if results.recalibration and all(record.shifts for record in results.recalibration):
-        return Conclusion("no verdict.", (f"{SHIFTED}, so the measures of these rows do not judge it.",))
+        return Conclusion("no verdict.", (f"{SHIFTED}, so measures on these rows cannot judge it.",))
     kind, example = ("proper score", "the Brier score or the log loss") if results.levels else (
         "proper loss of a mean", "RMSE or MSE")
-    text = f"No {kind}, such as {example}, was asked for, and so there is no verdict."
+    text = f"No {kind}, such as {example}, is among the metrics, so there is no verdict."
     return Conclusion("no verdict.", (text,))
 
 
@@ -98,7 +98,7 @@ def _of_losses(losses: Mapping[str, Sequence[Comparison]], directions: Mapping[s
     """Say what the differences of the losses come to; ``directions`` are those of the measures."""
     differences = [c for rows in losses.values() for c in rows]
     if all(c.lower is None for c in differences):
-        return Conclusion("no verdict.", ("The differences have no intervals, and so there is no verdict.",))
+        return Conclusion("no verdict.", ("The differences have no intervals, so there is no verdict.",))
     gains, harms = (dict.fromkeys(c.variant for c in differences if c.verdict == word) for word in ("better", "worse"))
     rest = dict.fromkeys(c.variant for c in differences if c.variant not in {**gains, **harms})
     why = _because([c for c in differences if c.variant in rest])
@@ -136,12 +136,12 @@ def _because(differences: Sequence[Comparison]) -> str:
     tested = [c for c in differences if c.verdict in {"undecided", "equivalent"}]
     if not tested:
         return "the difference is zero in every resample" if any(c.verdict == "same" for c in differences) else (
-            "there is no interval of the difference that can be relied on")
+            "the difference has no reliable interval")
     least = "its margin" if any(c.margin for c in tested) else "zero"
     if any(_is_beyond(c) for c in tested):
-        return f"no difference is surely beyond {least} once their number is allowed for"
+        return f"no difference is clearly beyond {least} after correction for their number"
     if least != "zero":
-        return "no interval of the difference lies wholly beyond its margin"
+        return "no interval of the difference is entirely beyond its margin"
     return "every interval of the difference includes zero"
 
 

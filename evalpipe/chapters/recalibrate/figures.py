@@ -66,10 +66,10 @@ def _reliability(context: Context, model: Series, number: int, curves: Mapping[s
     kind = BINS[next(iter(curves.values())).curve.removeprefix("calibration_")]
     spreads = context.variants(model.name, Histogram)
     spread = not spreads.keys().isdisjoint(curves)
-    beneath = " At the foot: how the predicted probabilities are spread." if spread else ""
+    beneath = " Below: distribution of the predicted probabilities." if spread else ""
     caption = (
-        f"Reliability, {kind}: share of events among the rows of each bin against their mean predicted probability; on "
-        f"the dotted diagonal they agree.{bars(context, list(curves.values()))}{beneath}"
+        f"Reliability, {kind}: observed share of events in each bin against the mean predicted probability. Dotted "
+        f"diagonal: perfect calibration.{bars(context, list(curves.values()))}{beneath}"
     )
     findings = " ".join(f"{variant}: {finding(curve)}." for variant, curve in curves.items())
     alt = f"Reliability of {model.label} on {context.dataset.name} before and after recalibration, {kind}. {findings}"
@@ -111,8 +111,8 @@ def _spread(drawn: Panel, spread: Histogram) -> None:
 
 def _observed(context: Context, model: Series, number: int, curves: Mapping[str, ObservedPredictedSmooth]) -> Drawing:
     caption = (
-        "Smooth lines of what was observed against what was predicted; on the dotted diagonal they agree. Below it the "
-        "prediction is too high, above it too low."
+        "Smooth lines of observed against predicted values. Dotted diagonal: observed = predicted. Below it "
+        "predictions are too high, above it too low."
     )
     gaps = " ".join(f"{variant}: {_gap(curve)}." for variant, curve in curves.items())
     where = f"{model.label} on {context.dataset.name}"

@@ -27,7 +27,7 @@ PROPER = ("brier", "log_loss", "rps", "rmse", "mae", "poisson_deviance")
 
 @rule
 def recalibration_judged(results: Results) -> Iterator[Claim]:
-    """Whether recalibrated variants are better than the original on the same rows, by the verdicts of comparisons."""
+    """Whether recalibration makes a model better or worse, by the verdicts of its comparisons."""
     shifted = {(fit.model, fit.variant) for fit in results.recalibration if fit.shifts}
     says = {"better": helps, "worse": harms, "undecided": undecided}
     rows = [row for row in results.comparisons if row.variant != row.baseline_variant == "original"

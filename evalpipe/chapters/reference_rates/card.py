@@ -29,9 +29,9 @@ def sections(results: Results) -> Iterator[Section]:
         for r in rows), stacked=True) for dataset, rows in by_dataset(rates).items()]
     if tables:
         yield Section("reference-rates", "Reference rates", (
-            Text("Each model less a rate that the spec gives. The "
-                 f"{wording.level(results.intervals.level)} interval of the difference decides: better or worse where "
-                 "all of it lies on one side of zero, undecided where it includes zero.", "lead"),
+            Text(f"Each model minus a rate that the spec gives. The {wording.level(results.intervals.level)} interval "
+                 "of the difference decides: better or worse where all of it is on one side of zero, undecided where "
+                 "it includes zero.", "lead"),
             *tables, *(Text(note, "small") for note in notes(rates))),
             part="comparison")
 
@@ -40,6 +40,6 @@ def procedures(results: Results) -> Iterator[Procedure]:
     """Yield what the intervals take into account."""
     if results.reference_rates:
         yield Procedure("Reference rates", (
-            "The interval of a difference from a rate takes into account the uncertainty of the estimate and, where "
-            "the spec gives limits of the rate, that of the rate; else the rate is taken as known without error. It "
-            "does not allow for the number of differences."))
+            "The interval of a difference includes the uncertainty of the estimate and, where the spec gives limits "
+            "of the rate, that of the rate; otherwise the rate is taken as exact. It is not corrected for the number "
+            "of differences."))

@@ -24,7 +24,7 @@ RATES = "reference-rates"
 
 @rule
 def reference_rates_reached(results: Results) -> Iterator[Claim]:
-    """Whether models reach the reference rates, by the verdicts of their differences."""
+    """Whether models reach the reference rates, by the intervals of the differences."""
     says = {"better": reached, "worse": missed, "undecided": undecided}
     yield from (Claim(row, says[row.verdict]) for row in results.reference_rates
                 if row.verdict in says and row.variant == "original" and row.class_ is None and row.slice is None)
@@ -45,9 +45,9 @@ def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding
 
 
 def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
-    """Say which models cannot be told from a reference rate."""
+    """Say which models cannot be told apart from a reference rate."""
     for same in _rates(rows):
-        yield finding("open", weights.RATE_OPEN, _sentence(results, same, "cannot be told from"), RATES, same)
+        yield finding("open", weights.RATE_OPEN, _sentence(results, same, "cannot be told apart from"), RATES, same)
 
 
 def _rates(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:

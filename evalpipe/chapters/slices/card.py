@@ -27,19 +27,19 @@ MEASURES_ABREAST = 6
 """Measures side by side in one table; more are shared out evenly among further tables."""
 
 LEAD = (
-    "The key measures on parts of the rows. A slice of too few rows has no numbers. All measures of all slices are in "
+    "The key measures in each slice. A slice with too few rows has no numbers. All measures of all slices are in "
 )
 DISPARITIES = Procedure(
     "Disparities",
-    "How far the slices of one slicing lie apart: the largest value less the smallest, and the smallest over the "
-    "largest, of the slices that are large enough and have a value. A range is never below zero and grows by chance "
-    "alone, more so with small slices; the column of chance says by how much it grows from the data to the replicates.",
+    "How far apart the slices of one slicing are: the largest value minus the smallest, and the smallest over the "
+    "largest, of slices that are large enough and have a value. Chance alone makes a range larger than zero, more so "
+    "with small slices; “Expected from chance” estimates by how much, from the replicates.",
 )
 WORST = Procedure(
     "Worst slices",
-    "Combinations of the columns named, up to the depth asked, are searched for those in which a measure is worst. The "
-    "p-value is of the difference from all rows, by a normal approximation with its bootstrap error. Slices chosen for "
-    "being the worst look worse than they are; p-values are multiplied by the number of slices searched (Bonferroni).",
+    "Combinations of the named columns are searched for the groups in which a measure is worst. Each p-value tests "
+    "the difference from all rows, by a normal approximation with its bootstrap error. The worst of many groups look "
+    "worse than they are, so p-values are multiplied by the number of groups searched (Bonferroni).",
 )
 
 

@@ -28,9 +28,10 @@ DISPARITIES = {
 """What disparities are called, and what they are the range of."""
 
 APART = (
-    "How far the slices of a slicing lie apart: the largest value less the smallest, and the smallest over the largest."
+    "How far apart the slices of a slicing are: the largest value minus the smallest, and the smallest over the "
+    "largest."
 )
-BY_CHANCE = "A range grows by chance alone; the last column says by how much in replicates."
+BY_CHANCE = "Chance alone makes a range larger; the last column estimates by how much."
 
 REFERENCES = {"overall": "all rows", "rest": "the rows outside the slice"}
 
@@ -64,10 +65,10 @@ def _lead(tested: Sequence[SliceDifference], references: str, limit: str, *, som
               f"None has an adjusted p-value below {limit}.")
     text = (
         f"{numbers.count(count)} {'difference was' if count == 1 else 'differences were'} tested, each slice against "
-        f"{references}. {listed} p-values are adjusted (Holm) over the slices of one model and measure, so that for "
-        f"each of these the chance of listing any slice that does not differ stays below {limit}. Each interval of a "
-        "difference is of the same test as its p-value, for that difference alone; ratios have limits of their own. "
-        "All are in "
+        f"{references}. {listed} p-values are adjusted (Holm) over the slices of each model and measure: for each, "
+        f"the chance of listing any slice that does not differ stays below {limit}. The interval of a difference "
+        "comes from the same test as its p-value, for that difference alone; ratios have their own limits. All are "
+        "in "
     )
     return Text((text, Code("results.json"), "."), "lead")
 
@@ -97,7 +98,7 @@ def disparities(results: Results, dataset: str) -> Iterator[Block]:
     columns = (
         Column("Slicing"), Column("Disparity"), Column("Model", shown=len(results.models) > 1),
         Column("Difference", "num"), Column("Ratio", "num"), Column("Lowest / highest"), Column("Slices used"),
-        Column("Chance adds", "num"))
+        Column("Expected from chance", "num"))
     yield Table(f"Disparities between slices of {dataset}", columns, tuple(_disparity(d, names) for d in rows),
                 label=f"Disparities on {dataset}")
 
@@ -114,10 +115,10 @@ def _disparity(d: Disparity, names: Names) -> Row:
 
 
 def _by_chance(d: Disparity) -> str:
-    """Write what chance adds with the digits of the difference."""
+    """Write the difference expected from chance, with the digits of the difference."""
     if d.expected is None:
         return "–"
-    return numbers.signed(d.expected, numbers.decimals(d.difference or 0.0, d.lower, d.upper))
+    return numbers.fixed(d.expected, numbers.decimals(d.difference or 0.0, d.lower, d.upper))
 
 
 def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
@@ -136,7 +137,7 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
         Column("Difference", "num"), Column("Adjusted p", "num", "whole"))
     for (model, measure), rows in searches.items():
         count = numbers.count(rows[0].searched)
-        yield Text(f"Found by searching {count} slices; p-values are multiplied by {count}.", "lead")
+        yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
         yield Table(
             f"{model}: worst slices of {dataset} by {measure}", columns,
             tuple(_worst(row) for row in sorted(rows, key=lambda row: row.rank)),

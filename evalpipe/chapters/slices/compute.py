@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Warned
 
-CONSTANT = "one of the two is the same in every resample, which tells nothing of other rows"
+CONSTANT = "one of the two is the same in every resample, so its uncertainty is unknown"
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:

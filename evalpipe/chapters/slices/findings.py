@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @rule
 def groups_against_gates(results: Results) -> Iterator[Claim]:
-    """Whether each group reaches what a gate asks of all rows."""
+    """Whether each group reaches the limits that gates set for all rows."""
     for gate in results.gates:
         if gate.slice is not None or gate.metric is None or gate.against is not None or gate.variant != "original":
             continue
@@ -39,7 +39,7 @@ def groups_against_gates(results: Results) -> Iterator[Claim]:
 
 @rule
 def groups_against_others(results: Results) -> Iterator[Claim]:
-    """Whether a measure is worse in a group than in what it is compared with."""
+    """Whether a measure is worse in a group than in its reference."""
     better = {metric.name: metric.direction for metric in results.metrics}
     searched = {(row.dataset, row.model, row.metric, str(row.slice)) for row in results.worst_slices}
     for row in results.slice_differences:
@@ -52,7 +52,7 @@ def groups_against_others(results: Results) -> Iterator[Claim]:
 
 @rule
 def groups_searched(results: Results) -> Iterator[Claim]:
-    """Whether the search for the worst groups came upon one that is worse than chance makes it."""
+    """Whether the search for the worst groups found one that is worse than chance explains."""
     yield from (Claim(row, group_found, row.p_adjusted) for row in results.worst_slices if row.p_adjusted is not None)
 
 
@@ -83,7 +83,7 @@ def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
         others = "" if groups == 1 else f" {capital(number_word(groups))} groups miss it."
         measure = names.measure(worst.metric, worst.params, worst.average, worst.class_)
         text = (f"{of_model(results, worst)} fails for {names.slice(worst.slice or {})}: {measure} "
-                f"{with_limits(worst, limit)}, where {side} {numbers.plain(limit)} is required of all rows.{others}")
+                f"{with_limits(worst, limit)}; required for all rows: {side} {numbers.plain(limit)}.{others}")
         yield finding("fails", weights.GROUP_FAILS, text, "slices", [row for row, _, _ in judged])
 
 
@@ -96,7 +96,7 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
     for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain(results, pair[1])):
         value, limits = numbers.signed_interval(worst.difference or 0.0, worst.lower, worst.upper)
         groups = len({str(row.slice) for row in by_measure[metric]})
-        others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in all."
+        others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in total."
         inside = _inside(results, worst)
         at = "" if inside is None else f"{numbers.number(inside)}, "
         text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "

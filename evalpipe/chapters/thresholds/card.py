@@ -24,12 +24,12 @@ WITHOUT_ROWS = {"fixed": "written in the spec", "bayes": "decided by the costs"}
 """What is said of a threshold that was known before any row."""
 
 BOOTSTRAPPED = (
-    "Rows that choose a threshold make it look too good. In each bootstrap replicate of them the threshold was chosen "
-    "anew: the spread of these is its interval, and the optimism is the mean of the measure in a replicate less that "
-    "on all rows at the same threshold (Harrell, Lee & Mark 1996). Where chosen less optimism is corrected."
+    "A threshold looks too good on the rows that chose it. The bootstrap chooses it anew in each replicate of these "
+    "rows: the spread of these thresholds gives its interval. Optimism is the mean of the measure in a replicate "
+    "minus its value on all rows at the same threshold (Harrell, Lee & Mark 1996). Corrected is where chosen minus "
+    "optimism."
 )
-BOUNDED = "A bound is kept on the rows that choose; on other rows the measure may lie on either side of it."
-CROSSED = ": cross-fitted, the rows of each fold are classified by the threshold that the other folds choose"
+CROSSED = ": cross-fitted, each fold is classified by the threshold chosen on the other folds"
 
 
 def sections(results: Results) -> Iterator[Section]:
@@ -38,7 +38,9 @@ def sections(results: Results) -> Iterator[Section]:
     for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in ruled:
             title = f"Thresholds on {dataset}" if len(ruled) > 1 else "Thresholds"
-            yield Section(f"thresholds-{place}", title, tuple(_blocks(results, dataset)), part="decisions")
+            anchor = f"thresholds-{place}"
+            verdicts = [finding.text for finding in results.findings if finding.section == anchor]
+            yield Section(anchor, title, tuple(_blocks(results, dataset, verdicts)), part="decisions")
 
 
 def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
@@ -52,17 +54,16 @@ def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
         yield "Threshold", f"none; {'predicted levels are given' if given else 'the score is a rank alone'}"
 
 
-def _blocks(results: Results, dataset: str) -> Iterator[Block]:
+def _blocks(results: Results, dataset: str, verdicts: Sequence[str]) -> Iterator[Block]:
     thresholds = [threshold for threshold in results.thresholds if threshold.dataset == dataset]
     crossed = CROSSED if any(threshold.folds is not None for threshold in thresholds) else ""
     yield Text(f"The threshold of each model, and what it achieves. No row of {dataset} is judged by a threshold that "
                f"it helped to choose{crossed}.", "lead")
+    yield from (Text(verdict) for verdict in verdicts)
     uncertain = any(threshold.lower is not None for threshold in thresholds)
     yield _table(results, dataset, thresholds, uncertain=uncertain)
     if uncertain:
         yield Text(BOOTSTRAPPED, "small")
-    if any(threshold.constraints for threshold in thresholds):
-        yield Text(BOUNDED, "small")
     yield Figures(partial(sweeps, results, dataset))
 
 
@@ -121,7 +122,7 @@ def _rows(threshold: Threshold) -> str:
         return f"chosen on {threshold.chosen_on}{size}"
     cuts = numbers.ranged(*map(numbers.given, (min(threshold.cuts), max(threshold.cuts))))
     return (f"cross-fitted in {threshold.folds} folds of {threshold.chosen_on}{size}, whose thresholds are {cuts}; "
-            "that of all rows is for later use")
+            "the threshold for later use is chosen on all rows")
 
 
 def _measures(results: Results, names: Names, threshold: Threshold) -> Iterator[Row]:

@@ -44,8 +44,7 @@ def _drawing(context: Context, key: str, series: Series, curve: Sweep, measures:
     """Draw a panel for each measure of a model; its threshold is a line in all of them."""
     chosen = context.threshold(series.name)
     title = f"Measures by threshold: {series.label}"
-    caption = ("What each measure would be if rows were predicted as events from each threshold upwards, on "
-               f"{context.dataset.name}.{_line(chosen)}")
+    caption = (f"Each measure at every threshold, on {context.dataset.name}.{_line(chosen)}")
     alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
         f"{_title(context, name)}: {_range(curve.points.measures[name])}." for name in measures)
     cuts, sheet = known(curve.points.threshold), Sheet()
@@ -76,7 +75,7 @@ def _line(chosen: Threshold | None) -> str:
     """Say what the line of a threshold is, and whether its interval is drawn; empty without a threshold."""
     if chosen is None:
         return ""
-    what = "the threshold in use" if chosen.folds is None else "the threshold that all rows choose"
+    what = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
     return f" The dashed line is {what}{', shaded its interval' if chosen.lower is not None else ''}."
 
 

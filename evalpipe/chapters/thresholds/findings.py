@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @rule
 def bounds_kept(results: Results) -> Iterator[Claim]:
-    """Whether a threshold keeps the bounds that it was chosen under on the evaluated rows."""
+    """Whether the requirements under which a threshold was chosen hold on the evaluated rows."""
     for threshold in results.thresholds:
         # Rows that chose a threshold keep its bounds by design.
         judged_anew = threshold.folds is not None or threshold.chosen_on != threshold.dataset
@@ -75,8 +75,8 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
 
 
 def _sentence(results: Results, bounded: Bounded) -> str:
-    """Write "Threshold of Forest: required Specificity at least 0.9; on new rows 0.868 (0.835–0.897)"."""
+    """Write "Forest: required Specificity at least 0.9; on new data 0.868 (0.835–0.897)"."""
     row, bound, side = bounded
     measure = names_of(results).measure(row.metric, row.params)
-    return (f"Threshold of {of_model(results, row)}: required {measure} {side} {numbers.plain(bound)}; on new rows "
+    return (f"{of_model(results, row)}: required {measure} {side} {numbers.plain(bound)}; on new data "
             f"{with_limits(row, bound)}")

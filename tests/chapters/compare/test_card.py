@@ -32,8 +32,8 @@ def test_a_baseline_model_comes_before_a_baseline_dataset(written: list[Section]
     titles = [section.title for section in written]
     assert titles == ["Comparison with Naive Bayes", "Comparison with dataset last year"]
     said = [paragraphs([section]) for section in written]
-    assert said[0][0].startswith("Each model less Naive Bayes on the same rows, with 95% intervals of the difference.")
-    assert said[1][0].startswith("Each model on a dataset less the same model on last year, the two taken as")
+    assert said[0][0].startswith("Each model minus Naive Bayes on the same rows, with 95% intervals of the difference.")
+    assert said[1][0].startswith("Each model on a dataset minus the same model on last year, as independent samples")
     assert [text for text in said[0] if text in {"validation", "rare-season"}] == ["validation", "rare-season"]
 
 

@@ -46,9 +46,9 @@ def test_the_named_costs_stand_beside_the_models_and_the_policies_that_need_none
 
 def test_the_table_of_profits_says_where_it_is_largest(results: Results) -> None:
     largest = table(sections(results), "Largest profit on data")
-    assert heads(largest) == ["Model", "Rows to contact", "Profit", "Less optimism", "Profit for each row"]
+    assert heads(largest) == ["Model", "Rows to contact", "Profit", "Corrected", "Profit per row"]
     assert column(largest, "Rows to contact")[0].value == f"{20 * results.best_profit[0].group}.0%"
-    assert column(largest, "Less optimism")[0] == f"{results.best_profit[0].corrected:,.0f}"
+    assert column(largest, "Corrected")[0] == f"{results.best_profit[0].corrected:,.0f}"
     for best in results.best_profit:
         by_depth = table(sections(results), f"{best.model}: profit by depth on data")
         groups = ["0", "1", "2", "3", "4", "5"]
@@ -80,7 +80,7 @@ def test_without_replicates_nothing_is_said_of_them() -> None:
     assert "optimism:" not in words
     assert "replicates" not in words
     shown = [head for part in tables(sections(results)) for head in heads(part)]
-    assert {"Best in", "Less optimism"}.isdisjoint(shown)
+    assert {"Best in", "Corrected"}.isdisjoint(shown)
     assert tables(sections(results), "Named costs") == []
 
 
@@ -106,6 +106,6 @@ def test_the_figure_of_profit_marks_the_best_depth_and_says_it(results: Results)
     (drawing,) = profit_figures(results, "data")
     best = results.best_profit[0]
     assert f"good: largest profit {best.profit:,.0f} at {20 * best.group}.0% of the rows." in drawing.alt
-    assert "95% bands" in drawing.caption
+    assert "95% interval at each point" in drawing.caption
     assert "Perfect ranking" in drawing.svg
-    assert "bands" not in profit_figures(made({"method": "none"}), "data")[0].caption
+    assert "interval" not in profit_figures(made({"method": "none"}), "data")[0].caption

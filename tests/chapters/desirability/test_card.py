@@ -135,15 +135,15 @@ def test_the_verdict_names_the_first_how_sure_it_is_and_the_weights_it_hangs_on(
     held = [{"first": model == "m0"} for _, _, model in places]
 
     assert verdict(changed(base, overall=[first, second], sensitivity=changes), "d") == (
-        ("Model <0> is the most desirable, with D = 0.70 (95% interval 0.60–0.80); it is the best in 75.0% of "
-        "the replicates, so that the rows do not settle which is best."),
-        ("The first place hangs on the weights: Model <1> would be first if the weight of Brier score were halved or "
-        "that of In use doubled."),
+        ("Model <0> is the most desirable, with D = 0.70 (95% interval 0.60–0.80); it is the best in 75.0% of the "
+         "replicates, so these data do not decide which is best."),
+        ("First place depends on the weights: Model <1> would be first if the weight of Brier score were halved or "
+         "that of In use doubled."),
     )
     assert verdict(changed(base, overall=sure, sensitivity=held), "d") == (
-        ("Model <0> is the most desirable, with D = 0.70 (95% interval 0.60–0.80); it is the best in 96.0% of "
-        "the replicates, so that the rows settle which is best."),
-        "The first place stays the same when the weight of any one goal is halved or doubled.",
+        ("Model <0> is the most desirable, with D = 0.70 (95% interval 0.60–0.80); it is the best in 96.0% of the "
+         "replicates, so these data decide which is best."),
+        "First place does not change when the weight of any one goal is halved or doubled.",
     )
 
 
@@ -158,7 +158,7 @@ def test_the_verdict_names_ties_what_is_unacceptable_and_what_is_undefined() -> 
 
     assert verdict(changed(base, overall=[tie, tie, gone], sensitivity=held, individual=fine), "d") == (
         "Model <0> and Model <1> are equally the most desirable, with D = 0.700.",
-        "The first place stays the same when the weight of any one goal is halved or doubled.",
+        "First place does not change when the weight of any one goal is halved or doubled.",
         "Model <2> has no overall desirability: no desirability in: box specificity.",
     )
     assert verdict(changed(base, overall=[zero] * 3, individual=bad), "d") == (

@@ -88,7 +88,7 @@ def test_a_card_without_a_zone_says_nothing_of_one(without: Results) -> None:
 
 
 def test_captions_say_that_markers_are_of_other_rows_than_curves(results: Results, without: Results) -> None:
-    told = " Markers are of the reportable rows, the curves of all, so that they may lie apart."
+    told = " Markers use the reportable rows and curves use all rows, so a marker may lie off its curve."
     drawn, unmarked = (drawings(one, "d") for one in (results, without))
     marked = {drawing.title for drawing in drawn if told in drawing.caption}
     assert {"ROC curve", "Precision-recall curve"} <= marked
@@ -97,7 +97,7 @@ def test_captions_say_that_markers_are_of_other_rows_than_curves(results: Result
 
 
 def test_differences_say_that_either_side_has_its_own_reportable_rows() -> None:
-    told = "Measures of predicted classes are compared as they stand, either side on its own reportable rows."
+    told = "Measures of predicted classes compare each side on its own reportable rows."
     keys: dict[str, Any] = KEYS | {"slices": None, "models": BOTH, "compare": {"baseline": "q"}, "recalibrate": {
         "fit_on": {"folds": 3}, "methods": ["logistic"]}}
     evaluated = (run(people(200), **keys, **zone) for zone in ({"equivocal": 0.1}, {}))

@@ -283,10 +283,9 @@ def test_a_gate_on_nothing_is_an_error_and_never_silence() -> None:
     with pytest.raises(DataError) as caught:
         judged(planned, bare, {})
     assert str(caught.value) == (
-        "error[nothing-to-judge]: gate 1 is on no number of this run, so nothing can be said of it\n"
-        "  = help: check what it is on, or remove it\n\n"
-        "error[nothing-to-judge]: gate 2 is on no number of this run, so nothing can be said of it\n"
-        "  = help: check what it is on, or remove it"
+        "error[nothing-to-judge]: gate 1 matches no number of this run, so it cannot be judged\n  = help: check what "
+        "it is on, or remove it\n\nerror[nothing-to-judge]: gate 2 matches no number of this run, so it cannot be "
+        "judged\n  = help: check what it is on, or remove it"
     )
 
 

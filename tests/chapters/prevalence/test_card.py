@@ -34,11 +34,12 @@ def lead(results: Results) -> str:
 def test_the_declared_prevalence_is_told_with_its_form_and_source(beta: Results) -> None:
     assert lead(beta).startswith(
         "Where the models will be used, the share of 1 is uncertain: a Beta(20, 80) distribution with mean 0.2, 95% "
-        "of it between 0.128 and 0.283. Source: a survey. Limits at the declared prevalence hold both the sampling "
-        "error and the spread of the prior, of which every bootstrap replicate draws its own. At a prevalence, each "
+        "of it between 0.128 and 0.283. Source: a survey. Limits at the declared prevalence include both the "
+        "sampling error and the uncertainty of the prior: each bootstrap replicate draws its own prevalence. "
+        "Measures at a prevalence reweight each class "
     )
     assert lead(run(people(300), **BETA | {"prevalence": 0.2})).startswith(
-        "Where the models will be used, the share of 1 is taken to be 0.2. Its source is not stated. At a prevalence,")
+        "Where the models will be used, the share of 1 is taken to be 0.2. Its source is not stated. Measures at a ")
 
 
 def test_the_head_of_the_card_gives_the_declared_and_the_observed_prevalence(beta: Results) -> None:
@@ -113,4 +114,5 @@ def test_a_prior_shift_is_not_judged_by_rows_of_the_sample() -> None:
     said = conclusion(found, "d", "p")
     assert said.headline == "no verdict."
     assert said.sentences[0] == (
-        "A prior shift is for rows of another prevalence than these, so the measures of these rows do not judge it.")
+        "A prior shift is meant for another prevalence than that of these rows, so measures on these rows cannot "
+        "judge it.")

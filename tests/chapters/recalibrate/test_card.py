@@ -78,11 +78,11 @@ def test_the_lead_says_what_was_fitted_on_what_and_what_the_intervals_leave_out(
     assert lead(recalibrated) == [
         ("Recalibrators were fitted on dataset calibration (1,588 rows, 1,073 events) and judged on validation. "
         "Nothing was fitted and judged on the same rows."),
-        ("Differences are those of a recalibrated variant less the original on the same rows, with 95% intervals. The "
-        "intervals take the fitted recalibrators as given: a fit on other rows would differ. Nor do they allow for "
-        "choosing the best of several methods. Each interval and its p-value are of one difference alone. A verdict "
-        "allows for all 33 differences tested in a table: it is given where the p-value adjusted for their number "
-        "(Holm) is below 0.05."),
+        ("Differences are recalibrated variant minus original on the same rows, with 95% intervals. The intervals "
+         "take the fitted recalibrators as fixed; a fit on other rows would differ. They do not allow for choosing "
+         "the best of several methods. Each interval and its p-value are for one difference alone. Verdicts are "
+         "corrected for all 33 differences tested in a table: the p-value adjusted for their number (Holm) must be "
+         "below 0.05."),
     ]
     assert command(recalibrated) == "evalpipe recalibrate RESULTS model_0+logistic DATA -o OUT"
     assert tables(fits(recalibrated), "Naive Bayes: the fitted recalibrators")[0].caption == (
@@ -109,13 +109,13 @@ def test_one_method_is_not_chosen_from_several(results: Results) -> None:
 
 def test_without_intervals_the_lead_speaks_of_none(recalibrated: Results) -> None:
     assert lead(recalibrated.model_copy(update={"comparisons": []}))[1] == (
-        "Differences are those of a recalibrated variant less the original on the same rows.")
+        "Differences are recalibrated variant minus original on the same rows.")
 
 
 def test_the_threshold_is_told_only_where_it_makes_the_predicted_levels(recalibrated: Results) -> None:
     given = recalibrated.models[1].model_copy(update={"columns": {"probability": "p", "prediction": "label"}})
     held = recalibrated.model_copy(update={"models": [recalibrated.models[0], given], "curves": []})
-    said = "Predicted levels are cut at the same threshold before and after"
+    said = "The threshold is the same before and after"
     assert said in html_page(recalibrated.model_copy(update={"curves": []})).decode("utf-8")
     assert said not in html_page(held).decode("utf-8")
 
@@ -192,8 +192,8 @@ def test_a_prior_shift_is_said_to_be_for_other_rows(results: Results) -> None:
     shifts = variants.recalibrations(results, method="prior_shift", parameters={"from": [0.3, 0.7], "to": [0.1, 0.9]})
     held = results.model_copy(update={"recalibration": shifts})
     assert paragraphs(section(held))[2] == (
-        "A prior shift is for rows of another prevalence than these: measures at that prevalence judge it, those of "
-        "the sample do not.")
+        "A prior shift is meant for another prevalence than that of these rows: judge it by measures at that "
+        "prevalence, not by those of the sample.")
     assert lines(table(fits(held), "Naive Bayes: the fitted"))[0][1:3] == ["Prior shift", "prevalence 0.300 → 0.1"]
 
 
@@ -245,7 +245,7 @@ def test_the_words_for_methods_are_those_of_the_registry(recalibrated: Results) 
         "Fit", "Logistic recalibration", "Isotonic regression", "Beta calibration"]
     assert "kept for this" in said[0].text
     crossed = recalibrated.model_copy(update={"recalibration": variants.recalibrations(recalibrated, 10)})
-    assert "shared at random among the folds" in next(procedures(crossed)).text
+    assert "split at random into folds" in next(procedures(crossed)).text
 
 
 def test_a_run_without_recalibration_says_nothing_of_it(results: Results) -> None:
@@ -329,7 +329,7 @@ def test_bins_of_equal_width_serve_where_there_are_no_others(recalibrated: Resul
     kept = [c for c in recalibrated.curves if c.curve == "calibration_uniform"]
     (drawing,) = first_model(recalibrated.model_copy(update={"curves": kept}))
     assert "bins of equal width" in drawing.alt
-    assert "Beneath" not in drawing.caption
+    assert "Below" not in drawing.caption
 
 
 def test_variants_change_no_other_figure(results: Results, recalibrated: Results) -> None:

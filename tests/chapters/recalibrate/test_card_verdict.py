@@ -72,13 +72,13 @@ def test_no_gain_says_that_every_interval_includes_zero(judge: Any) -> None:
 def test_with_a_margin_no_interval_lies_beyond_it(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", -0.01, "undecided", margin=0.02))
     assert said.sentences == (
-        "No method improves Brier score: no interval of the difference lies wholly beyond its margin.",)
+        "No method improves Brier score: no interval of the difference is entirely beyond its margin.",)
 
 
 def test_an_interval_beyond_zero_that_the_number_of_differences_leaves_undecided_is_told(judge: Any) -> None:
     said = judge(change(D, M, "logistic", "brier", -0.01, "undecided"))
     assert said.sentences == (
-        "No method improves Brier score: no difference is surely beyond zero once their number is allowed for.",)
+        "No method improves Brier score: no difference is clearly beyond zero after correction for their number.",)
 
 
 def test_a_loss_says_which_method_makes_it_worst(judge: Any) -> None:
@@ -118,12 +118,12 @@ def test_a_method_that_gains_by_one_loss_and_loses_by_another_is_no_plain_gain(j
 def test_without_intervals_or_without_a_proper_score_there_is_no_verdict(judge: Any, results: Results) -> None:
     none = {"lower": None, "upper": None, "method": "none"}
     assert judge(change(D, M, "beta", "brier", -0.02, "undecided", **none)) == Conclusion(
-        "no verdict.", ("The differences have no intervals, and so there is no verdict.",))
+        "no verdict.", ("The differences have no intervals, so there is no verdict.",))
     assert judge(change(D, M, "beta", "accuracy", 0.02)) == Conclusion("no verdict.", (
-        "No proper score, such as the Brier score or the log loss, was asked for, and so there is no verdict.",))
+        "No proper score, such as the Brier score or the log loss, is among the metrics, so there is no verdict.",))
     number = results.model_copy(update={"levels": [], "task": "regression", "event": None})
     assert conclusion(number, D, M).sentences == (
-        "No proper loss of a mean, such as RMSE or MSE, was asked for, and so there is no verdict.",)
+        "No proper loss of a mean, such as RMSE or MSE, is among the metrics, so there is no verdict.",)
 
 
 def test_only_this_model_this_dataset_and_all_rows_count(judge: Any) -> None:

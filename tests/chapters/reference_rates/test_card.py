@@ -42,9 +42,9 @@ def section(rated: Results) -> Section:
 def test_the_section_says_first_what_decides(section: Section) -> None:
     assert section.title == "Reference rates"
     assert paragraphs([section]) == [
-        ("Each model less a rate that the spec gives. The 95% interval of the difference decides: better or worse "
-         "where all of it lies on one side of zero, undecided where it includes zero."),
-        "Untested: there is no interval, or none that can be relied on; the reason stands beside the value.",
+        ("Each model minus a rate that the spec gives. The 95% interval of the difference decides: better or worse "
+         "where all of it is on one side of zero, undecided where it includes zero."),
+        "Untested: there is no interval, or no reliable one; the reason is beside the value.",
     ]
 
 
@@ -73,9 +73,9 @@ def test_the_method_says_what_the_interval_takes_into_account(rated: Results, re
     assert list(sections(results)) == list(procedures(results)) == []
     assert [(procedure.name, procedure.text) for procedure in procedures(rated)] == [(
         "Reference rates",
-        ("The interval of a difference from a rate takes into account the uncertainty of the estimate and, where the "
-        "spec gives limits of the rate, that of the rate; else the rate is taken as known without error. It does not "
-        "allow for the number of differences."))]
+        ("The interval of a difference includes the uncertainty of the estimate and, where the spec gives limits of "
+         "the rate, that of the rate; otherwise the rate is taken as exact. It is not corrected for the number of "
+         "differences."))]
 
 
 def test_the_page_has_the_section_and_explains_the_interval(rated: Results) -> None:

@@ -153,7 +153,7 @@ def test_disparities_have_their_meaning_their_ends_and_what_chance_adds(grouped:
 def test_the_worst_slices_keep_their_rank_and_the_number_searched(grouped: Results) -> None:
     (worst,) = (each for each in tables(sections(grouped)) if "worst slices" in each.caption)
     assert worst.caption.endswith(": worst slices of validation by Brier score")
-    assert "Found by searching 287 slices; p-values are multiplied by 287." in paragraphs(sections(grouped))
+    assert "Worst of 287 groups searched; p-values are corrected for that." in paragraphs(sections(grouped))
     assert column(worst, "Rank") == ["1", "2", "3", "4"]
     assert lines(worst)[0][2:] == ["1,199", "399", "0.30 (0.27–0.33)", "0.17", "+0.13", "0.003"]
 

@@ -12,6 +12,7 @@ from evalpipe.card import models
 from evalpipe.card.figures import drawings
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Aside
+from evalpipe.card.tables import shown
 from evalpipe.chapters.thresholds.card import sections
 from evalpipe.chapters.thresholds.figures import sweeps
 from evalpipe.numbers import exact
@@ -33,15 +34,16 @@ def results() -> Results:
 def test_the_section_has_each_rule_in_words_with_its_rows(results: Results) -> None:
     (section,) = sections(results)
     first, second = groups(table([section]))
-    lead, *_, bounded = paragraphs([section])
+    lead, verdict, *_ = paragraphs([section])
     assert (section.title, section.anchor) == ("Thresholds", "thresholds-1")
-    assert ": cross-fitted, the rows of each fold are" in lead
-    assert bounded.startswith("A bound is kept on the rows that choose; ")
+    assert ": cross-fitted, each fold is classified by" in lead
+    specificity = shown(next(e for e in results.rows if (e.model, e.metric) == ("p", "specificity"))).text
+    assert verdict == f"p: required Specificity at least 0.9; on new data {specificity}: these data do not decide."
     assert first.startswith("p: ")
     assert first.endswith(
         " maximize Sensitivity, with Specificity at least 0.9; chosen on cal (400 rows, 137 events)")
     assert " maximize J index; cross-fitted in 5 folds of d (300 rows, " in second
-    assert second.endswith("that of all rows is for later use")
+    assert second.endswith("the threshold for later use is chosen on all rows")
 
 
 def test_the_section_has_the_measures_where_chosen_and_where_judged(results: Results) -> None:
@@ -75,7 +77,7 @@ def test_the_sweep_is_drawn_for_each_model_with_its_threshold(results: Results) 
     first, second = sweeps(results, "d")
     assert first.title == "Measures by threshold: p"
     assert "shaded its interval" in first.caption
-    assert "the threshold that all rows choose" in second.caption
+    assert "the threshold chosen on all rows" in second.caption
     for name in ("Sensitivity", "Specificity", "F-beta (beta = 2)"):
         assert name in first.svg
     assert f"Threshold {results.thresholds[0].value:.3f}" in first.svg
