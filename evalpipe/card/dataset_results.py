@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 COUNTED = (
-    "n is the measure's own denominator: for sensitivity the events, for precision the predicted events. For "
+    "n is the denominator of the measure: for sensitivity the events, for precision the predicted events. For "
     "measures that are not a share, and for means over classes, n is all observations used."
 )
 

@@ -130,7 +130,7 @@ def test_the_cheapest_level_is_called_the_cheapest_without_a_model() -> None:
 
 
 def test_the_note_on_n_speaks_of_events_where_there_are_some() -> None:
-    assert "n is the measure's own denominator" in page("without a threshold")
+    assert "n is the denominator of the measure" in page("without a threshold")
     numbers = run(people(60), task="regression", outcome={"column": "age"}, models={"m": {"prediction": "heavy"}},
                   metrics=["rmse"], intervals={"method": "none"})
-    assert "n is the measure's own denominator" not in html_page(numbers).decode()
+    assert "n is the denominator of the measure" not in html_page(numbers).decode()

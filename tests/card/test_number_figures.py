@@ -154,7 +154,8 @@ def test_a_scatter_tells_its_range_and_its_line(prices: Results) -> None:
     ) in drawn(prices)["Observed against predicted"].alt
     captions = [drawn(prices)[title].caption for title in SHARED[:2]]
     assert all("of many rows, a part is drawn" in caption for caption in captions)
-    assert all("a smoothing spline through all rows, or the mean at each distinct prediction" in caption for caption in captions)
+    line = "a smoothing spline through all rows, or the mean at each distinct prediction"
+    assert all(line in caption for caption in captions)
 
 
 def test_a_few_rows_are_all_drawn() -> None:

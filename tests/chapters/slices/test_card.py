@@ -115,7 +115,7 @@ def test_only_differences_that_stand_after_adjustment_are_listed_least_p_value_f
     assert len(rows(listed)) == sum(d.p_holm < 0.05 for d in known) > 1  # type: ignore[operator]
     (lead, _) = (text for text in paragraphs(sections(grouped)) if "were tested" in text)
     assert lead.startswith(f"{len(known)} differences were tested, each slice against all rows. Those with an adjusted "
-                           "p-value below 0.05 are listed. p-values are adjusted (Holm) over the slices of one model")
+                           "p-value below 0.05 are listed. p-values are adjusted (Holm) over the slices of each model")
     assert lines(listed)[0][3:] == ["−0.031 (−0.050 to −0.012)", "0.96 (0.94–0.98)", "< 0.001", "0.003"]
     ranked = [d.model_copy(update={"p_holm": 0.04 - i / 1e5, "slice": {"i": i}}) for i, d in enumerate(known)]
     ordered = differing(grouped.model_copy(update={"slice_differences": ranked}))
@@ -141,11 +141,11 @@ def test_the_reference_is_named(grouped: Results) -> None:
 
 def test_disparities_have_their_meaning_their_ends_and_what_chance_adds(grouped: Results) -> None:
     listed = table(sections(grouped), "Disparities between slices of validation")
-    assert heads(listed)[3:] == ["Difference", "Ratio", "Lowest / highest", "Slices used", "Chance adds"]
+    assert heads(listed)[3:] == ["Difference", "Ratio", "Lowest / highest", "Slices used", "Expected from chance"]
     first, second, third, fourth = lines(listed)[:4]
-    (lead, *_) = (text for text in paragraphs(sections(grouped)) if text.startswith("How far the slices"))
+    (lead, *_) = (text for text in paragraphs(sections(grouped)) if text.startswith("How far apart the slices"))
     assert all(name in lead for name in ("Demographic parity is", "Equal opportunity is", "Equalized odds is"))
-    assert first[3:] == ["0.08 (0.04–0.13)", "0.87 (0.80–0.93)", "a / w", "3 of 4", "+0.01"]
+    assert first[3:] == ["0.08 (0.04–0.13)", "0.87 (0.80–0.93)", "a / w", "3 of 4", "0.01"]
     assert second[3] == "undefined: fewer than two slices have a value"
     assert (third[5], fourth[1]) == ("– / –", "Accuracy")
 
