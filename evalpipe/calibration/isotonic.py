@@ -14,25 +14,24 @@ from evalpipe.later import np
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
 
-Between = Annotated[Literal["step", "linear"], Field(description="What holds between predictions.")]
+Between = Annotated[Literal["step", "linear"], Field(description="How values between two predictions are set.")]
 Bags = Annotated[int, Field(ge=10, le=100_000, description="Bootstrap resamples of the rows.")]
-Bins = Annotated[int, Field(ge=2, le=1000, description="Bins, of which ties and empty ones may leave fewer.")]
+Bins = Annotated[int, Field(ge=2, le=1000, description="The number of bins; ties and empty bins may leave fewer.")]
 Cut = Annotated[Literal["quantile", "uniform"], Field(description="Bins of equal weight or of equal width.")]
 
 
 @recalibrator(
     title="Isotonic regression",
-    text="The function that never falls and fits best by least squares: steps, or the lines that join them. "
-    "Predictions on one step become equal.",
+    text="The non-decreasing function that fits best by least squares: steps, or lines that join them. Predictions "
+         "on one step become equal.",
     tasks=("binary", "regression", "count"), ref="Ayer et al. (1955); Zadrozny & Elkan (2002)",
     parameters={"interpolate": ("step", "linear"), "at": "m", "value": "m"})
 class Isotonic(OfOrder):
     """The non-decreasing function that fits best by weighted least squares: the pool of adjacent violators (PAVA).
 
     Equal predictions are pooled first. ``step``: a new prediction takes the level of the nearest fitted prediction at
-    or above it, so one between two blocks belongs to the upper block, as with isoreg in R. ``linear``: it lies on the
-    line between the end of the one block and the start of the next, as in scikit-learn. Beyond the fitted predictions
-    the end levels hold.
+    or above it; between two blocks it belongs to the upper one, as with isoreg in R. ``linear``: a new prediction lies
+    on the line between the two blocks, as in scikit-learn. Beyond the fitted predictions the end levels apply.
     """
 
     @staticmethod
@@ -57,12 +56,12 @@ class Isotonic(OfOrder):
 
 @recalibrator(
     title="Bagged isotonic regression",
-    text="The mean of the isotonic regressions of bootstrap resamples of the rows: more and smaller steps.",
+    text="The mean of isotonic regressions on bootstrap resamples of the rows, which has more and smaller steps.",
     tasks=("binary",), ref="Zadrozny & Elkan (2002); Breiman (1996)", parameters={"at": "m", "value": "m"})
 class IsotonicBagged(OfOrder):
     """The mean of the isotonic step functions of bootstrap resamples of the rows, which is one step function again.
 
-    As with `Isotonic`, what lies between two predictions of a resample belongs to the upper.
+    As with `Isotonic`, a value between two predictions of a resample belongs to the upper one.
     """
 
     @staticmethod
@@ -93,9 +92,9 @@ class IsotonicBagged(OfOrder):
 class HistogramBinning(RecalibrationMethod):
     """The share of events in each bin of probability, closed below.
 
-    ``quantile``: bins of equal weight, in which equal predictions always share the bin of the first of them; a new
-    prediction between two bins belongs to the lower. ``uniform``: bins of equal width; an empty bin joins the one below
-    it, or the first with rows where none lies below.
+    ``quantile``: bins of equal weight, in which equal predictions share a bin; a new prediction between two bins
+    belongs to the lower bin. ``uniform``: bins of equal width; an empty bin joins the bin below it, or the first bin
+    with rows if there is none below.
     """
 
     @staticmethod

@@ -41,10 +41,10 @@ Inner = Annotated[Literal["logistic", "isotonic", "beta", "platt"], Field(descri
 class Multinomial(OnLogOdds):
     """A multinomial logistic regression of the level on the log probabilities of all K levels.
 
-    Each level but the last, whose linear predictor is 0, has K + 1 coefficients, the intercept first. They are those of
-    greatest weighted likelihood, less 5e-9 of the total weight times the sum of the squared slopes in standard
-    deviations; without that they are not unique where a level's probability is constant. Of two levels it is the beta
-    calibration without its signs.
+    Each level but the last, whose linear predictor is 0, has K + 1 coefficients, the intercept first. The fit maximises
+    the weighted likelihood with a very small ridge penalty (5e-9 of the total weight times the sum of the squared
+    standardised slopes), which makes it unique where a level's probability is constant. With two levels it is beta
+    calibration without sign restrictions.
     """
 
     @staticmethod
@@ -90,11 +90,10 @@ class Multinomial(OnLogOdds):
 
 @recalibrator(
     title="One against the rest",
-    text="A recalibrator of an event for each level against the rest; the results are divided by their sum in each "
-    "row.",
+    text="A binary recalibrator for each level against the rest; the results are divided by their sum in each row.",
     tasks=("multiclass", "ordinal"), ref="Zadrozny & Elkan (2002)", parameters=None)
 class OneVsRest(RecalibrationMethod):
-    """A recalibrator of an event for each level against the rest, the results divided by their sum in each row.
+    """A binary recalibrator for each level against the rest; the results are divided by their sum in each row.
 
     A row whose parts are all 0 gets equal probabilities.
     """
@@ -192,7 +191,7 @@ def _fit(design: Floats, truth: Wholes, weight: Floats, levels: int) -> Floats:
     coefficients = _penalised(design, truth, weight, np.zeros((levels - 1, len(design))), RIDGE)
     less_penalised = _penalised(design, truth, weight, coefficients, RIDGE / 100)
     if np.max(np.abs(_predictor(less_penalised - coefficients, design))) > 0.1:
-        raise Unfit("some levels can be told apart without error, so the likelihood has no maximum")
+        raise Unfit("some levels are perfectly separated, so the likelihood has no maximum")
     return coefficients
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Linear(RecalibrationMethod):
     """The line intercept + slope x prediction that fits the truth best by weighted least squares.
 
-    Of counts it may fall below 0 for small predictions.
+    For counts it may fall below 0 at small predictions.
     """
 
     @staticmethod

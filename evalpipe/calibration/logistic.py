@@ -25,11 +25,11 @@ from evalpipe.later import np
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
-On = Annotated[Literal["logit", "probability"], Field(description="What the curve is a function of.")]
+On = Annotated[Literal["logit", "probability"], Field(description="The scale on which the curve is fitted.")]
 Terms = Annotated[Literal["abm", "ab", "am"], Field(description="The coefficients that are free.")]
 
-BACKWARDS = "higher predictions go with fewer events"
-SEPARATED = "a threshold parts all events from all others, so the likelihood has no maximum"
+BACKWARDS = "higher predictions have fewer events"
+SEPARATED = "a threshold separates all events from all non-events, so the likelihood has no maximum"
 
 
 class _Line(OnEither):
@@ -74,13 +74,13 @@ class LogisticProbability(_Line):
 
 @recalibrator(
     title="Platt scaling",
-    text="A logistic curve fitted to targets that are shrunk a little from 1 and 0.",
+    text="A logistic curve fitted to targets shrunk slightly from 1 and 0.",
     tasks=("binary",), ref="Platt (1999)", parameters={"on": SCALES, "intercept": "", "slope": ""})
 class Platt(_Line):
     """A logistic curve fitted to shrunken targets instead of 1 and 0.
 
-    An event counts as (N1 + 1) / (N1 + 2) and another row as 1 / (N0 + 2), with N1 and N0 the weights of the events and
-    of the others, which keeps the curve finite where a threshold parts them.
+    An event counts as (N1 + 1) / (N1 + 2) and a non-event as 1 / (N0 + 2), with N1 and N0 the weights of events and
+    non-events. This keeps the curve finite where a threshold separates them.
     """
 
     @staticmethod
@@ -104,7 +104,7 @@ class Beta(OnLogOdds):
     """A curve from two beta distributions: logit p' = a ln p - b ln(1 - p) + intercept, with a and b not below 0.
 
     ``abm`` frees all three, the intercept standing for the midpoint m; ``am`` sets a = b, which is a line on the log
-    odds; ``ab`` sets the intercept to (a - b) ln 2, so that 1/2 stays 1/2. Where the best coefficient would be negative
+    odds; ``ab`` sets the intercept to (a - b) ln 2, so that 1/2 stays 1/2. If the best coefficient would be negative,
     its term is left out and the others are fitted again.
     """
 

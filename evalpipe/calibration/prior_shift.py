@@ -20,16 +20,16 @@ Shares = Share | list[Share]
 
 @recalibrator(
     title="Prior shift",
-    text="Probabilities made at one prevalence turned into those at another: the odds times the ratio of the two odds. "
-    "Nothing else is learnt.",
+    text="Converts probabilities from one prevalence to another: the odds times the ratio of the two odds. Nothing "
+         "else is learnt.",
     tasks=("binary", "multiclass", "ordinal"), ref="Saerens, Latinne & Decaestecker (2002)",
     parameters={"from": "k", "to": "k"})
 class PriorShift(OnLogOdds):
-    """Probabilities made at one prevalence turned into those at another, the odds times the ratio of the two odds.
+    """Converts probabilities from one prevalence to another: the odds times the ratio of the two odds.
 
-    It holds where only the mix of the levels differs, and how each looks is the same. Right probabilities at the
-    prevalence that they come from are right at the other; wrong ones stay wrong, for nothing is learnt from the rows
-    but how often each level occurs.
+    It is valid where only the mix of the levels differs, not the levels themselves. Calibrated probabilities stay
+    calibrated at the other prevalence; miscalibrated ones stay miscalibrated, because the rows only show how often each
+    level occurs.
     """
 
     @staticmethod
@@ -37,8 +37,8 @@ class PriorShift(OnLogOdds):
         training: Training, *,
         to: Annotated[Shares | None, Field(description="The prevalence where the probabilities will be used: of the "
                       "event, or of each level in order. The declared one where absent.")] = None,
-        from_: Annotated[Shares | None, Field(description="The prevalence that the probabilities were made for, where "
-                         "it is known. That of the rows fitted on where absent.")] = None,
+        from_: Annotated[Shares | None, Field(description="The prevalence that the probabilities were made for. "
+                                                          "Default: that of the rows fitted on.")] = None,
     ) -> Parameters:
         """Take the two prevalences."""
         levels = np.shape(training.prediction)[1] if np.ndim(training.prediction) > 1 else 2

@@ -19,8 +19,8 @@ from evalpipe.later import np
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
 
-On = Annotated[Literal["probability", "logit"], Field(description="What the curve is a function of.")]
-Knots = Annotated[int, Field(ge=4, le=50, description="Knots, of which ties may leave fewer.")]
+On = Annotated[Literal["probability", "logit"], Field(description="The scale on which the curve is fitted.")]
+Knots = Annotated[int, Field(ge=4, le=50, description="The number of knots; ties may leave fewer.")]
 
 APART = 1e-4
 """How far apart knots lie at least, as a share of the range."""
@@ -35,7 +35,7 @@ LARGE = 1e300
 @recalibrator(
     title="Logistic spline",
     text="A logistic regression on a natural cubic spline of the prediction, as smooth as the data allow; its "
-    "effective degrees of freedom say how bent it is, 2 being a line.",
+         "effective degrees of freedom show how curved it is, 2 being a line.",
     tasks=("binary",), ref="Wood (2017, sections 5.3 and 6.2)",
     parameters={"on": SCALES, "at": "m", "log_odds": "m", "lambda": "", "edf": ""})
 class LogisticSpline(OnEither):

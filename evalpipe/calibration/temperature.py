@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Temperature(OnLogOdds):
     """Log probabilities divided by a temperature T > 0 and normalised again, T by weighted maximum likelihood.
 
-    Of an event against the rest that is logit p' = logit p / T. T above 1 makes predictions more cautious; the order of
-    the levels in a row stays.
+    For a binary outcome: logit p' = logit p / T. T above 1 makes predictions more cautious; the order of the levels in
+    a row does not change.
     """
 
     @staticmethod

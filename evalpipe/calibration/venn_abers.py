@@ -17,15 +17,15 @@ Point = tuple[float, float]
 
 @recalibrator(
     title="Venn-Abers calibration",
-    text="Two isotonic levels for each new prediction, as if its row were an event or not, joined to the probability "
-    "with the least worst-case log loss.",
+    text="Two isotonic levels for each new prediction, one as if its row were an event and one as if not, combined "
+         "into the probability with the smallest worst-case log loss.",
     tasks=("binary",), ref="Vovk, Petej & Fedorova (2015)",
     parameters={"at_0": "m", "value_0": "m", "at_1": "n", "value_1": "n"})
 class VennAbers(OfOrder):
-    """The two levels an isotonic fit gives a new prediction, added to the rows as another (p0) or as an event (p1).
+    """The two levels that an isotonic fit gives a new prediction, added as a non-event (p0) or as an event (p1).
 
-    The probability is p1 / (1 - p0 + p1), which has the least worst-case log loss. The new row weighs 1, so only
-    weights that count observations keep the method's guarantee. Both levels are steps: p0 that of the nearest fitted
+    The probability is p1 / (1 - p0 + p1), which has the smallest worst-case log loss. The new row has weight 1, so the
+    method's guarantee needs weights that count observations. Both levels are steps: p0 that of the nearest fitted
     prediction at or below, p1 that of the nearest at or above; 0 below and 1 above all of them.
     """
 

@@ -22,7 +22,7 @@ BETTER = {"maximize": "higher", "minimize": "lower", "none": "neither"}
 
 def better(end: str) -> str:
     """Say which values are better, given a word of `BETTER`: "higher is better"."""
-    return f"{end} {'end is' if end == 'neither' else 'is'} better"
+    return f"{end} is better"
 
 
 BETTER_SENTENCES = {

@@ -75,13 +75,13 @@ INTERVALS = {
     "proportion": f"{', '.join(BINOMIAL[:-1])} or {BINOMIAL[-1]}; percentile bootstrap under importance weights",
     "auc": "DeLong on the logit scale; percentile bootstrap under importance weights",
     "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
-    "gaps": "inversion of the noise in its bins; of clusters and averages, of the noise that replicates show",
-    "squared_gaps": "inversion of the noise in its bins; of clusters and averages, of the noise that replicates show",
-    "scatter": "corrected for the noise in its bins; of clusters and averages, for the noise that replicates show",
-    "distance": "inversion of the noise that replicates show",
-    "squared_distance": "inversion of the noise that replicates show",
-    "searched": "inversion of the noise that replicates show",
-    "searched_square": "inversion of the noise that replicates show",
+    "gaps": "inversion of the noise in its bins; for clusters and averages, of the noise in the replicates",
+    "squared_gaps": "inversion of the noise in its bins; for clusters and averages, of the noise in the replicates",
+    "scatter": "corrected for the noise in its bins; for clusters and averages, for the noise in the replicates",
+    "distance": "inversion of the noise in the replicates",
+    "squared_distance": "inversion of the noise in the replicates",
+    "searched": "inversion of the noise in the replicates",
+    "searched_square": "inversion of the noise in the replicates",
     "extreme": "none",
     "skewed": "bootstrap error on the logit scale",
     "test": "none",
@@ -114,7 +114,7 @@ def _list(metrics: list[Metric]) -> str:
 def _page(metric: Metric) -> str:
     """Return all that is known of a metric, a line a fact."""
     low, high = (f"{bound:g}" if math.isfinite(bound) else "unbounded" for bound in metric.range)
-    better = {"maximize": "higher is better", "minimize": "lower is better", "none": "neither end is better"}
+    better = {"maximize": "higher is better", "minimize": "lower is better", "none": "neither is better"}
     rows = [
         ("aliases", ", ".join(metric.aliases) or "none"), ("formula", metric.formula),
         ("tasks", ", ".join(metric.tasks)), ("needs", metric.needs),

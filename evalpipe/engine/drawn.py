@@ -23,13 +23,15 @@ CLUSTERS = 20
 """The clusters from which on their bootstrap is trusted; of fewer it covers too seldom, as the between-cluster variance
 is known too badly: Cameron & Miller (2015), section VI, who call fewer than 20 to 50 few."""
 
-ONE_CLUSTER = "all rows are of one cluster, so nothing tells how uncertain it is"
+ONE_CLUSTER = "all rows are in one cluster, so the uncertainty is unknown"
 
 
 def few_clusters(clusters: int, level: float) -> str:
     """Say that an interval from so few clusters covers too seldom."""
     share = f"{100 * level:.10g}%"
-    return f"{clusters} clusters, fewer than {CLUSTERS}: limits from so few hold the true value less often than {share}"
+    return (
+        f"{clusters} clusters, fewer than {CLUSTERS}: limits from so few cover the true value less often than {share}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,5 +32,5 @@ def thin(summary: Summary, entry: MetricPlan, units: float) -> str | None:
     if units >= least * bins:
         return None
     fewer = "bins" if entry.metric.interval == "gaps" else "digits"
-    return (f"about {units:,.0f} independent units in {bins} bins, fewer than {least} for each, so their noise is not "
-            f"seen in full: ask for fewer {fewer}")
+    return (f"about {units:,.0f} independent units in {bins} bins, fewer than {least} per bin, so the noise is "
+            f"underestimated: ask for fewer {fewer}")

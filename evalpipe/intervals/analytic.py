@@ -12,15 +12,15 @@ from evalpipe.later import np
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
-FAILS = {**IN_CLOSED_FORM, "weights": "limits in closed form do not hold under importance weights"}
+FAILS = {**IN_CLOSED_FORM, "weights": "limits in closed form are not valid under importance weights"}
 
 
 @interval(
     "delong", title="DeLong", asked=True, fails=FAILS,
     for_={"auc": "an area under the ROC curve, whose variance DeLong gives"},
-    text="The variance of the area under the ROC curve from the placements of the rows of each level among those "
-    "of the other, with limits symmetric on the logit scale. Where the area is 0 or 1 the variance says nothing; the "
-    "limits are then Clopper-Pearson's, with the rows of the smaller level as trials.",
+    text="The variance of the area under the ROC curve from the placements of the rows of each level among those of "
+         "the other, with limits symmetric on the logit scale. Where the area is 0 or 1 the variance is 0; the "
+         "limits are then Clopper-Pearson's, with the rows of the smaller level as trials.",
     ref="DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
     "correlated receiver operating characteristic curves. Biometrics 44(3), 837–845.")
 def delong_limits(events_at: Floats, others_at: Floats, value: float, level: float) -> Limits:
@@ -35,9 +35,9 @@ def delong_limits(events_at: Floats, others_at: Floats, value: float, level: flo
 
 @interval(
     "logit", title="delta method on the logit", short="delta method", fails=FAILS,
-    for_={"predictive": "from two independent proportions and a fixed prior: the delta method gives its error"},
-    text="The error of sensitivity and specificity carried over to the measure under the fixed prior, with limits "
-    "symmetric on the logit scale.",
+    for_={"predictive": "made of two independent proportions and a fixed prior: the delta method gives its error"},
+    text="The standard errors of sensitivity and specificity carried over to the measure under the fixed prior, with "
+         "limits symmetric on the logit scale.",
     ref="Mercaldo, N. D., Lau, K. F. & Zhou, X. H. (2007). Confidence intervals for predictive values with an "
     "emphasis to case-control studies. Statistics in Medicine 26(10), 2170–2183.")
 def predictive_limits(
@@ -48,7 +48,8 @@ def predictive_limits(
     shares = (float(tp) / events, float(tn) / others) if measure == "ppv" else (float(fn) / events, float(fp) / others)
     limits = logit_limits(value, predictive_error(value, *shares, events, others), level)
     if limits is None:
-        raise NoLimits("sensitivity, specificity or the prevalence is 0 or 1, so the delta method knows no error of it")
+        raise NoLimits("sensitivity, specificity or the prevalence is 0 or 1, so the delta method cannot estimate "
+                       "the error")
     return limits
 
 
@@ -103,9 +104,9 @@ def predictive_error(value: float, sensitivity: float, specificity: float, event
 
 @interval(
     "bootstrap_logit", title="bootstrap error on the logit", short="bootstrap, logit",
-    for_={"skewed": "skewed: the bootstrap's error holds better, on the logit scale, than its quantiles"},
-    text="The value and the spread of its bootstrap replicates on the logit scale, as of a normal "
-    "distribution. Holds better than quantiles for a share whose replicates are biased.",
+    for_={"skewed": "skewed: the bootstrap's standard error on the logit scale covers better than its quantiles"},
+    text="A normal interval around the value on the logit scale, with the standard error of its bootstrap "
+         "replicates. Covers better than quantiles for a share whose replicates are biased.",
     ref="Boyd, K., Eng, K. H. & Page, C. D. (2013). Area under the precision-recall curve: point "
     "estimates and confidence intervals. ECML PKDD 2013, 451–466.")
 def logit_bootstrap(replicates: Floats, value: float, level: float) -> tuple[float, float] | None:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     Limits = tuple[Floats, Floats]
 
-FAILS = {**IN_CLOSED_FORM, "weights": "binomial limits do not hold under importance weights"}
+FAILS = {**IN_CLOSED_FORM, "weights": "binomial limits are not valid under importance weights"}
 
 
 @interval(
     "exact", title="Clopper-Pearson", asked=True, effective=True, fails=FAILS,
-    for_={"proportion": "a proportion of rows, so Clopper-Pearson limits hold"},
+    for_={"proportion": "a proportion of rows, so Clopper-Pearson limits are valid"},
     text="Exact limits of a binomial proportion, by inverting two one-sided tests. Coverage is never below the level.",
     ref="Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case "
     "of the binomial. Biometrika 26(4), 404–413.")

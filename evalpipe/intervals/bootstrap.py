@@ -43,14 +43,14 @@ def excluding(value: float, limits: Limits, method: str) -> str | None:
     slack = ROUNDING * max(abs(value), abs(limits[0]), abs(limits[1]))
     if value < limits[0] - slack or value > limits[1] + slack:
         side = "below" if value < limits[0] else "above"
-        return f"the value lies {side} its {method} limits: resampling moves the measure to one side"
+        return f"the value is {side} its {method} limits: resampling biases the measure"
     return None
 
 
 @interval(
     "percentile", title="percentile bootstrap", short="bootstrap", asked=True, for_=FOR_ALL,
-    detail="It is taken too of a measure for which no method is declared, or for which its own does not hold; "
-    "quantiles are interpolated linearly.",
+    detail="It also serves measures without a method of their own, or whose own method is not valid; quantiles are "
+           "interpolated linearly.",
     text="Quantiles of the measure over bootstrap replicates of the rows. Every measure and every model of a "
     "dataset sees the same replicates.",
     ref="Efron, B. (1979). Bootstrap methods: another look at the jackknife. The Annals of Statistics 7(1), 1–26.")
@@ -84,9 +84,9 @@ def basic_limits(replicates: Floats, value: float, level: float) -> Limits | Non
 
 @interval(
     "bca", title="BCa bootstrap", asked=True, for_=FOR_ALL,
-    detail=f"The jackknife leaves out a row at a time, of more than {GROUPS:,} rows one of {GROUPS:,} random groups.",
-    text="Quantiles of the measure over bootstrap replicates of the rows, moved for the bias of the replicates and "
-    "for how the error changes with the value, which the measure with rows left out tells.",
+    detail=f"The jackknife leaves out one row at a time, or one of {GROUPS:,} random groups of more rows.",
+    text="Quantiles of the measure over bootstrap replicates of the rows, corrected for the bias of the replicates "
+         "and for how the error changes with the value, as the jackknife shows.",
     ref="Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association "
     "82(397), 171–185.")
 def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float) -> Limits | None:
@@ -137,8 +137,8 @@ def studentised_limits(replicates: Floats, errors: Floats, value: float, error: 
 
 @interval(
     "bootstrap_error", title="bootstrap standard error",
-    text="Of a difference: plus and minus the quantile of Student’s distribution times the standard "
-    "error, which the distance between two quantiles of its replicates tells; a few replicates far out do not move it.",
+    text="For differences: plus and minus the quantile of Student’s distribution times the standard error, taken "
+         "from the distance between two quantiles of the replicates; a few extreme replicates do not change it.",
     ref="Machado, J. A. F. & Parente, P. (2005). Bootstrap estimation of covariance matrices via the "
     "percentile method. The Econometrics Journal 8(1), 70–78.")
 def bootstrap_error(replicates: Floats) -> float:

@@ -40,8 +40,8 @@ class Contrast(Protocol):
 
 @interval(
     "paired_t", title="paired t",
-    text="Of a difference of mean losses on the same rows: plus and minus the quantile of Student’s "
-    "distribution times the standard error of the mean of the rows’ differences.",
+    text="For a difference of mean losses on the same rows: plus and minus the quantile of Student’s distribution "
+         "times the standard error of the mean of the rows’ differences.",
     ref="Harvey, D., Leybourne, S. & Newbold, P. (1997). Testing the equality of prediction mean squared "
     "errors. International Journal of Forecasting 13(2), 281–291.")
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class Wald:
 
 @interval(
     "tango", title="Tango score",
-    text="Of a difference of two proportions of the same rows: the differences that the score test does not "
-    "reject; of no difference that is McNemar’s test.",
+    text="For a difference of two proportions of the same rows: the differences that the score test does not reject; "
+         "its test of no difference is McNemar’s test.",
     ref="Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for the "
     "paired-sample design. Statistics in Medicine 17(8), 891–908.")
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,8 @@ class PairedProportions:
 
 @interval(
     "miettinen_nurminen", title="Miettinen-Nurminen score",
-    text="Of a difference of two proportions of rows that are not shared: the differences that the "
-    "score test does not reject. A slice against all rows is taken as the slice against the rest of them, times the "
-    "share of the rest.",
+    text="For a difference of two proportions of separate rows: the differences that the score test does not reject. "
+         "A slice against all rows is computed as the slice against the rest, times the share of the rest.",
     ref="Miettinen, O. & Nurminen, M. (1985). Comparative analysis of two rates. Statistics in "
     "Medicine 4(2), 213–226.")
 @dataclass(frozen=True, slots=True)

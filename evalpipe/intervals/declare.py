@@ -33,10 +33,10 @@ EVERY = "every"
 """The kind of a method that a spec may ask for, whatever the measure."""
 
 UNLIKE_ROWS: Mapping[Obstacle, str] = MappingProxyType({
-    "uncertain": "each replicate draws its own prevalence from the declared distribution, whose spread no other limits "
-    "hold",
+    "uncertain": "each replicate draws its own prevalence from the declared distribution; no other method includes "
+                 "its spread",
     "clusters": "rows of a cluster are not independent, so whole clusters are resampled",
-    "reweighted": "the classes are reweighted to a prevalence, so no limits in closed form hold",
+    "reweighted": "the classes are reweighted to a prevalence, so limits in closed form are not valid",
 })
 """Where no limits in closed form hold, of whatever measure, and why; the first that is the case is told."""
 

@@ -20,9 +20,9 @@ CLOSE = 1e-10
 
 @interval(
     "information", title="Wald, from the information", short="Wald",
-    text="The value and its standard error from the curvature of the likelihood of the logistic line, as of a normal "
-    "distribution. It is that of the calibration in the large and the calibration slope that findings rest on where "
-    "the spec asks for neither; they need no replicates then.",
+    text="A normal interval with the standard error from the curvature of the likelihood of the logistic line. "
+         "Findings use it for the calibration in the large and the calibration slope where these are not among the "
+         "metrics; no replicates are then needed.",
     ref="Cox, D. R. (1958). Two further applications of a model for binary regression. Biometrika 45(3/4), 562–565.")
 def information_limits(
     measure: str, value: float, events_at: Floats, others_at: Floats, log_odds_at: Floats, level: float
@@ -44,7 +44,7 @@ def information_limits(
         away = x - float((curvature * x).sum()) / information
         information = float((curvature * away**2).sum())
     if not information > 0:
-        raise NoLimits("the likelihood is flat, so its curvature knows no error of it")
+        raise NoLimits("the likelihood is flat, so its curvature cannot estimate the error")
     reach = float(ndtri((1 + level) / 2)) / math.sqrt(information)
     return value - reach, value + reach
 

@@ -37,9 +37,9 @@ SQUARES = ("squared_gaps", "squared_distance", "searched_square")
 SEARCHED = ("searched", "searched_square")
 """The kinds of measures that search the rows for their value, so that replicates show a part of their noise alone."""
 
-BEYOND = "Where the value itself lies beyond a limit, that limit is put at the value."
+BEYOND = "If the value itself is beyond a limit, the limit is set to the value."
 
-LARGER = "noise makes it larger and resampling more so: inverted from its noise"
+LARGER = "noise makes it larger, and resampling larger still: the limits invert the noise"
 
 MEAN_SQUARE = f"a mean of squared distances; {LARGER}"
 
@@ -236,11 +236,11 @@ class Bins:
 
 @interval(
     "folded", title="inversion of folded normals", short="folded normal", insists=True, fails=FAILS,
-    detail="Replicates add the noise once more: their quantiles lie too high.",
+    detail="Replicates add the noise once more: their quantiles are too high.",
     for_={"l1": f"a sum of distances; {LARGER}"},
-    text="Noise makes each distance, and so their sum, larger than the true one. The limits are the sums of true "
-    "distances, in proportion to their errors, for which the observed sum would be a quantile; bootstrap quantiles "
-    "would lie too high.",
+    text="Noise makes each distance, and so their sum, larger than the true one. The limits are the true sums, with "
+         "distances in proportion to their errors, for which the observed sum would be a quantile; bootstrap "
+         "quantiles would be too high.",
     ref="Leone, F. C., Nelson, L. S. & Nottingham, R. B. (1961). The folded normal distribution. Technometrics "
     "3(4), 543–550.")
 def mean_distance_limits(bins: Bins, value: float, level: float) -> Limits:
@@ -272,8 +272,8 @@ def mean_square_limits(bins: Bins, kind: str, value: float, level: float) -> Lim
     "binomial_bins", title="Clopper-Pearson in every bin", short="exact, every bin", insists=True, fails=FAILS,
     detail="All bins are taken at once as Šidák (1967) does.",
     for_={"max": "the largest distance of any bin, so the exact limits of every bin bound it"},
-    text="The upper limit is the largest distance that the limits of one bin allow, the lower one the "
-    f"largest that the exact limits of all bins together require. Coverage is never below the level. {BEYOND}",
+    text="The upper limit is the largest distance that the limits of any bin allow; the lower limit is the largest "
+         f"distance that the exact limits of all bins together require. Coverage is never below the level. {BEYOND}",
     ref="Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in "
     "the case of the binomial. Biometrika 26(4), 404–413; Šidák, Z. (1967). Rectangular confidence regions for the "
     "means of multivariate normal distributions. Journal of the American Statistical Association 62(318), 626–633.")
@@ -286,10 +286,10 @@ def largest_distance_limits(bins: Bins, value: float, level: float) -> Limits:
 
 @interval(
     "corrected", title="corrected for noise", short="corrected", insists=True, fails=FAILS,
-    detail="Noise takes the variance of each bin's rate from it.",
-    for_={"within": "noise makes what is left within bins smaller, so what it takes is given back"},
-    text="Noise makes what is left within bins smaller than it truly is. The limits are those of a normal "
-    f"distribution about the value with the loss given back. {BEYOND}",
+    detail="Noise subtracts the variance of each bin's rate from it.",
+    for_={"within": "noise makes the loss within bins smaller, so the limits are corrected for it"},
+    text="Noise makes the loss within bins smaller than it truly is. The limits are normal limits around the value "
+         f"corrected for this. {BEYOND}",
     ref="Ferro, C. A. T. & Fricker, T. E. (2012). A bias-corrected decomposition of the Brier score. "
     "Quarterly Journal of the Royal Meteorological Society 138(668), 1954–1960.")
 def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
@@ -303,14 +303,14 @@ def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
 
 @interval(
     "bootstrap_noncentral", title="bootstrap noise, inverted", short="bootstrap, inverted", insists=True,
-    detail="The noise that replicates show is how far their mean square exceeds the square of the value, and its "
-    "variance. Of a measure that searches the rows or is fitted to follow them, the lower limit takes out "
-    f"{UNSEEN:g} times as much. The range of a measure over slices has these limits too.",
+    detail="The noise is estimated by how far the replicates' mean square exceeds the square of the value, and by "
+           "its variance. For a measure that searches the rows or is fitted to them, the lower limit removes "
+           f"{UNSEEN:g} times as much. The range of a measure over slices has these limits too.",
     for_=dict.fromkeys(("gaps", "distance", "searched", *SQUARES), LARGER),
-    text="Noise makes the measure larger than it truly is, and resampling adds the same noise once "
-    "more. The limits are the true values for which the observed one would be a quantile, given the noise that "
-    "bootstrap replicates show. A measure that searches the rows for its largest value, or is fitted to follow them, "
-    f"shows a part of its noise so; its lower limit allows for the rest. {BEYOND}",
+    text="Noise makes the measure larger than it truly is, and resampling adds the same noise once more. The limits "
+         "are the true values for which the observed value would be a quantile, given the noise in the bootstrap "
+         "replicates. Replicates show only a part of the noise of a measure that searches the rows for its largest "
+         f"value or is fitted to them; its lower limit allows for the rest. {BEYOND}",
     ref="Kent, J. T. & Hainsworth, T. J. (1995). Confidence intervals for the noncentral "
     "chi-squared distribution. Journal of Statistical Planning and Inference 46(2), 147–159.")
 def drawn_distance_limits(
@@ -334,9 +334,9 @@ def drawn_distance_limits(
 
 @interval(
     "bootstrap_corrected", title="bootstrap, corrected for noise", short="bootstrap, corrected", insists=True,
-    for_={"scatter": "noise makes it smaller and resampling more so: what replicates lose is added"},
-    text="Noise makes the measure smaller than it truly is, and resampling once more. The limits are "
-    f"those of a normal distribution about the value with what replicates lose given back. {BEYOND}",
+    for_={"scatter": "noise makes it smaller, and resampling smaller still: the limits are corrected for it"},
+    text="Noise makes the measure smaller than it truly is, and resampling does so once more. The limits are normal "
+         f"limits around the value corrected for the loss in the replicates. {BEYOND}",
     ref="Davison, A. C. & Hinkley, D. V. (1997). Bootstrap methods and their application. Cambridge "
     "University Press, section 5.2.")
 def drawn_scatter_limits(replicates: Floats, value: float, level: float) -> Limits | None:

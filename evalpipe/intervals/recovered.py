@@ -9,9 +9,9 @@ from evalpipe.intervals.declare import interval
 
 @interval(
     "recovered", title="recovery of variances",
-    text="Of a difference between two runs, or from a reference rate that has limits, taken as independent samples: "
-    "the distances of the two values from their own limits, put together as the sides of a right angle. Where the two "
-    "share rows it is wider than it need be.",
+    text="For a difference between two runs, or from a reference rate with limits, taken as independent samples: "
+         "combines the distances of the two values from their limits, as the root of the sum of their squares. If "
+         "the two share rows, it is wider than necessary.",
     ref="Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: a general "
     "approach. Statistics in Medicine 27(10), 1693–1702.")
 def recovered_limits(

@@ -9,8 +9,8 @@ from evalpipe.intervals.declare import EVERY, interval
     "none", title="no interval", short="none", text="The value is given without limits.", ref=None, asked=True,
     for_={
         EVERY: "the spec asks for none",
-        "test": "a test of a hypothesis, of which replicates are no draws: it has no limits",
-        "extreme": "an extreme of these rows, which no replicate exceeds and other rows may: it has no limits",
+        "test": "a hypothesis test, whose distribution replicates do not draw: it has no limits",
+        "extreme": "an extreme of these rows, which no replicate exceeds although new data may: it has no limits",
     })
 def no_limits() -> None:
     """Return no limits."""

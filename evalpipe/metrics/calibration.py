@@ -43,11 +43,11 @@ def ece(
     events_at: Floats, others_at: Floats, probability_at: Floats, *,
     bins: Bins = 15, strategy: Literal["uniform", "quantile"] = "uniform", norm: Norm = "l1", debiased: bool = False,
 ) -> Gaps:
-    r"""Mean distance of event rate and mean probability in bins of equal width, each weighted by its rows; strategy
-    quantile: in bins of equal weight. Norm l2: root of the mean square; max: the largest. Debiased: the squares lose
-    what chance alone adds to them (Broecker 2012; Kumar, Liang & Ma 2019), and bins of fewer than two rows count as
-    calibrated; weights then count rows. Else never below what chance alone gives, so it is no test of calibration,
-    $\sum_b\frac{n_b}{n}|r_b-\bar p_b|$."""
+    r"""Mean distance between event rate and mean probability in bins of equal width, each weighted by its rows;
+    strategy quantile: in bins of equal weight. Norm l2: root of the mean square; max: the largest. Debiased: without
+    what chance alone adds to the squares (Broecker 2012; Kumar, Liang & Ma 2019), and bins of fewer than two rows
+    count as calibrated; weights then count rows. Otherwise chance alone makes it larger than 0, so it is no test of
+    calibration, $\sum_b\frac{n_b}{n}|r_b-\bar p_b|$."""
     table = binned_events, binned_others, binned_gap
     if strategy == "quantile":
         table = _quantile_bins(events_at, others_at, probability_at, bins)
@@ -57,24 +57,24 @@ def ece(
 @calibration_error(title="Maximum calibration error", aliases=("maximum_calibration_error",),
                    ref="Naeini, Cooper & Hauskrecht (2015)")
 def mce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
-    r"""Largest distance of event rate and mean probability among bins of equal width, however few rows one holds: it
-    grows with the number of bins by chance alone, $\max_b|r_b-\bar p_b|$."""
+    r"""Largest distance between event rate and mean probability among bins of equal width, however few rows a bin
+    has; chance alone makes it grow with the number of bins, $\max_b|r_b-\bar p_b|$."""
     return Gaps(binned_events, binned_others, binned_gap, "max")
 
 
 @calibration_error(title="Adaptive calibration error", aliases=("adaptive_calibration_error",),
                    ref="Nixon et al. (2019)")
 def ace(events_at: Floats, others_at: Floats, probability_at: Floats, *, bins: Bins = 15) -> Gaps:
-    r"""Mean distance of event rate and mean probability in bins of equal weight, each weighted by its rows, since equal
-    probabilities share a bin; over several classes it is their macro average,
+    r"""Mean distance between event rate and mean probability in bins of equal weight, each weighted by its rows,
+    since equal probabilities share a bin. Over several classes it is their macro average,
     $\sum_b\frac{n_b}{n}|r_b-\bar p_b|$."""
     return Gaps(*_quantile_bins(events_at, others_at, probability_at, bins), "l1")
 
 
 @calibration_error(title="Root mean squared calibration error", ref="Hendrycks, Mazeika & Dietterich (2019)")
 def rmsce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bins: Bins = 15) -> Gaps:  # noqa: ARG001
-    r"""Root of the mean squared distance of event rate and mean probability in bins of equal width, each weighted by
-    its rows, $\sqrt{\sum_b\frac{n_b}{n}(r_b-\bar p_b)^2}$."""
+    r"""Root of the mean squared distance between event rate and mean probability in bins of equal width, each
+    weighted by its rows, $\sqrt{\sum_b\frac{n_b}{n}(r_b-\bar p_b)^2}$."""
     return Gaps(binned_events, binned_others, binned_gap, "l2")
 
 
@@ -82,8 +82,8 @@ def rmsce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, b
         title="Top-label calibration error", interval="distance", aliases=("confidence_ece",), undefined="no rows",
         ref="Guo et al. (2017)")
 def top_label_ece(total: Floats, top_label_gap: Floats, *, bins: Bins = 15) -> Floats:  # noqa: ARG001
-    r"""Mean distance of accuracy and mean confidence, the probability given to the predicted class, in bins of equal
-    width of the confidence, each weighted by its rows; says nothing of the other classes' probabilities,
+    r"""Mean distance between accuracy and mean confidence (the probability of the predicted class) in bins of equal
+    width, each weighted by its rows; says nothing about the probabilities of the other classes,
     $\sum_b\frac{n_b}{n}|acc_b-conf_b|$."""
     return ratio(np.abs(top_label_gap).sum(-1), total)
 

@@ -27,8 +27,8 @@ hypothesis_test = partial(metric, needs="probabilities", direction="none", inter
 @hypothesis_test(range=(-np.inf, np.inf), title="Spiegelhalter's Z", linear=True, undefined=SURE,
                  ref="Spiegelhalter (1986)")
 def spiegelhalter_z(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
-    r"""By how many standard errors the Brier score lies above what is expected if all probabilities are right: far
-    above 0 where they are too extreme, far below where they are too timid; grows with the root of the rows,
+    r"""Standard errors by which the Brier score exceeds its expectation if all probabilities are right: far above 0
+    where they are too extreme, far below 0 where they are too close to 0.5; grows with the square root of the rows,
     $\frac{\sum_i(y_i-p_i)(1-2p_i)}{\sqrt{\sum_i(1-2p_i)^2p_i(1-p_i)}}$."""
     return ratio(spiegelhalter_excess, np.sqrt(spiegelhalter_variance))
 
@@ -36,7 +36,7 @@ def spiegelhalter_z(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
 @hypothesis_test(range=UNIT, title="Spiegelhalter's test (p)", undefined=SURE, ref="Spiegelhalter (1986)")
 def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
     r"""Two-sided p-value of Spiegelhalter's Z under the normal distribution, if all probabilities are right. A small
-    one tells that they are not, with many rows of even a slight fault, $2\Phi(-|Z|)$."""
+    p-value shows that they are not; with many rows, even a slight fault makes it small, $2\Phi(-|Z|)$."""
     from scipy.special import erfc
 
     # erfc(|Z| / sqrt 2) is 2 Phi(-|Z|), with all digits far out, where 1 - Phi has none.
@@ -46,17 +46,16 @@ def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
 @hypothesis_test(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, undefined=FEW,
                  ref="Hosmer & Lemeshow (1980)")
 def hosmer_lemeshow(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
-    r"""Squared distance of observed and expected events over its variance, summed over groups of equal weight along the
-    probabilities (fewer where they are tied): about the groups less two if all probabilities are right and the model
-    was fitted to these rows. It depends on how the groups are cut,
-    $\sum_g\frac{(O_g-E_g)^2}{E_g(1-E_g/n_g)}$."""
+    r"""Squared difference between observed and expected events over its variance, summed over groups of equal weight
+    by probability (fewer with ties). About the number of groups minus two if all probabilities are right and the
+    model was fitted to these rows. It depends on how the groups are cut, $\sum_g\frac{(O_g-E_g)^2}{E_g(1-E_g/n_g)}$."""
     return _chi2(events_at, others_at, probability_at, groups)[0]
 
 
 @hypothesis_test(range=UNIT, title="Hosmer-Lemeshow test (p)", undefined=FEW, ref="Hosmer & Lemeshow (1980)")
 def hosmer_lemeshow_p(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
-    r"""p-value of the Hosmer-Lemeshow chi-squared with as many degrees of freedom as groups less two; small where
-    probabilities are wrong, with many rows of even a slight fault, $P(\chi^2_{G-2}>\chi^2)$."""
+    r"""p-value of the Hosmer-Lemeshow chi-squared with the number of groups minus two as degrees of freedom; small
+    where probabilities are wrong; with many rows, even a slight fault makes it small, $P(\chi^2_{G-2}>\chi^2)$."""
     from scipy.special import chdtrc
 
     chi2, free = _chi2(events_at, others_at, probability_at, groups)

@@ -57,7 +57,7 @@ def misclassifications(total: Floats, agreed: Floats) -> Floats:
               aliases=("bal_accuracy", "balanced_accuracy_score"), undefined="a class does not occur",
               ref="Brodersen et al. (2010)")
 def balanced_accuracy(confusion: Floats) -> Floats:
-    r"""Mean over the classes of the share that was predicted rightly; for two classes, the mean of sensitivity and
+    r"""Mean over the classes of the share that was predicted correctly; for two classes, the mean of sensitivity and
     specificity, $\frac{1}{K}\sum_k\frac{n_{kk}}{n_k}$."""
     recalls = ratio(np.diagonal(confusion, axis1=-2, axis2=-1), confusion.sum(axis=-1))
     # Of two classes a missing one leaves no value; of more, the mean is over those that occur.
@@ -68,7 +68,7 @@ def balanced_accuracy(confusion: Floats) -> Floats:
               aliases=("kap", "cohen_kappa_score", "heidke_skill_score"), title="Kappa",
               undefined="truth and predictions are all of one class", ref="Cohen (1960)")
 def kappa(confusion: Floats) -> Floats:
-    r"""Agreement of truth and prediction beyond that of independence,
+    r"""Agreement of truth and prediction beyond chance agreement,
     $\frac{A-E}{1-E},\ A=\frac{1}{n}\sum_k n_{kk},\ E=\frac{1}{n^2}\sum_k n_{k\cdot}n_{\cdot k}$."""
     disagreed = 1 - np.eye(confusion.shape[-1])
     return 1 - weighted_disagreement(confusion, disagreed)
@@ -97,8 +97,8 @@ def _priced(options: Mapping[str, Any], _: int) -> tuple[str, Floats]:
 
 @of_confusion(direction="maximize", range=UNIT, interval="proportion", ref="Chow (1970)")
 def reportable_rate(total: Floats, reportable: Floats) -> Proportion:
-    r"""Share of the rows that are given a predicted class because they lie outside the equivocal zone; 1 without one.
-    Measures of predicted classes are of these rows alone, $\frac{n_{\mathrm{reportable}}}{n}$."""
+    r"""Share of the rows outside the equivocal zone, which get a predicted class; 1 without a zone. Measures of
+    predicted classes use these rows only, $\frac{n_{\mathrm{reportable}}}{n}$."""
     return Proportion(reportable, total)
 
 
@@ -111,9 +111,8 @@ def cost(total: Floats, cost_paid: Floats, *, costs: Costs) -> Floats:  # noqa: 
 
 @of_confusion(direction="maximize", linear=False, range=(-np.inf, np.inf), matrix=_priced, ref="Elkan (2001)")
 def cost_saved(total: Floats, occurring: Floats, cost_paid: Floats, *, costs: Costs) -> Floats:
-    r"""Mean cost of predicting one class for all rows, the one that is cheapest so, less the mean cost of the predicted
-    classes: above 0 where the predictions cost less than that,
-    $\min_k\frac{1}{n}\sum_i c(y_i,k)-\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
+    r"""Mean cost of always predicting the cheapest class minus the mean cost of the predicted classes: above 0 where
+    the predictions cost less, $\min_k\frac{1}{n}\sum_i c(y_i,k)-\frac{1}{n}\sum_i c(y_i,\hat y_i)$."""
     constant = (occurring[..., None] * np.asarray(costs)).sum(axis=-2).min(axis=-1)
     return ratio(constant - cost_paid, total)
 
@@ -137,8 +136,8 @@ def top_k_accuracy(total: Floats, in_top: Floats, *, k: Annotated[int, Field(ge=
                   aliases=("roc_auc_ovo", "hand_till"), every_class=True, undefined="fewer than two classes occur",
                   ref="Hand & Till (2001)")
 def hand_till_auc(occurring: Floats, ranked_pairs: Floats, *, pairs: Literal["equal", "by_size"] = "equal") -> Floats:
-    r"""Mean over the pairs of classes of the probability that a row of one is ranked above a row of the other by its
-    own class's probability; classes that do not occur are left out, and pairs may count by the rows of both,
+    r"""Mean, over pairs of classes, of the probability that a row of one class has a higher probability of that
+    class than a row of the other. Classes that do not occur are left out; pairs may be weighted by their rows,
     $\frac{2}{K(K-1)}\sum_{i<j}\frac{A(i|j)+A(j|i)}{2}$."""
     area = ratio(ranked_pairs, occurring[..., :, None] * occurring[..., None, :])
     areas = (area + np.swapaxes(area, -1, -2)) / 2

@@ -26,8 +26,8 @@ of_counts = partial(metric, needs="values", linear=True, sees="numbers", tasks=(
 @of_counts(direction="minimize", standard=True, extensive=True, title="Pearson chi-squared", undefined=NOT_POSITIVE,
            ref="Biecek & Burzykowski (2021)")
 def pearson_chi2(squared_pearson_residual: Floats, predictions_not_positive: Floats) -> Floats:
-    r"""Sum of the squared residuals over the predictions: the same residual weighs more where less was predicted. Grows
-    with the number of rows, which is about its value for a Poisson model that holds,
+    r"""Sum of the squared residuals over the predictions, so a residual weighs more where less was predicted. Grows
+    with the number of rows: if the Poisson model is right, it is about that number,
     $\sum_i\frac{(y_i-\hat y_i)^2}{\hat y_i}$."""
     return np.where(predictions_not_positive > 0, np.nan, squared_pearson_residual)
 
@@ -38,9 +38,9 @@ def pearson_dispersion(
     total: Floats, squared_pearson_residual: Floats, predictions_not_positive: Floats, *,
     parameters: Annotated[int, Field(ge=0)] = 0,
 ) -> Floats:
-    r"""Pearson chi-squared over the degrees of freedom: about 1 where the variance of the counts is their mean, above 1
-    where it is larger. The parameters p of the model are taken off where it was fitted to these very rows, and then
-    weights count rows, $\frac{1}{n-p}\sum_i\frac{(y_i-\hat y_i)^2}{\hat y_i}$."""
+    r"""Pearson chi-squared over the degrees of freedom: about 1 where the variance of the counts is their mean,
+    above 1 where it is larger. The model's parameters p are subtracted if it was fitted to these rows; weights then
+    count rows, $\frac{1}{n-p}\sum_i\frac{(y_i-\hat y_i)^2}{\hat y_i}$."""
     free = np.where((predictions_not_positive > 0) | (total <= parameters), np.nan, total - parameters)
     return ratio(squared_pearson_residual, free)
 
@@ -61,8 +61,9 @@ def d2_poisson(
     unit_deviance: Floats, predictions_not_positive: Floats, negative_truths: Floats, truth_sum: Floats,
     rate_information: Floats, rate_moments: Floats,
 ) -> Floats:
-    r"""Share by which the Poisson deviance is smaller than that of the mean of these rows; with an exposure E, of their
-    overall rate times E, $1-\frac{D(y,\hat y)}{D(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j y_j}{\sum_j E_j}$."""
+    r"""Relative reduction of the Poisson deviance against that of the mean of these rows; with an exposure E,
+    against their overall rate times E,
+    $1-\frac{D(y,\hat y)}{D(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j y_j}{\sum_j E_j}$."""
     exposure, *_ = np.moveaxis(rate_moments, -1, 0)
     valid = (predictions_not_positive + negative_truths == 0) & (about_rate(rate_moments) > 0)
     rate = np.where(valid, ratio(truth_sum, exposure), 1.0)
@@ -83,6 +84,6 @@ def poisson_log_loss(
 @of_counts(direction="none", title="Observed-to-expected ratio", undefined="the predictions add up to zero",
            ref="Breslow & Day (1987)")
 def observed_expected_ratio(truth_sum: Floats, prediction_sum: Floats) -> Floats:
-    r"""Counts that occurred over those that were expected: 1 where the predictions are right in total, above 1 where
-    they are too low, $\frac{\sum_i y_i}{\sum_i\hat y_i}$."""
+    r"""Observed counts over expected counts: 1 where the predictions are right in total, above 1 where they are too
+    low, $\frac{\sum_i y_i}{\sum_i\hat y_i}$."""
     return ratio(truth_sum, prediction_sum)

@@ -31,7 +31,7 @@ part = partial(metric, needs="probabilities", range=QUARTER, undefined="no rows"
 @part(direction="minimize", range=(0.0, 1.0), title="Brier reliability", interval="squared_gaps", ref="Sanders (1963)")
 def brier_reliability(rounded_events: Floats, rounded_others: Floats, rounded_sum: Floats, *,
                       digits: Digits = 2) -> Gaps:  # noqa: ARG001 - an option of the statistics
-    r"""Part of the Brier score that is miscalibration, over rows of the same rounded probability,
+    r"""Part of the Brier score due to miscalibration, over groups of equal rounded probability,
     $\frac{1}{n}\sum_j n_j(p_j-r_j)^2$."""
     return Gaps(rounded_events, rounded_others, rounded_events - rounded_sum, "square")
 
@@ -77,8 +77,8 @@ def brier_residual(
 @part(direction="minimize", range=(0.0, 1.0), title="Brier miscalibration", interval="searched_square",
       ref="Dimitriadis, Gneiting & Jordan (2021)")
 def brier_miscalibration(total: Floats, squared_error: Floats, events_at: Floats, others_at: Floats) -> Floats:
-    r"""Part of the Brier score that isotonic recalibration to these very rows would take away: 0 where no monotone
-    change of the probabilities helps; chance alone makes it larger, $BS-BS_{iso}$."""
+    r"""Part of the Brier score that isotonic recalibration on these rows would remove: 0 where no monotone change of
+    the probabilities helps. Chance alone makes it larger, $BS-BS_{iso}$."""
     # The probabilities are one of the monotone curves of which the isotonic is the best: below 0 is rounding.
     return np.maximum(ratio(squared_error - _after_isotonic(events_at, others_at), total), 0.0)
 
@@ -86,8 +86,8 @@ def brier_miscalibration(total: Floats, squared_error: Floats, events_at: Floats
 @metric(needs="scores", direction="maximize", range=QUARTER, title="Brier discrimination", interval="searched_square",
         undefined="no rows", ref="Dimitriadis, Gneiting & Jordan (2021)")
 def brier_discrimination(total: Floats, events_at: Floats, others_at: Floats) -> Floats:
-    r"""By how much the Brier score of the isotonically recalibrated scores is smaller than that of the prevalence; sees
-    the ranking alone, and grows with the prevalence's uncertainty, $\pi(1-\pi)-BS_{iso}$."""
+    r"""Brier score of the prevalence minus that of the isotonically recalibrated scores; depends on the ranking
+    only, and is larger for a prevalence near one half, $\pi(1-\pi)-BS_{iso}$."""
     prevalence = ratio(events_at.sum(axis=-1), total)
     # A constant is a monotone curve too, and the isotonic one is the best of them: below 0 is rounding.
     return np.maximum(prevalence * (1 - prevalence) - ratio(_after_isotonic(events_at, others_at), total), 0.0)

@@ -45,9 +45,10 @@ def gamma_deviance(total: Floats, gamma_unit_deviance: Floats, without_gamma_dev
 def tweedie_deviance(
     total: Floats, tweedie_unit_deviance: Floats, without_tweedie_deviance: Floats, *, power: Power = 1.5  # noqa: ARG001
 ) -> Floats:
-    r"""Mean deviance of a distribution whose variance is the mean to a power p: below 2 truths may be zero; 2 is the
-    gamma, 3 the inverse Gaussian distribution, and the limit of 1 the Poisson. Values for unlike powers cannot be
-    compared, $\frac{2}{n}\sum_i\left(\frac{y_i^{2-p}}{(1-p)(2-p)}-\frac{y_i\hat y_i^{1-p}}{1-p}+\frac{\hat
+    r"""Mean deviance of a distribution whose variance is the mean to the power p: 2 is the gamma, 3 the inverse
+    Gaussian distribution, and the limit 1 the Poisson. Below 2, outcomes may be zero. Values for different powers
+    cannot be compared,
+    $\frac{2}{n}\sum_i\left(\frac{y_i^{2-p}}{(1-p)(2-p)}-\frac{y_i\hat y_i^{1-p}}{1-p}+\frac{\hat
     y_i^{2-p}}{2-p}\right)$."""
     return ratio(tweedie_unit_deviance, np.where(without_tweedie_deviance > 0, np.nan, total))
 
@@ -58,9 +59,9 @@ def d2_tweedie(
     tweedie_unit_deviance: Floats, without_tweedie_deviance: Floats, tweedie_exposure: Floats, tweedie_truth: Floats,
     tweedie_transformed: Floats, rate_moments: Floats, *, power: Power = 1.5,
 ) -> Floats:
-    r"""Share by which the Tweedie deviance is smaller than that of the mean of these rows; with an exposure E, of the
-    rate that fits them best times E, $1-\frac{D_p(y,\hat y)}{D_p(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j
-    y_jE_j^{1-p}}{\sum_j E_j^{2-p}}$."""
+    r"""Relative reduction of the Tweedie deviance against that of the mean of these rows; with an exposure E,
+    against the rate that fits them best times E,
+    $1-\frac{D_p(y,\hat y)}{D_p(y,\bar y)},\ \bar y_i=E_i\frac{\sum_j y_jE_j^{1-p}}{\sum_j E_j^{2-p}}$."""
     from scipy.special import boxcox
 
     valid = (without_tweedie_deviance == 0) & (about_rate(rate_moments) > 0)
@@ -75,8 +76,8 @@ def d2_tweedie(
 @explained(title="Absolute error explained", aliases=("d2_absolute_error_score",), undefined=CONSTANT_RATE,
            ref="Koenker & Machado (1999)")
 def d2_absolute_error(absolute_residual: Floats, rate_at: Floats, rate_total: Floats) -> Floats:
-    r"""Share by which the absolute residuals are smaller than the distances from the median of these rows; with an
-    exposure, from the median of their rates, weighted by it, times it,
+    r"""Relative reduction of the absolute residuals against the distances from the median of these rows; with an
+    exposure, from their weighted median rate times the exposure,
     $1-\frac{\sum_i|y_i-\hat y_i|}{\sum_i|y_i-\mathrm{median}(y)|}$."""
     return 1 - ratio(absolute_residual, 2 * _least_pinball(rate_at, rate_total, 0.5))
 
@@ -84,10 +85,10 @@ def d2_absolute_error(absolute_residual: Floats, rate_at: Floats, rate_total: Fl
 @explained(title="Pinball loss explained", aliases=("d2_pinball_score",), undefined=CONSTANT_RATE,
            ref="Koenker & Machado (1999)")
 def d2_pinball(pinball_loss: Floats, rate_at: Floats, rate_total: Floats, *, alpha: Share = 0.5) -> Floats:
-    r"""Share by which the pinball loss of a predicted quantile of level alpha is smaller than that of the same quantile
-    of these rows; with an exposure, of their rates, weighted by it, times it,
-    $1-\frac{\sum_i\rho_\alpha(y_i-\hat y_i)}{\sum_i\rho_\alpha(y_i-q_\alpha)},\
-    \rho_\alpha(r)=\max(\alpha r,(\alpha-1)r)$."""
+    r"""Relative reduction of the pinball loss of a predicted quantile of level alpha against that of the same
+    quantile of these rows; with an exposure, of their weighted rates times the exposure,
+    $1-\frac{\sum_i\rho_\alpha(y_i-\hat y_i)}{\sum_i\rho_\alpha(y_i-q_\alpha)},\ \rho_\alpha(r)=\max(\alpha
+    r,(\alpha-1)r)$."""
     return 1 - ratio(pinball_loss, _least_pinball(rate_at, rate_total, alpha))
 
 

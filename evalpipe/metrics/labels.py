@@ -107,7 +107,7 @@ def f_beta(tp: Floats, fp: Floats, fn: Floats, *, beta: Annotated[float, Field(g
           aliases=("youden", "informedness", "true_skill_statistic", "peirce_skill_score"),
           undefined="no events or no non-events", ref="Youden (1950)")
 def j_index(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-    r"""Sensitivity plus specificity less one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
+    r"""Sensitivity plus specificity minus one, $\frac{TP}{TP+FN}+\frac{TN}{TN+FP}-1$."""
     return ratio(tp, tp + fn) + ratio(tn, tn + fp) - 1
 
 
@@ -121,14 +121,14 @@ def detection_prevalence(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Prop
 @of_cells(linear=True, range=CORRELATION, aliases=("delta_p",),
           undefined="no predicted events or no predicted non-events", ref="Powers (2011)")
 def markedness(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-    r"""Precision plus sample NPV less one, $\frac{TP}{TP+FP}+\frac{TN}{TN+FN}-1$."""
+    r"""Precision plus sample NPV minus one, $\frac{TP}{TP+FP}+\frac{TN}{TN+FN}-1$."""
     return ratio(tp, tp + fp) + ratio(tn, tn + fn) - 1
 
 
 @metric(needs="labels", direction="minimize", within=True, range=(0.0, np.sqrt(2)), title="ROC corner distance",
         aliases=("roc_dist",), undefined="no events or no non-events", ref="Perkins & Schisterman (2006)")
 def roc_distance(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-    r"""Distance in the ROC plane from the corner where nothing is wrong,
+    r"""Distance in the ROC plane from the corner of perfect classification,
     $\sqrt{\left(\frac{FN}{TP+FN}\right)^2+\left(\frac{FP}{TN+FP}\right)^2}$."""
     return np.hypot(ratio(fn, tp + fn), ratio(fp, fp + tn))
 
@@ -136,7 +136,7 @@ def roc_distance(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
 @of_cells(range=UNIT, interval="proportion", aliases=("threat_score", "jaccard_score", "csi"),
           undefined="no events and none predicted", ref="Gilbert (1884)")
 def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
-    r"""Share of events among the rows that are events or predicted as such, found ones alone,
+    r"""Correctly predicted events as a share of all rows that are events or predicted as events,
     $\frac{TP}{TP+FN+FP}$."""
     return Proportion(tp, tp + fn + fp)
 
@@ -144,7 +144,7 @@ def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
 @of_cells(within=True, range=(0.0, np.inf), title="Positive likelihood ratio", aliases=("lr_plus",),
           undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
 def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-    r"""How many times as often an event is predicted as an event as a non-event is,
+    r"""Rate at which events are predicted as events over the rate at which non-events are,
     $\frac{TP}{TP+FN}\Big/\frac{FP}{FP+TN}$."""
     return ratio(ratio(tp, tp + fn), ratio(fp, fp + tn))
 
@@ -152,7 +152,7 @@ def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) ->
 @metric(needs="labels", direction="minimize", within=True, range=(0.0, np.inf), title="Negative likelihood ratio",
         aliases=("lr_minus",), undefined="no events, no non-events, or no true negatives", ref="Altman & Bland (1994)")
 def negative_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-    r"""How many times as often an event is predicted as a non-event as a non-event is,
+    r"""Rate at which events are predicted as non-events over the rate at which non-events are,
     $\frac{FN}{TP+FN}\Big/\frac{TN}{FP+TN}$."""
     return ratio(ratio(fn, tp + fn), ratio(tn, fp + tn))
 
@@ -180,14 +180,14 @@ def sedi(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
 @metric(needs="labels", linear=True, direction="none", range=(0.0, np.inf), undefined="no events",
         ref="Donaldson et al. (1975)")
 def frequency_bias(tp: Floats, fp: Floats, fn: Floats) -> Floats:
-    r"""Predicted events for each event; 1 where as many are predicted as there are, $\frac{TP+FP}{TP+FN}$."""
+    r"""Predicted events per event; 1 where as many events are predicted as occur, $\frac{TP+FP}{TP+FN}$."""
     return ratio(tp + fp, tp + fn)
 
 
 @of_cells(range=(-1 / 3, 1.0), title="Equitable threat score", aliases=("gilbert_skill_score", "ets"),
           undefined="truth and predictions are all of one class", ref="Gandin & Murphy (1992)")
 def equitable_threat_score(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-    r"""Critical success index after taking away the events that a random prediction of the same frequency would find,
+    r"""Critical success index corrected for the events that a random prediction of the same frequency would find,
     $\frac{TP-R}{TP+FP+FN-R},\ R=\frac{(TP+FP)(TP+FN)}{n}$."""
     beyond = tp * tn - fp * fn  # n times the hits beyond chance; no difference of near equals in the denominator
     return ratio(beyond, (fp + fn) * (tp + fp + fn + tn) + beyond)
@@ -196,15 +196,15 @@ def equitable_threat_score(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Fl
 @of_cells(within=True, range=CORRELATION, title="Yule's Q", aliases=("odds_ratio_skill_score",),
           undefined="truth or predictions are all of one class", ref="Yule (1900)")
 def yule_q(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-    r"""Odds ratio brought to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""
+    r"""Odds ratio rescaled to the range from -1 to 1, $\frac{TP\cdot TN-FP\cdot FN}{TP\cdot TN+FP\cdot FN}$."""
     return ratio(tp * tn - fp * fn, tp * tn + fp * fn)
 
 
 @proportion(direction="maximize", title="Accuracy against the rest", tasks=MANY, aliases=("accuracy_ovr_macro",),
             undefined="no rows", ref="Biecek & Burzykowski (2021)")
 def accuracy_ovr(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Proportion:
-    r"""Share of the rows rightly predicted as the class or as not the class. Its macro average is not the accuracy: a
-    wrong row is counted as wrong for two classes alone, $\frac{TP+TN}{n}$."""
+    r"""Share of the rows correctly predicted as the class or as not the class. Its macro average is not the
+    accuracy: a wrong row counts as wrong for two classes only, $\frac{TP+TN}{n}$."""
     return Proportion(tp + tn, tp + fp + fn + tn)
 
 

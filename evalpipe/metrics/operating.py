@@ -35,7 +35,7 @@ best_rate = partial(metric, needs="scores", direction="maximize", within=True, r
 
 @best_rate(title="Sensitivity at specificity", aliases=("tpr_at_fpr", "recall_at_specificity"), ref="Pepe (2003)")
 def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
-    r"""Largest sensitivity among the cuts whose specificity is at least the one asked (a),
+    r"""Largest sensitivity among the thresholds with a specificity of at least the requested value (a),
     $\max_{t:\,Sp(t)\geq a}Se(t)$."""
     sensitivity, specificity = _rates(events_from, others_from)
     return _best(sensitivity, specificity, at, above_all=0.0)
@@ -43,7 +43,7 @@ def sensitivity_at_specificity(events_from: Floats, others_from: Floats, *, at: 
 
 @best_rate(title="Specificity at sensitivity", aliases=("specificity_at_recall",), ref="Pepe (2003)")
 def specificity_at_sensitivity(events_from: Floats, others_from: Floats, *, at: Rate = 0.9) -> Floats:
-    r"""Largest specificity among the cuts whose sensitivity is at least the one asked (a),
+    r"""Largest specificity among the thresholds with a sensitivity of at least the requested value (a),
     $\max_{t:\,Se(t)\geq a}Sp(t)$."""
     sensitivity, specificity = _rates(events_from, others_from)
     return _best(specificity, sensitivity, at, above_all=0.0 if at > 0 else 1.0)
@@ -57,9 +57,9 @@ def _least(options: Mapping[str, float]) -> tuple[float, float]:
 @metric(needs="probabilities", direction="maximize", range=(-np.inf, 1.0), range_of=_least, linear=True,
         undefined="no rows", ref="Vickers & Elkin (2006)")
 def net_benefit(total: Floats, events_reached: Floats, others_reached: Floats, *, threshold: Chance = 0.5) -> Floats:
-    r"""Events acted on less the non-events acted on, as shares of all rows, where rows with at least a threshold
-    probability (t) are acted on and t is the chance of an event at which acting is just worth it, so that a non-event
-    acted on undoes t/(1 - t) of an event; acting on nobody is 0, and no forecast exceeds the prevalence,
+    r"""Net benefit per case: true positives minus false positives, the latter weighted by the threshold's odds. Rows
+    with a probability of at least the threshold (t) are acted on; t is the probability of an event at which acting
+    is just worth it. Acting on no row gives 0, and no model exceeds the prevalence,
     $\frac{TP_t}{n}-\frac{FP_t}{n}\cdot\frac{t}{1-t}$."""
     return ratio(events_reached - others_reached * threshold / (1 - threshold), total)
 

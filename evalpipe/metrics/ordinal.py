@@ -37,7 +37,7 @@ def apart(options: Mapping[str, Any], levels: int) -> tuple[str, Floats]:
         linear=True, aliases=("weighted_cohen_kappa",), matrix=apart,
         undefined="truth and predictions are all of one class", ref="Cohen (1968)")
 def weighted_kappa(confusion: Floats, *, weights: Literal["linear", "quadratic"] = "quadratic") -> Floats:
-    r"""Agreement beyond that of independence, where a miss by more levels weighs more: by their number or its square,
+    r"""Agreement beyond chance agreement, where an error is weighted by the number of levels or its square,
     $1-\frac{\sum_{ij}w_{ij}o_{ij}}{\sum_{ij}w_{ij}e_{ij}},\ w_{ij}=|i-j|^p$."""
     return 1 - weighted_disagreement(confusion, apart({"weights": weights}, confusion.shape[-1])[1])
 

@@ -71,38 +71,37 @@ def log_likelihood(negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:
 def deviance(
     total: Floats, negative_log: Floats, *, scale: Literal["sum", "mean"] = "sum", epsilon: Epsilon = 1e-15  # noqa: ARG001
 ) -> Floats:
-    r"""Twice the negative log-likelihood, the distance from a model that is always sure and right; as a sum, or as its
-    mean over rows, $-2\sum_i\log p_{iy_i}$."""
+    r"""Twice the negative log-likelihood, as a sum or as the mean over rows; 0 for a model that is always certain
+    and right, $-2\sum_i\log p_{iy_i}$."""
     return 2 * negative_log if scale == "sum" else 2 * ratio(negative_log, total)
 
 
 @explained(title="Nagelkerke R2", ref="Nagelkerke (1991)")
 def nagelkerke_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
-    r"""Gain in likelihood a row over a model that gives everyone the observed shares of the classes, as a share of the
-    largest possible gain, with mean log-likelihoods l of the model and l0 of that one,
-    $\frac{1-e^{2(l_0-l)}}{1-e^{2l_0}}$."""
+    r"""Gain in likelihood per row over predicting the observed class shares, as a share of the largest possible
+    gain, with mean log-likelihoods l of the model and l0 of the shares, $\frac{1-e^{2(l_0-l)}}{1-e^{2l_0}}$."""
     null, mean = _null(occurring), ratio(negative_log, occurring.sum(axis=-1))
     return ratio(1 - np.exp(2 * (mean - null)), 1 - np.exp(-2 * null))
 
 
 @explained(title="McFadden R2", linear=True, aliases=("d2_log_loss_score",), ref="McFadden (1974)")
 def mcfadden_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
-    r"""Share by which the log loss is smaller than that of the observed shares of the classes, with log-likelihoods l
-    of the model and l0 of the shares, $1-\frac{l}{l_0}$."""
+    r"""Relative reduction of the log loss against that of the observed class shares, with log-likelihoods l of the
+    model and l0 of the shares, $1-\frac{l}{l_0}$."""
     return 1 - ratio(ratio(negative_log, occurring.sum(axis=-1)), _null(occurring))
 
 
 @metric(needs="probabilities", linear=True, direction="maximize", within=True, range=(-1.0, 1.0), title="Tjur R2",
         aliases=("discrimination_slope",), undefined="no events or no non-events", ref="Tjur (2009)")
 def tjur_r2(total: Floats, events: Floats, probability_total: Floats, probability_of_events: Floats) -> Floats:
-    r"""Mean probability among the events less that among the non-events, $\bar p_1-\bar p_0$."""
+    r"""Mean probability among the events minus that among the non-events, $\bar p_1-\bar p_0$."""
     others = ratio(probability_total - probability_of_events, total - events)
     return ratio(probability_of_events, events) - others
 
 
 @explained(title="Brier skill score", linear=True, aliases=("brier_skill_score", "d2_brier_score"), ref="Murphy (1973)")
 def brier_skill(occurring: Floats, squared_error: Floats) -> Floats:
-    r"""Share by which the Brier score is smaller than that of the observed shares of the classes,
+    r"""Relative reduction of the Brier score against that of the observed class shares,
     $1-\frac{2BS}{\sum_k\pi_k(1-\pi_k)}$."""
     total = occurring.sum(axis=-1)
     share = ratio(occurring, total[..., None])

@@ -46,15 +46,15 @@ def roc_auc(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats
 @ranked(linear=True, within=True, range=(-1.0, 1.0), title="Gini (accuracy ratio)",
         aliases=("accuracy_ratio", "somers_d"), ref="Somers (1962)")
 def gini(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
-    r"""Share of the pairs of an event and a non-event ranked rightly less the share ranked wrongly, $2\,AUC-1$."""
+    r"""Share of the pairs of an event and a non-event ranked correctly minus the share ranked wrongly, $2\,AUC-1$."""
     return 2 * _share_below(events_at, others_at, others_from) - 1
 
 
 @ranked(title="PR AUC (trapezoid)", interval="skewed", aliases=("pr_auc_trapezoid",), undefined="no events",
         ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
-    r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores are
-    tied: a constant score gives about half of one plus the prevalence; prefer average_precision,
+    r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores
+    are tied: a constant score gives about (1 + prevalence) / 2. Prefer average_precision,
     $\sum_k(R_k-R_{k-1})\frac{P_k+P_{k-1}}{2}$."""
     # Thresholds above every row of positive weight retrieve nothing; the curve starts there at precision 1.
     precision = ratio(events_from, events_from + others_from, empty=1.0)
@@ -72,15 +72,15 @@ def average_precision(events_at: Floats, events_from: Floats, others_from: Float
 
 @ranked(within=True, title="K-S statistic", interval="searched", aliases=("kolmogorov_smirnov",), ref="Smirnov (1939)")
 def ks(events_from: Floats, others_from: Floats) -> Floats:
-    r"""Largest distance of the score distributions of events and non-events, $\max_t|F_1(t)-F_0(t)|$."""
+    r"""Largest distance between the score distributions of events and non-events, $\max_t|F_1(t)-F_0(t)|$."""
     gap = ratio(events_from, events_from[..., :1]) - ratio(others_from, others_from[..., :1])
     return np.asarray(np.abs(gap).max(-1))
 
 
 @ranked(linear=True, within=True, range=(-1.0, 1.0), ref="Kuhn & Johnson (2013)")
 def gain_capture(events_from: Floats, others_from: Floats) -> Floats:
-    r"""Share captured by the cumulative gain curve of the area between the random and the perfect curve,
-    $\frac{A-1/2}{(1-\pi/2)-1/2}$."""
+    r"""Area between the cumulative gain curve and the random curve, as a share of that between the perfect and the
+    random curve, $\frac{A-1/2}{(1-\pi/2)-1/2}$."""
     tested = ratio(events_from + others_from, (events_from + others_from)[..., :1])
     sensitivity = ratio(events_from, events_from[..., :1])
     zero = np.zeros_like(sensitivity[..., :1])

@@ -40,24 +40,24 @@ distance = partial(
 @coefficient(title="Calibration in the large", aliases=("citl",), undefined="no events or no non-events",
              ref="Cox (1958)")
 def calibration_in_the_large(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
-    r"""What must be added to all log odds so that as many events are expected as occur: 0 if right, above 0 where
-    probabilities are too low on average. Not the intercept that is fitted beside a slope,
+    r"""Constant to add to all log odds so that as many events are expected as occur: 0 is ideal, above 0 the
+    probabilities are too low on average. Not the intercept that is fitted together with a slope,
     $a:\ \mathrm{logit}\,P(y=1)=a+\mathrm{logit}\,p$."""
     return _by_row(shift, events_at, others_at, log_odds_at)
 
 
 @coefficient(ref="Miller et al. (1993)")
 def calibration_intercept(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
-    r"""Intercept of the logistic regression of the events on the log odds of their probabilities, fitted beside the
-    slope: 0 if the slope is 1 and the probabilities are right. For the mean alone see calibration_in_the_large,
-    $a:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
+    r"""Intercept of the logistic regression of the events on the log odds of their probabilities, fitted together
+    with the slope: 0 if the slope is 1 and the probabilities are right. For the mean alone see
+    calibration_in_the_large, $a:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
     return _by_row(lambda *tables: line(*tables).intercept, events_at, others_at, log_odds_at)
 
 
 @coefficient(ref="Miller et al. (1993)")
 def calibration_slope(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
-    r"""Slope of the logistic regression of the events on the log odds of their probabilities: 1 if right, below 1 where
-    probabilities are too extreme, as those of an overfitted model, above 1 where they are squeezed together,
+    r"""Slope of the logistic regression of the events on the log odds of their probabilities: 1 is ideal. Below 1
+    the probabilities are too extreme, as those of an overfitted model; above 1 they are too close together,
     $b:\ \mathrm{logit}\,P(y=1)=a+b\,\mathrm{logit}\,p$."""
     return _by_row(lambda *tables: line(*tables).slope, events_at, others_at, log_odds_at)
 
@@ -67,9 +67,9 @@ def calibration_slope(events_at: Floats, others_at: Floats, log_odds_at: Floats)
 def ici(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
 ) -> Floats:
-    r"""Mean distance of the probabilities from a curve of the event rate along them: a restricted cubic spline of the
-    log odds with five knots (fewer where the data cannot bear five), a logistic line of them, or the isotonic steps,
-    which follow chance closest, $\frac{1}{n}\sum_i|\hat c(p_i)-p_i|$."""
+    r"""Mean distance between the probabilities and a calibration curve: a restricted cubic spline of the log odds
+    with five knots (fewer for small data), a logistic line, or isotonic steps, which follow noise most closely,
+    $\frac{1}{n}\sum_i|\hat c(p_i)-p_i|$."""
     at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
     return ratio((at * away).sum(axis=-1), at.sum(axis=-1))
 
@@ -78,7 +78,7 @@ def ici(
 def e90(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
 ) -> Floats:
-    r"""Distance of the probability from a curve of the event rate, as for ici, that nine rows in ten do not exceed,
+    r"""90th percentile of the distance between the probabilities and a calibration curve, as for ici,
     $Q_{0.9}\{|\hat c(p_i)-p_i|\}$."""
     at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
     # Stable, so that the weights of equal distances are summed in the order of their probabilities.
@@ -91,7 +91,7 @@ def e90(
 def emax(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
 ) -> Floats:
-    r"""Largest distance of a probability that occurs from a curve of the event rate, as for ici,
+    r"""Largest distance between a probability that occurs and a calibration curve, as for ici,
     $\max_i|\hat c(p_i)-p_i|$."""
     _, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
     return np.asarray(away.max(axis=-1))

@@ -77,8 +77,8 @@ def mae(total: Floats, absolute_residual: Floats) -> Floats:
 
 @error(standard=("regression",), ref="Biecek & Burzykowski (2021)")
 def median_absolute_error(residual_size_at: Floats, residual_size_total: Floats) -> Floats:
-    r"""Size that half of the residuals do not exceed, the mean of the two middle ones where that is not one size. It is
-    not centred and not scaled, unlike the median absolute deviation, $\mathrm{median}_i|y_i-\hat y_i|$."""
+    r"""Median size of the residuals, the mean of the two middle ones where there are two. It is not centred and not
+    scaled, unlike the median absolute deviation, $\mathrm{median}_i|y_i-\hat y_i|$."""
     running, total = np.cumsum(residual_size_at, axis=-1), residual_size_at.sum(axis=-1)[..., None]
     # A sum of weights that is half of the total but for rounding is half of it.
     low, high = ((running < total * part).sum(axis=-1) for part in (0.5 - ROUNDING, 0.5 + ROUNDING))
@@ -88,15 +88,15 @@ def median_absolute_error(residual_size_at: Floats, residual_size_total: Floats)
 
 @error(title="Largest absolute error", interval="extreme", ref="Pedregosa et al. (2011)")
 def max_error(residual_size_at: Floats, residual_size_total: Floats) -> Floats:
-    r"""Size of the largest residual; weights do not matter to it, except that a row of weight zero is no row,
+    r"""Size of the largest residual; weights do not matter, except that rows of weight zero do not count,
     $\max_i|y_i-\hat y_i|$."""
     return _at(ratio(residual_size_total, residual_size_at), _last(residual_size_at))
 
 
 @coefficient(aliases=("msd", "mean_signed_deviation"), undefined=NO_ROWS, ref="Willmott & Matsuura (2005)")
 def mean_error(total: Floats, residual: Floats) -> Floats:
-    r"""Mean residual, truth less prediction: positive where predictions are too low on average, zero where errors of
-    either sign cancel, $\frac{1}{n}\sum_i(y_i-\hat y_i)$."""
+    r"""Mean residual, truth minus prediction: positive where predictions are too low on average; errors of opposite
+    signs cancel, $\frac{1}{n}\sum_i(y_i-\hat y_i)$."""
     return ratio(residual, total)
 
 
@@ -156,10 +156,10 @@ def r2(
     squared_exposure: Floats, squared_residual: Floats, baseline_deviation: Floats, squared_baseline_deviation: Floats,
     *, baseline: Literal["evaluation", "training"] = "evaluation",
 ) -> Floats:
-    r"""Share by which the squared residuals are smaller than those of a constant prediction: the mean of these very
-    rows (evaluation), which no model could know, or the mean outcome in training, which one could. Below zero where the
-    model is worse than that; not the squared correlation. With an exposure E the constant is a rate, times E: the best
-    one for these very rows, or the overall rate in training,
+    r"""Relative reduction of the squared residuals against those of a constant prediction: the mean of these rows
+    (evaluation), which no model could know, or the mean outcome in training. Below zero where the model is worse
+    than the constant; not the squared correlation. With an exposure E the constant is a rate times E: the best rate
+    for these rows, or the overall rate in training,
     $1-\frac{\sum_i(y_i-\hat y_i)^2}{\sum_i(y_i-\bar y_i)^2},\ \bar y_i=E_i\frac{\sum_j E_jy_j}{\sum_j E_j^2}$."""
     about_mean = spread(squared_exposure, baseline_deviation, squared_baseline_deviation)
     return 1 - ratio(squared_residual, about_mean if baseline == "evaluation" else squared_baseline_deviation)
@@ -170,8 +170,8 @@ def r2(
 def explained_variance(
     total: Floats, residual_deviation: Floats, squared_residual_deviation: Floats, moments: Floats
 ) -> Floats:
-    r"""Share by which the variance of the residuals is smaller than that of the truth; R2 but for the mean error, which
-    it does not see, $1-\frac{\mathrm{Var}(y-\hat y)}{\mathrm{Var}(y)}$."""
+    r"""Relative reduction of the variance of the residuals against that of the truth; R2 without the mean error,
+    which it does not see, $1-\frac{\mathrm{Var}(y-\hat y)}{\mathrm{Var}(y)}$."""
     return 1 - ratio(spread(total, residual_deviation, squared_residual_deviation), about_means(moments)[0])
 
 
@@ -205,8 +205,8 @@ def rpd(total: Floats, moments: Floats, squared_residual: Floats) -> Floats:
 
 @agreement(range=POSITIVE, title="RPIQ", undefined=f"{EXACT}, or {ONE_ROW}", ref="Bellon-Maurel et al. (2010)")
 def rpiq(total: Floats, truth_at: Floats, truth_total: Floats, squared_residual: Floats) -> Floats:
-    r"""Ratio of performance to the interquartile distance of the truth, over the root mean squared residual. The
-    quartiles lie at positions among n rows, interpolated: weights count rows, and their scale matters,
+    r"""Ratio of performance to interquartile distance: the interquartile distance of the truth over the root mean
+    squared residual. Quartiles are interpolated between rows: weights count rows, and their scale matters,
     $\frac{Q_3(y)-Q_1(y)}{RMSE}$."""
     distance = _position(truth_at, truth_total, 0.75) - _position(truth_at, truth_total, 0.25)
     return ratio(distance, np.sqrt(ratio(squared_residual, total)))
@@ -219,7 +219,7 @@ def iic(
     moments: Floats, rows_below_truth: Floats, rows_above_truth: Floats, residual_below_truth: Floats,
     residual_above_truth: Floats,
 ) -> Floats:
-    r"""Correlation of truth and prediction, lowered where the residuals of one sign are larger in the mean than those
+    r"""Correlation of truth and prediction, lowered where the residuals of one sign are larger on average than those
     of the other; a zero residual counts as positive,
     $\mathrm{cor}(y,\hat y)\frac{\min(MAE^-,MAE^+)}{\max(MAE^-,MAE^+)}$."""
     below, above = ratio(residual_below_truth, rows_below_truth), ratio(residual_above_truth, rows_above_truth)
@@ -238,9 +238,9 @@ def gini_coef(prediction_at: Floats, truth_by_prediction: Floats, truth_at: Floa
 @agreement(blind=0.5, range=(0.0, 1.0), standard=("regression",), title="Concordance index",
            aliases=("concordance_index",), undefined=CONSTANT, ref="Harrell et al. (1996)")
 def c_index(concordant: Floats, truth_at: Floats) -> Floats:
-    r"""Probability that of two rows of unequal truth the one with the larger truth has the larger prediction; equal
-    predictions count one half, and random ones reach 0.5, $P(\hat y_i>\hat y_j|y_i>y_j)+\frac{1}{2}P(\hat y_i=\hat
-    y_j|y_i>y_j)$."""
+    r"""Probability that, of two rows with unequal truth, the row with the larger truth has the larger prediction;
+    equal predictions count one half, and random predictions give 0.5,
+    $P(\hat y_i>\hat y_j|y_i>y_j)+\frac{1}{2}P(\hat y_i=\hat y_j|y_i>y_j)$."""
     before = np.cumsum(truth_at, axis=-1)[..., :-1]
     # Sums of products of weights may exceed the total of the pairs by rounding.
     return np.minimum(ratio(concordant, (truth_at[..., 1:] * before).sum(axis=-1)), 1.0)
@@ -256,8 +256,8 @@ def linear_calibration_slope(moments: Floats) -> Floats:
 
 @coefficient(undefined="the predictions are constant", ref="Mincer & Zarnowitz (1969)")
 def linear_calibration_intercept(total: Floats, residual: Floats, prediction_sum: Floats, moments: Floats) -> Floats:
-    r"""Intercept of the least-squares line of the truth on the prediction, 0 for a calibrated model: to be read
-    together with the slope b, and not the mean error, $\bar y-b\,\hat{\bar y}$."""
+    r"""Intercept of the least-squares line of the truth on the prediction: 0 for a calibrated model. Read it
+    together with the slope b; it is not the mean error, $\bar y-b\,\hat{\bar y}$."""
     _, prediction, both = about_means(moments)
     return ratio(residual, total) + (1 - ratio(both, prediction)) * ratio(prediction_sum, total)
 
@@ -290,8 +290,8 @@ def sep(total: Floats, squared_left_out_residual: Floats) -> Floats:
 def q2(
     squared_left_out_residual: Floats, squared_exposure: Floats, exposed_excess: Floats, squared_excess: Floats
 ) -> Floats:
-    r"""Cross-validated R2: share by which the squared residuals of leave-one-out predictions are smaller than those of
-    the mean of all rows; with an exposure, of the best constant rate, $1-\frac{PRESS}{\sum_i(y_i-\bar y)^2}$."""
+    r"""Cross-validated R2: relative reduction of the squared residuals of leave-one-out predictions against those of
+    the mean of all rows; with an exposure, against the best constant rate, $1-\frac{PRESS}{\sum_i(y_i-\bar y)^2}$."""
     return 1 - ratio(squared_left_out_residual, spread(squared_exposure, exposed_excess, squared_excess))
 
 

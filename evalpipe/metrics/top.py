@@ -37,8 +37,8 @@ def _events_on_top(
 def precision_at_k(
     events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, k: Count
 ) -> Floats:
-    r"""Share of events among the k rows scored highest (all rows, where there are fewer); rows of equal score across
-    the border count in expectation, $\frac{TP_k}{k}$."""
+    r"""Share of events among the k rows scored highest (all rows if there are fewer); rows tied at the border count
+    in proportion, $\frac{TP_k}{k}$."""
     rows = np.minimum(k, events_from[..., 0] + others_from[..., 0])
     return ratio(_events_on_top(events_at, others_at, events_from, others_from, rows), rows)
 
@@ -47,8 +47,8 @@ def precision_at_k(
 def recall_at_k(
     events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, k: Count
 ) -> Proportion:
-    r"""Share of the events that are among the k rows scored highest; rows of equal score across the border count in
-    expectation, $\frac{TP_k}{TP_k+FN_k}$."""
+    r"""Share of the events that are among the k rows scored highest; rows tied at the border count in proportion,
+    $\frac{TP_k}{TP_k+FN_k}$."""
     return Proportion(_events_on_top(events_at, others_at, events_from, others_from, k), events_from[..., 0])
 
 
@@ -56,7 +56,7 @@ def recall_at_k(
 def gain(
     events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, at: Share = 0.1
 ) -> Proportion:
-    r"""Share of all events found among a given share (at) of the rows, those scored highest,
+    r"""Share of all events found among a given share (at) of the rows, the highest scores first,
     $\frac{TP_{at}}{TP+FN}$."""
     rows = at * (events_from[..., 0] + others_from[..., 0])
     return Proportion(_events_on_top(events_at, others_at, events_from, others_from, rows), events_from[..., 0])
@@ -64,8 +64,7 @@ def gain(
 
 @of_top(range=(0.0, np.inf), ref="Ling & Li (1998)")
 def lift(events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, *, at: Share = 0.1) -> Floats:
-    r"""How many times as many events are found among a given share (at) of the rows, those scored highest, as in
-    random order,
+    r"""Events found among a given share (at) of the rows, the highest scores first, relative to random order,
     $\frac{TP_{at}/(TP+FN)}{at}$."""
     rows = at * (events_from[..., 0] + others_from[..., 0])
     return ratio(_events_on_top(events_at, others_at, events_from, others_from, rows), events_from[..., 0]) / at
@@ -83,8 +82,8 @@ def partial_roc_auc(
     over: Literal["false_positive_rate", "sensitivity"] = "false_positive_rate",
     low: Annotated[float, Field(ge=0, lt=1)] = 0.0, high: Share = 1.0, standardize: bool = True,
 ) -> Floats:
-    r"""Area under the ROC curve over a band of the false positive rate, or of sensitivity (then specificity is summed
-    up); standardized so that chance is 1/2 and perfection 1, else the raw area,
+    r"""Area under the ROC curve over a band of the false positive rate, or of sensitivity (then specificity is
+    integrated); standardized so that chance is 1/2 and perfection 1, else the raw area,
     $\frac{1}{2}\left(1+\frac{A-A_{min}}{A_{max}-A_{min}}\right)$."""
     zero = np.zeros_like(events_from[..., :1])
     sensitivity, alarms = (

@@ -26,8 +26,9 @@ _AT = {"anyOf": [
 
 PREVALENCE: dict[str, Any] = {
     "title": "Prevalence",
-    "description": "The prevalence at which the measure is taken, by reweighting the classes: that of the sample by "
-    "default, the declared one, a number, or of more than two levels a mapping of level to number; or a list of these.",
+    "description": "The prevalence at which the measure is taken, by reweighting the classes: `sample` (the "
+                   "default), `declared`, a number (for more than two levels, a mapping of level to number), or a "
+                   "list of these.",
     "anyOf": [*_AT["anyOf"], {"type": "array", "items": _AT, "minItems": 1}],
 }
 """The JSON Schema of the prevalence at which an entry asks for its measure."""

@@ -297,8 +297,8 @@ def test_linear_is_weighted_least_squares() -> None:
 LONG = np.arange(12) / 20 + 0.2
 MIXED = np.arange(12) % 2 == 0
 THREE = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]] * 4)
-SEPARATED = "a threshold parts all events from all others, so the likelihood has no maximum"
-BACKWARDS = "higher predictions go with fewer events"
+SEPARATED = "a threshold separates all events from all non-events, so the likelihood has no maximum"
+BACKWARDS = "higher predictions have fewer events"
 UNFIT: list[tuple[str, dict[str, Any], Any, Any, str]] = [
     *((method, {}, MIXED | True, LONG, "all rows are events") for method in sorted(registry) if method in {
         "logistic", "logistic_probability", "platt", "logistic_spline", "isotonic", "isotonic_bagged", "beta",
@@ -332,7 +332,7 @@ UNFIT: list[tuple[str, dict[str, Any], Any, Any, str]] = [
     ("temperature", {}, np.arange(12) % 2, THREE, "no row is of level 3 of 3"),
     ("multinomial", {}, np.arange(12) % 2 * 2, THREE, "no row is of level 2 of 3"),
     ("multinomial", {}, np.arange(12) % 3, THREE,
-     "some levels can be told apart without error, so the likelihood has no maximum"),
+     "some levels are perfectly separated, so the likelihood has no maximum"),
     ("multinomial", {}, np.arange(62) % 31, np.full((62, 31), 1 / 31),
      "31 levels have 960 coefficients, and 30 levels are the most"),
     ("one_vs_rest", {}, np.arange(12) % 2 * 2, THREE, "no row is of level 2 of 3"),
@@ -356,7 +356,7 @@ def test_multinomial_notices_levels_that_are_parted_only_in_part() -> None:
     prediction = np.where((rows.truth == 2)[:, None], [0.05, 0.05, 0.9], [0.45, 0.45, 0.1])
     prediction[:, 0] += np.where(rows.truth == 2, 0, (rows.prediction[:, 0] - 0.5) / 2)
     prediction[:, 1] = 1 - prediction[:, 0] - prediction[:, 2]
-    with pytest.raises(Unfit, match="some levels can be told apart without error"):
+    with pytest.raises(Unfit, match="some levels are perfectly separated"):
         fit("multinomial", rows.truth, prediction, rows.weight)
 
 

@@ -55,10 +55,10 @@ def test_the_plan_says_why_what_was_asked_for_is_replaced() -> None:
     }
     reasons = [entry.reason for entry in evalpipe.plan(spec, frames={"data": frame}).metrics]
     assert reasons == [
-        ("a sum of distances; noise makes it larger and resampling more so: inverted from its noise; percentile "
-         "limits, which the spec asks for, would miss it"),
-        ("noise makes it larger and resampling more so: inverted from its noise; percentile limits, which the spec "
-         "asks for, would miss it"),
+        ("a sum of distances; noise makes it larger, and resampling larger still: the limits invert the noise; "
+         "percentile limits, which the spec asks for, would miss it"),
+        ("noise makes it larger, and resampling larger still: the limits invert the noise; percentile limits, which "
+         "the spec asks for, would miss it"),
     ]
 
 
@@ -81,18 +81,18 @@ def test_clusters_are_inverted_from_what_replicates_show() -> None:
 def test_resampling_clusters_does_not_see_the_noise_of_thin_groups() -> None:
     found = row("brier_reliability", cluster=np.arange(300) // 3)
     assert (found.status, found.reason) == ("degenerate", (
-        "about 100 independent units in 83 bins, fewer than 20 for each, so their noise is not seen in full: ask for "
+        "about 100 independent units in 83 bins, fewer than 20 per bin, so the noise is underestimated: ask for "
         "fewer digits"))
     found = row("ece", cluster=np.arange(300) // 6)
     assert (found.status, found.reason) == ("degenerate", (
-        "about 50 independent units in 15 bins, fewer than 5 for each, so their noise is not seen in full: ask for "
-        "fewer bins"))
+        "about 50 independent units in 15 bins, fewer than 5 per bin, so the noise is underestimated: ask for fewer "
+        "bins"))
 
 
 def test_few_clusters_are_called_few() -> None:
     found = row("brier", cluster=np.arange(300) % 19)
     assert (found.status, found.reason) == (
-        "degenerate", "19 clusters, fewer than 20: limits from so few hold the true value less often than 95%")
+        "degenerate", "19 clusters, fewer than 20: limits from so few cover the true value less often than 95%")
     assert row("brier", cluster=np.arange(300) % 20).status == "ok"
 
 

@@ -13,8 +13,8 @@ from engine.runs import BOTH, intervals, people, run
 from evalpipe.engine.drawn import Drawn, share, spread
 from evalpipe.intervals.bootstrap import percentile_limits
 
-FEW = "12 clusters, fewer than 20: limits from so few hold the true value less often than 95%"
-ONE = "all rows are of one cluster, so nothing tells how uncertain it is"
+FEW = "12 clusters, fewer than 20: limits from so few cover the true value less often than 95%"
+ONE = "all rows are in one cluster, so the uncertainty is unknown"
 
 
 def number(value: float, *replicates: float, units: int = 50, clustered: bool = False) -> Drawn:
@@ -44,7 +44,7 @@ def test_numbers_subtract_divide_and_lie_apart_replicate_by_replicate() -> None:
         (number(0.2, *[0.1, 0.3] * 10, units=20, clustered=True), "ok", None),
         (number(0.2, 0.2, 0.2, units=1, clustered=True), "degenerate", ONE),
         (number(0.4, *[0.1, 0.3] * 10), "degenerate",
-         "the value lies above its bootstrap limits: resampling moves the measure to one side"),
+         "the value is above its bootstrap limits: resampling biases the measure"),
     ],
 )
 def test_a_number_knows_what_is_wrong_with_its_limits(drawn: Drawn, status: str, reason: str | None) -> None:

@@ -55,7 +55,7 @@ def test_a_single_cluster_is_told_and_its_intervals_are_degenerate() -> None:
     assert [warning.code for warning in results.warnings] == ["one-cluster"]
     row = results.rows[0]
     assert (row.status, row.method, row.lower, row.upper) == ("degenerate", "none", None, None)
-    assert row.reason == "all rows are of one cluster, so nothing tells how uncertain it is"
+    assert row.reason == "all rows are in one cluster, so the uncertainty is unknown"
     assert results.datasets[0].clusters == 1
 
 

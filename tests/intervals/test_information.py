@@ -45,5 +45,5 @@ def test_places_without_rows_change_nothing() -> None:
 
 def test_a_flat_likelihood_has_no_limits() -> None:
     sure = np.array([1.0, 1.0]), np.array([1.0, 1.0]), np.array([0.0, 0.0])
-    with pytest.raises(NoLimits, match="the likelihood is flat, so its curvature knows no error of it"):
+    with pytest.raises(NoLimits, match="the likelihood is flat, so its curvature cannot estimate the error"):
         information_limits("calibration_slope", 1.0, *sure, 0.95)

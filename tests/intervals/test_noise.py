@@ -114,6 +114,6 @@ def test_what_is_doubtful_about_limits_is_said() -> None:
     assert doubtful(0.5, (0.5, 0.5 + 1e-14), "percentile") == (
         "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty")
     assert doubtful(0.3, (0.4, 0.6), "percentile") == (
-        "the value lies below its percentile limits: resampling moves the measure to one side")
+        "the value is below its percentile limits: resampling biases the measure")
     assert doubtful(0.7, (0.4, 0.6), "basic") == (
-        "the value lies above its basic limits: resampling moves the measure to one side")
+        "the value is above its basic limits: resampling biases the measure")

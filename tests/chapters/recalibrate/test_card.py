@@ -155,7 +155,7 @@ def test_differences_stand_measure_by_measure_with_their_test_said_once(recalibr
     changes = table(section(recalibrated), CHANGES)
     assert len(rows(changes)) == 3 * len(headings(changes)) == 33
     assert "Brier score lower is better; test: Diebold-Mariano" in headings(changes)
-    assert "Detection prevalence neither end is better; test: bootstrap" in headings(changes)
+    assert "Detection prevalence neither is better; test: bootstrap" in headings(changes)
     place = [plain(each.heading) if hasattr(each, "heading") else None for each in changes.rows].index(
         "Brier score lower is better; test: Diebold-Mariano")
     assert [[plain(cell) for cell in row.cells] for row in changes.rows[place + 1 : place + 4]] == [  # type: ignore[union-attr]

@@ -83,4 +83,4 @@ def test_the_page_has_the_section_and_explains_the_interval(rated: Results) -> N
 
     assert '<h2 id="reference-rates-title">Reference rates</h2>' in text
     assert "last &lt;year&gt;" in text
-    assert "or from a reference rate that has limits, taken as independent samples" in text
+    assert "or from a reference rate with limits, taken as independent samples" in text

@@ -112,7 +112,7 @@ def test_limits_that_cannot_be_relied_on_decide_nothing() -> None:
     assert (row.status, row.verdict) == ("degenerate", "untested")
     assert row.upper is not None
     assert row.upper < 0
-    assert row.reason == "5 clusters, fewer than 20: limits from so few hold the true value less often than 95%"
+    assert row.reason == "5 clusters, fewer than 20: limits from so few cover the true value less often than 95%"
 
 
 def test_without_intervals_nothing_is_tested() -> None:

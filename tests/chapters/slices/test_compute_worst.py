@@ -144,7 +144,7 @@ def test_a_slice_of_few_clusters_says_so_and_is_not_tested() -> None:
     frame = planted().with_columns(who=pl.arange(2000) % 12)
     found = search(frame, cluster="who", columns=["s"], depth=1).worst_slices
     assert {(row.status, row.reason, row.p_value) for row in found} == {(
-        "degenerate", "12 clusters, fewer than 20: limits from so few hold the true value less often than 95%", None)}
+        "degenerate", "12 clusters, fewer than 20: limits from so few cover the true value less often than 95%", None)}
     assert all(row.lower is not None for row in found)
 
 
