@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HEAVY = {"matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
 TYPES = {"arraytypes"}  # names of types alone; every room may import it, where types are checked
 ROLES = {
-    "spec": {"levels", "origin", "chapters.spec", "spec", "metrics", "calibration", "tasks", "errors"},
+    "spec": {"fields", "levels", "origin", "chapters.spec", "spec", "metrics", "calibration", "tasks", "errors"},
     "rules": {"levels", "origin", "chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks", "errors"},
     "plan": {"levels", "origin", "chapters.spec", "plan", "spec", "metrics", "calibration", "tasks", "errors"},
     "compute": {
@@ -29,9 +29,9 @@ ROLES = {
     "earlier": {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
     },
-    "records": {"records"},
+    "records": {"fields", "records"},
     "findings": {"chapters.records", "findings", "card.names", "card.wording", "results", "records", "numbers"},
-    "card": {"chapters.records", "calibration", "constants", "card", "results", "records", "numbers"},
+    "card": {"chapters.records", "calibration", "constants", "card", "fields", "results", "records", "numbers"},
 }
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
 
@@ -46,6 +46,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "errors": set(),
     "constants": set(),
     "formats": set(),
+    "fields": set(),
     "version": set(),
     "spelling": set(),
     "origin": {"spelling", "errors"},
@@ -77,8 +78,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "version", "errors",
     },
     "card": {
-        "formats", "calibration", "chapters.all", "chapters.records", "intervals.declare", "constants", "numbers",
-        "results", "errors",
+        "formats", "calibration", "chapters.all", "chapters.records", "fields", "intervals.declare", "constants",
+        "numbers", "results", "errors",
     },
     "findings": {"chapters.all", "card.names", "card.wording", "results", "records", "numbers"},
     "lock": set(),

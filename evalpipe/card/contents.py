@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 TITLES: dict[Part, str] = {
     "use": "Use and limits", "results": "Results", "groups": "Groups", "calibration": "Calibration",
-    "comparison": "Comparison", "decisions": "Decisions", "data": "Data", "monitoring": "Monitoring",
-    "findings": "Findings and limitations", "changes": "Change log", "sign_off": "Sign-off", "appendix": "Appendix",
+    "comparison": "Comparison", "decisions": "Decisions", "data": "Data", "model": "Model",
+    "risks": "Risks and oversight", "monitoring": "Monitoring", "findings": "Findings and limitations",
+    "changes": "Change log", "sign_off": "Sign-off", "appendix": "Appendix",
 }
 """What the parts are called in the contents."""
 

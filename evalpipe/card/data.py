@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures import drawings
-from evalpipe.card.page import BlockGroup, Code, Column, Facts, Figures, Heading, Row, Section, Strong, Styled, Table
+from evalpipe.card.page import BlockGroup, Code, Column, Facts, Figures, Heading, Row, Section, Styled, Table
+from evalpipe.card.stated import entries
 from evalpipe.card.tables import evaluated, labels
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ def sections(results: Results) -> Iterator[Section]:
         Column("sha256 (shortened)"), Column("Columns read"),
     )
     files = Table("Files read", columns, tuple(_file(file) for file in results.inputs), "files")
-    source = Facts((("Source and period", results.statement.source or Strong(wording.MISSING)),), "rules")
+    stated = Facts(entries(results, "data"), "rules")
     shares = (Figures(partial(drawings, results, dataset.name, "data")) for _, dataset in evaluated(results))
     yield Section("data", "Data", (
-        source, flow(results), *(_dataset(results, dataset) for dataset in results.datasets), *shares, files,
+        stated, flow(results), *(_dataset(results, dataset) for dataset in results.datasets), *shares, files,
     ), part="data")
 
 

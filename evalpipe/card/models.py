@@ -24,7 +24,7 @@ SCALES = {
 def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
     models = tuple(BlockGroup(tuple(_model(results, model)), "model") for model in results.models)
-    yield Section("models", "Models", (BlockGroup(models, "models"),), part="data")
+    yield Section("models", "Models", (BlockGroup(models, "models"),), part="model")
 
 
 def _model(results: Results, model: ModelSummary) -> Iterator[Block]:

@@ -370,8 +370,8 @@ class DotPlot:
 
 
 Part = Literal[
-    "use", "results", "groups", "calibration", "comparison", "decisions", "data", "monitoring", "findings", "changes",
-    "sign_off", "appendix",
+    "use", "results", "groups", "calibration", "comparison", "decisions", "data", "model", "risks", "monitoring",
+    "findings", "changes", "sign_off", "appendix",
 ]
 """The parts of the card, in their order."""
 

@@ -1,15 +1,16 @@
-"""The sections of the card that people write: use and limits, monitoring, changes, sign-off."""
+"""The sections of the card that people write, and the lines for signatures."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.page import Bullets, Cell, Column, Facts, Heading, Row, Section, Strong, Table, Text
-from evalpipe.card.wording import MISSING
+from evalpipe.card.page import Bullets, Column, Facts, Heading, Row, Section, Table
+from evalpipe.card.stated import PLACES, entries, missing, section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.fields import SectionName
     from evalpipe.results import Results
 
 ROLES = ("Developer", "Validator", "Owner", "Approver")
@@ -17,29 +18,36 @@ ROLES = ("Developer", "Validator", "Owner", "Approver")
 
 UNSIGNED = "not signed"
 
-
-def or_missing(text: str | None) -> Cell:
-    """Write a text that people state, or that it is missing."""
-    return text or Strong(MISSING)
+BEFORE_CHANGES: tuple[SectionName, ...] = ("factors", "choices", "details", "design", "risks", "monitoring")
+BEFORE_SIGNATURES: tuple[SectionName, ...] = ("validation", "conformity")
+"""The sections of fields that stand alone, in two parts: what readers of results need, and what signers do."""
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the sections that hold what is stated, and the lines for signatures."""
+    """Write the sections that hold what is stated, and the lines for signatures; what is said of data stands there."""
+    yield _use(results)
+    for name in BEFORE_CHANGES:
+        yield from section(results, name)
     stated = results.statement
-    limits = (Heading("Limits"), Bullets(tuple(stated.limits))) if stated.limits else ()
-    yield Section("use", "Use and limits", (Facts((
-        ("Intended use", or_missing(stated.intended_use)), ("Not for", or_missing(stated.not_for)),
-        *(() if stated.limits else (("Limits", or_missing(None)),)),
-    ), "rules"), *limits), part="use")
-    yield Section("monitoring", "Monitoring", (Text(or_missing(stated.monitoring)),), part="monitoring")
     if stated.changes:
         yield Section("changes", "Change log", (
             Facts(tuple((change.date, change.text) for change in stated.changes), "rules"),), part="changes")
-    yield Section("sign-off", "Sign-off", (_signatures(stated.owner),), part="sign_off")
+    for name in BEFORE_SIGNATURES:
+        yield from section(results, name)
+    yield Section("sign-off", "Sign-off", (_signatures(results),), part="sign_off")
 
 
-def _signatures(owner: str | None) -> Table:
-    """Write a line for each role, with room for a name, a day and a signature."""
+def _use(results: Results) -> Section:
+    """Write what the model is for, and its limits."""
+    limits = results.statement.limits
+    facts = entries(results, "use") + (() if limits else (("Limits", missing()),))
+    listed = (Heading("Limits"), Bullets(tuple(limits))) if limits else ()
+    return Section("use", PLACES["use"].title, (Facts(facts, "rules"), *listed), part="use")
+
+
+def _signatures(results: Results) -> Table:
+    """Write a line for each role, with room for a name, a day and a signature; with the name where it is stated."""
     columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
+    names = (getattr(results.statement, role.lower(), None) or "" for role in ROLES)
     return Table("Signatures", columns, tuple(
-        Row((role, owner or "" if role == "Owner" else "", "", UNSIGNED)) for role in ROLES), "signatures")
+        Row((role, name, "", UNSIGNED)) for role, name in zip(ROLES, names, strict=True)), "signatures")

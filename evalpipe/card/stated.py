@@ -1,0 +1,63 @@
+"""What people state, as facts of the card: field by field, with what is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalpipe.card.page import Facts, Section, Strong
+from evalpipe.card.wording import MISSING
+from evalpipe.fields import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.card.page import Cell, Part
+    from evalpipe.fields import SectionName
+    from evalpipe.results import Results
+
+
+class SectionPlace(NamedTuple):
+    """Where fields stand: the anchor, the title and the part of their section."""
+
+    anchor: str
+    title: str
+    part: Part
+
+
+PLACES: dict[SectionName, SectionPlace] = {
+    "use": SectionPlace("use", "Use and limits", "use"),
+    "factors": SectionPlace("factors", "Factors", "groups"),
+    "choices": SectionPlace("choices", "Choices behind the numbers", "decisions"),
+    "data": SectionPlace("data", "Data", "data"),
+    "details": SectionPlace("model-details", "Model details", "model"),
+    "design": SectionPlace("design", "Design and training", "model"),
+    "risks": SectionPlace("risks", "Risks and oversight", "risks"),
+    "monitoring": SectionPlace("monitoring", "Monitoring", "monitoring"),
+    "validation": SectionPlace("validation", "Validation", "sign_off"),
+    "conformity": SectionPlace("conformity", "Standards, registration, funding", "sign_off"),
+}
+"""Every section of fields."""
+
+
+def missing() -> Cell:
+    """Write that a field is not stated."""
+    return Strong(MISSING)
+
+
+def entries(results: Results, section: SectionName) -> tuple[tuple[str, Cell], ...]:
+    """Write the fields of a section, in their order: those that are stated, and those that are missed."""
+    return tuple(_entries(results, section))
+
+
+def _entries(results: Results, section: SectionName) -> Iterator[tuple[str, Cell]]:
+    for key, field in FIELDS.items():
+        text: str | None = getattr(results.statement, key)
+        if field.section == section and (text is not None or field.always):
+            yield field.title, text or missing()
+
+
+def section(results: Results, name: SectionName) -> Iterator[Section]:
+    """Write a section of fields; nothing where there is nothing to show."""
+    place, facts = PLACES[name], entries(results, name)
+    if facts:
+        yield Section(place.anchor, place.title, (Facts(facts, "rules"),), part=place.part)
