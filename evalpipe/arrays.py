@@ -82,7 +82,7 @@ def _evaluated(
 
 
 def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
-    """Raise UsageError where an argument would change nothing."""
+    """Raise UsageError where an argument has no effect."""
     kinds = {kind for model in models.values() for kind in model}
     decided = str(keys["task"]) == "binary" and all("prediction" in model for model in models.values())
     without = {
@@ -91,7 +91,7 @@ def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
         "threshold": ("'prediction' gives the predicted classes", "remove one of the two",
                       decided and not isinstance(keys["threshold"], Mapping)),
     }
-    idle = [Problem(f"unused-{key.replace('_', '-')}", f"'{key}' would change nothing: {why}", hint=hint)
+    idle = [Problem(f"unused-{key.replace('_', '-')}", f"'{key}' has no effect: {why}", hint=hint)
             for key, (why, hint, unused) in without.items() if unused and keys[key] is not None]
     if idle:
         raise UsageError(*idle)

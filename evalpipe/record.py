@@ -77,7 +77,7 @@ class Recorder:
         texts = {"results.json": results.to_json(), "estimates.csv": estimates_csv(results),
                  "run.json": _run_json(self.began, durations)}
         fresh = Path(tempfile.mkdtemp(dir=self.out.parent, prefix=f".{self.out.name}.new-"))
-        hint = "free space or choose another folder with --out; the earlier output is as it was"
+        hint = "free space or choose another folder with --out; the earlier output is unchanged"
         with refused(f"to the output folder '{self.shown}'", hint), ExitStack() as undone:
             undone.callback(shutil.rmtree, fresh, ignore_errors=True)
             for name, content in (*card.items(), *((name, text.encode()) for name, text in texts.items())):

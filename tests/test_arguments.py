@@ -154,22 +154,22 @@ error[missing-probability]: 2 rows have no probability in probability['b']
   = argument probability['b']
   = help: fill them, or leave such rows out for every model with complete_case='all'"""),
     ("scale alone", """\
-error[unused-scale]: 'scale' would change nothing: there is no 'score'
+error[unused-scale]: 'scale' has no effect: there is no 'score'
   = help: give the scores as score=…, or remove it"""),
     ("kind alone", """\
-error[unused-weight-kind]: 'weight_kind' would change nothing: there is no 'weight'
+error[unused-weight-kind]: 'weight_kind' has no effect: there is no 'weight'
   = help: give weight=…, or remove it"""),
     ("threshold of classes", """\
-error[unused-threshold]: 'threshold' would change nothing: 'prediction' gives the predicted classes
+error[unused-threshold]: 'threshold' has no effect: 'prediction' gives the predicted classes
   = help: remove one of the two"""),
     ("three alone", """\
-error[unused-scale]: 'scale' would change nothing: there is no 'score'
+error[unused-scale]: 'scale' has no effect: there is no 'score'
   = help: give the scores as score=…, or remove it
 
-error[unused-weight-kind]: 'weight_kind' would change nothing: there is no 'weight'
+error[unused-weight-kind]: 'weight_kind' has no effect: there is no 'weight'
   = help: give weight=…, or remove it
 
-error[unused-threshold]: 'threshold' would change nothing: 'prediction' gives the predicted classes
+error[unused-threshold]: 'threshold' has no effect: 'prediction' gives the predicted classes
   = help: remove one of the two"""),
     ("number", """\
 error[not-a-column]: 'weight' is not an array of values: it is of type int

@@ -63,8 +63,8 @@ def app() -> None:
 @set_option
 @click.option(
     "--fail-on", type=click.Choice(["fail", "warn", "indeterminate", "never"]), default="fail", show_default=True,
-    help="End with 1 where a gate failed; with warn, also one of severity warn; with indeterminate, also one of any "
-    "severity that the interval leaves open.",
+    help="End with 1 if a gate failed. warn: also if a gate of severity warn failed. indeterminate: also if any gate "
+         "is inconclusive.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "github"]), default="text", show_default=True,
               help="With github, gates that did not hold are annotations at their place in the spec.")
@@ -120,9 +120,9 @@ def render(folder: str, forms: Sequence[str]) -> None:
 def accept(folder: str) -> None:
     """Make the newest run in the output folder DIR the reference that gates `against: last` compare the next with.
 
-    A run that held becomes the reference by itself; one that failed only so. Prints which of its gates had failed, and
-    each value of the reference before and from now on. The exit code is 0 where it was done, 2 where DIR cannot be
-    written, 3 where it holds no results of a run.
+    A run whose gates held becomes the reference by itself; a run that failed does so only by this command. Prints which
+    of its gates had failed, and each value of the reference before and from now on. The exit code is 0 where it was
+    done, 2 where DIR cannot be written, 3 where it holds no results of a run.
     """
     from evalpipe.cli.gates import print_accepted
     from evalpipe.run import accept as accept_newest
@@ -137,7 +137,7 @@ def accept(folder: str) -> None:
 @click.option("-o", "--out", type=click.Path(), required=True, help="File: csv, tsv, parquet, feather, ndjson.")
 @click.option("--fitted-on", help="The dataset it was fitted on, where a variant was cross-fitted on several.")
 def recalibrate(results: str, model: str, data: str, out: str, fitted_on: str | None) -> None:
-    """Recalibrate the predictions in DATA by what a run has fitted; write its rows with the new column beside.
+    """Recalibrate the predictions in DATA with what a run has fitted; write its rows with the new column.
 
     RESULTS is the run's output folder or results.json, MODEL a model and a variant of it: naive_bayes+isotonic.
     """
@@ -235,7 +235,7 @@ def tell(*problems: Problem, code: int, form: str) -> int:
 
 def _interrupted() -> int:
     """Say that the run was interrupted, and return its exit code: 128 + SIGINT."""
-    click.echo("interrupted; earlier output is as it was", err=True)
+    click.echo("interrupted; the earlier output is unchanged", err=True)
     return 130
 
 

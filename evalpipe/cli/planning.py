@@ -121,7 +121,7 @@ def _asked(plan: Plan) -> list[str]:
         fitted = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
                   f"cross-fitted in {recalibrate.folds} folds")
         names = ", ".join(method.name for method in recalibrate.methods)
-        lines.append(f"every model recalibrated by {names}, {fitted}, less the original on the same rows")
+        lines.append(f"every model recalibrated by {names}, {fitted}, minus the original on the same rows")
     lines += _exposed(plan)
     if plan.complete_case:
         lines.append("rows without a prediction of every model are left out for all models")
@@ -154,10 +154,10 @@ def _compared(plan: Plan) -> list[str]:
     """Say which differences are taken."""
     lines = []
     if plan.compare is not None and plan.compare.baseline is not None:
-        lines.append(f"every model less {plan.compare.baseline}, on the same rows")
+        lines.append(f"every model minus {plan.compare.baseline}, on the same rows")
     if plan.compare is not None and plan.compare.baseline_dataset is not None:
-        lines.append(f"every dataset less {plan.compare.baseline_dataset}, as independent samples")
-    lines += [f"every model less {rival}: {rate.entry.label} {rate.value:g}" for rival, rate in plan.reference_rates]
+        lines.append(f"every dataset minus {plan.compare.baseline_dataset}, as independent samples")
+    lines += [f"every model minus {rival}: {rate.entry.label} {rate.value:g}" for rival, rate in plan.reference_rates]
     return lines
 
 

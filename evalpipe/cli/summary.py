@@ -52,7 +52,7 @@ def print_summary(results: Results) -> None:
             console.print(_values(results, dataset, results.models[start : start + MODELS_ABREAST]))
         console.print(_caption(results, dataset), markup=False, style="italic")
         for table in _changes(results, dataset):
-            console.print(f"Recalibrated, less the original: {dataset}", markup=False, style="italic")
+            console.print(f"Recalibrated minus original: {dataset}", markup=False, style="italic")
             console.print(table)
         console.print(_allowed(results, dataset), markup=False, style="italic", end="")
         for line in _decided(results, dataset):
@@ -72,7 +72,10 @@ def _allowed(results: Results, dataset: str) -> str:
         return ""
     few, many = min(tested.values()), max(tested.values())
     differences = f"{few}" if few == many else f"{few} to {many}"
-    return f"each interval is of one difference; a verdict allows for all {differences} of its model (Holm)\n"
+    return (
+        f"each interval is for one difference; verdicts are corrected for all {differences} differences of a model "
+        "(Holm)\n"
+    )
 
 
 def measure_names(results: Results) -> dict[Key, str]:

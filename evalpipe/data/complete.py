@@ -73,5 +73,5 @@ def warning(rows: RowBlock) -> Warned:
     models = ", ".join(f"'{model}' lacks {count:,}" for model, count in rows.lacking.items())
     total = rows.incomplete + rows.frame.height
     message = (f"{rows.incomplete:,} of {total:,} rows of dataset '{rows.name}' are left out for every model, because "
-               f"a model has no prediction for them: {models}; how good predictions of these rows would be is unknown")
+               f"a model has no prediction for them: {models}; performance on these rows is unknown")
     return Warned(code="incomplete-rows", message=message)

@@ -25,7 +25,7 @@ def check(columns: Columns, column: str) -> None:
     wrong = ((defined <= 0) | defined.is_infinite()).fill_null(value=False)
     called = "the exposure column"
     refuse(columns, column, loc, wrong, "exposure-range", f"not {noun(wrong, 'positive finite number')}",
-           f"a row without exposure tells nothing; leave such rows out with where: '{sql_name(column)} > 0'", called)
+           f"a row without exposure says nothing; leave such rows out with where: '{sql_name(column)} > 0'", called)
     refuse(columns, column, loc, extreme(defined) & ~wrong, "extreme-value", EXTREME,
            "give the exposure in another unit, and rates per that unit", called)
     # Rates and exposures that were refused by themselves give no products worth a second problem.

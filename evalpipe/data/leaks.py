@@ -174,5 +174,5 @@ def _way_out(columns: Columns, other: Columns) -> str:
     if other.rows.dataset.role == "calibrate":
         return "fit on other rows, or cross-fit with fit_on: {folds: 10}: nothing may be fitted and judged on one row"
     if columns.rows.dataset.role == "calibrate":
-        return "remove them from the rows to calibrate on: on what a model has seen it looks too good"
-    return "remove them from the evaluated data: a model must not be judged on what it has seen"
+        return "remove them from the rows to calibrate on: a model looks too good on rows it was trained on"
+    return "remove them from the evaluated data: a model must not be judged on rows it was trained on"

@@ -68,6 +68,6 @@ def explained(levels: int, places: int | None) -> str:
 def warning(dataset: str, model: str, rounded: Rounded) -> Warned:
     """Say that probabilities were rounded and are divided by their sum."""
     message = (f"the probabilities of model '{model}' in dataset '{dataset}' are rounded to {rounded.decimals} "
-               f"decimals: in {counted(rounded.rows, 'row')} they sum to 1 up to {rounded.gap:.2g} only; those of "
-               "every row are divided by their sum")
+               f"decimals: in {counted(rounded.rows, 'row')} their sum differs from 1, by up to {rounded.gap:.2g}; "
+               "every row is divided by its sum")
     return Warned(code="rounded-probabilities", message=message)

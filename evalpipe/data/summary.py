@@ -154,7 +154,7 @@ def unknown_conditions(rows: RowBlock) -> tuple[Warned, ...]:
         called, left = ("'where'", "left out") if key == "where" else (
             f"the condition of slice '{key.removeprefix('slice ')}'", "not in the slice")
         message = (f"{counted(count, 'row')} {have} no value in a column that {called} of dataset '{rows.name}' "
-                   f"needs; {they} {are(count)} {left}, for a missing value meets no condition")
+                   f"needs; {they} {are(count)} {left}, because a missing value meets no condition")
         warnings.append(Warned(code="missing-in-condition", message=message))
     return tuple(warnings)
 
@@ -163,6 +163,6 @@ def one_cluster(dataset: str, cluster: Values | None) -> tuple[Warned, ...]:
     """Warn of rows that are all of one cluster: resampling it tells nothing."""
     if cluster is None or len(np.unique(cluster)) != 1:
         return ()
-    message = (f"all rows of dataset '{dataset}' are of one cluster; resampling clusters cannot tell how uncertain its "
-               "measures are")
+    message = (f"all rows of dataset '{dataset}' are in one cluster; resampling clusters cannot estimate the "
+               "uncertainty of its measures")
     return (Warned(code="one-cluster", message=message),)

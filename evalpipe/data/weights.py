@@ -72,8 +72,8 @@ def _scaled(columns: Columns, values: pl.Series) -> pl.Series:
     if abs(power) <= USUAL:
         power = 0
     else:
-        message = (f"the weights of dataset '{columns.rows.name}' are divided by 2^{power}, so that their sums can be "
-                   "held; only their ratios count, and totals of weights are of the divided ones")
+        message = (f"the weights of dataset '{columns.rows.name}' are divided by 2^{power}because their sums are too "
+                   "extreme; only their ratios matter, and totals are of the divided weights")
         columns.warnings.append(Warned(code="weights-scaled", message=message))
     # By a power of two no digit of a weight changes, so ratios stay exact.
     scaled = np.ldexp(values.to_numpy(), -power)
@@ -93,7 +93,7 @@ def uneven(summary: DatasetSummary) -> tuple[Warned, ...]:
     effective = summary.n_effective
     if effective is None or not effective < min(summary.n / 2, max(2.0, FEW * summary.n)):
         return ()
-    message = (f"the weights of dataset '{summary.name}' are so uneven that its {summary.n:,} rows tell as much as "
-               f"{effective:.3g} of equal weight (Kish's effective sample size): values rest on few rows, and "
-               "intervals may be too narrow")
+    message = (f"the weights of dataset '{summary.name}' are very uneven: its {summary.n:,} rows carry the "
+               f"information of {effective:.3g} rows of equal weight (Kish's effective sample size), so intervals may "
+               "be too narrow")
     return (Warned(code="few-effective-rows", message=message),)

@@ -54,7 +54,7 @@ class DatasetSummary(Record):
     excluded_where: int
     """Rows that did not meet `where`."""
     unknown_where: int = 0
-    """Those of them for which `where` is unknown, as a value that it needs is missing (null or NaN)."""
+    """Of these, the rows for which `where` is unknown because a value that it needs is missing (null or NaN)."""
     excluded_zero_weight: int
     n: int
     """Observations used: rows, or the sum of frequency weights."""
@@ -68,7 +68,8 @@ class DatasetSummary(Record):
     clusters: int | None = None
     """Clusters of rows, where they are resampled."""
     n_effective: float | None = None
-    """Under importance weights, the number of rows of equal weight that tell as much (Kish 1965)."""
+    """Under importance weights, Kish's effective sample size (1965): the rows of equal weight with as much
+    information."""
     outcome: dict[str, float] = Field(default_factory=dict)
     """Of a number: its weighted mean and sd, min, quartiles and max."""
     total_exposure: float | None = None

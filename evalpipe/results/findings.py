@@ -12,7 +12,7 @@ FindingKind = Literal["holds", "fails", "open", "same", "note"]
 
 
 class Finding(Record):
-    """A sentence that the results bear, and the numbers that it rests on."""
+    """A sentence that the results support, and the numbers that it rests on."""
 
     kind: FindingKind
     """holds and fails: settled, for better or worse; open: these data do not decide; same: models or numbers that
@@ -24,4 +24,4 @@ class Finding(Record):
     section: str
     """The anchor of the card's section that holds the evidence."""
     estimates: list[Measured] = Field(default_factory=list)
-    """What was measured, of what and where, of the numbers that it rests on."""
+    """The numbers that it rests on: what was measured, of what, and where."""

@@ -71,10 +71,12 @@ class Estimate(Measured):
     no_information: float | None = None
     """The value if truth and prediction were independent."""
     skill: float | None = None
-    """The share of the way from there to the best value; below zero where the value is worse than that."""
+    """0 at the value without information, 1 at the best value, below zero where the value is worse than without
+    information."""
     undefined_replicates: int = 0
     monte_carlo_error: float | None = None
-    """Of bootstrap limits: the larger standard error of the two that comes from drawing so few replicates."""
+    """Of bootstrap limits: the larger of their two Monte-Carlo standard errors, from the limited number of
+    replicates."""
     error_bound: float | None = None
     """How far the grid of the replicates is from the value itself, which is exact; limits are moved back by it. Null
     where every row was drawn and every score kept."""

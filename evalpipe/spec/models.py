@@ -76,18 +76,18 @@ class Spec(SpecPart):
     it for every model that gives scores: `{maximize: j_index, on: calibration}`, `{minimize: cost, on: {folds: 10}}`,
     `{maximize: sensitivity, subject_to: {specificity: {min: 0.9}}, on: calibration}` or `{bayes: costs}`."""
     equivocal: Annotated[EquivocalZone | None, Only(*CLASSES)] = None
-    """The equivocal zone, whose rows have no predicted class: how far it reaches to either side of the threshold, or a
-    mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes are
-    then of the other rows, the reportable ones, and a prevalence at which they are taken is that among these; models
-    whose predicted classes are given have no zone."""
+    """The equivocal zone, whose rows have no predicted class: how far it reaches to either side of the threshold, or
+    a mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes
+    then use only the other rows, the reportable ones, and a prevalence applies to those. Models whose predicted
+    classes are given have no zone."""
     metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
     """The measures: names, or mappings of a name and its options. The task's standard set where absent: every
     measure of it that any model can serve. One that a model cannot serve has no value for it, with the reason."""
     intervals: Intervals = Intervals()
     """The intervals."""
     no_information: StrictBool = False
-    """Also give the value that each measure would have if truth and prediction were independent, and the skill against
-    it: the share of the way from there to the best value."""
+    """Also give the value that each measure would have if truth and prediction were independent, and the skill: 0 at
+    that value, 1 at the best value."""
     costs: Annotated[tuple[Cost, ...] | None, Only(*CLASSES)] = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
     profit: Annotated[ProfitRule | None, Only("binary")] = None

@@ -165,12 +165,12 @@ class Intervals(SpecPart):
     level: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.95
     """The confidence level of every interval."""
     method: AskedMethod = "auto"
-    """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the logit
-    scale for ppv and npv, the bootstrap's error on the logit scale for average precision, an inversion of their noise
-    for measures that noise makes larger (calibration errors, the parts of the Brier score, K-S), whatever is asked for
-    but `none`, the percentile bootstrap for everything else. `exact` and `delong` name
-    the same; `wilson` and `jeffreys` take their limits for proportions. `exact`, `wilson` and `jeffreys`, asked for by
-    name, count effective observations under importance weights. `percentile`, `basic`, `bca` (bias-corrected and
+    """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the
+    logit scale for ppv and npv, the bootstrap's error on the logit scale for average precision, and the percentile
+    bootstrap for everything else. Measures that noise makes larger (calibration errors, the parts of the Brier
+    score, K-S) get an inversion of their noise under every method but `none`. `exact` and `delong` name the same;
+    `wilson` and `jeffreys` take their limits for proportions. `exact`, `wilson` and `jeffreys`, asked for by name,
+    count effective observations under importance weights. `percentile`, `basic`, `bca` (bias-corrected and
     accelerated) and `studentised` take the bootstrap for every measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""

@@ -54,7 +54,7 @@ def _drawing(draft: Draft) -> Iterator[Problem]:
     """Report bands that nothing is drawn with, and counts by chance where levels are to keep their sizes."""
     intervals = draft.spec.intervals
     if not intervals.bands and draft.spec.task != "binary" and draft.readable("task"):
-        message = "'bands' would change nothing: they are drawn about the curves of a binary outcome alone"
+        message = "'bands' has no effect: they are drawn about the curves of a binary outcome alone"
         yield draft.tree.idle("not-for-task", message, "intervals", "bands", key=True, hint="remove it")
     if intervals.resampling == "poisson" and intervals.stratify:
         message = "Poisson counts leave the size of every level to chance, so levels cannot keep their sizes"
@@ -156,7 +156,7 @@ def _columns_of(draft: Draft) -> str:
 
 def _scores(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Report a score beside a probability, and keys that say how to read predictions which are not there."""
-    name, change = here[1], "would change nothing: it has no"
+    name, change = here[1], "has no effect: it has no"
     for chance, score in (("probability", "score"), ("probabilities", "scores")):
         if getattr(model, score) is not None and getattr(model, chance) is not None:
             message = f"the model '{name}' has both '{chance}' and '{score}'"
@@ -175,8 +175,7 @@ def _threshold(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Report a threshold beside predicted classes, and one of probabilities that is no probability."""
     place, threshold = (*here, "threshold"), model.threshold
     if threshold is not None and model.prediction is not None:
-        message = (f"the threshold of the model '{here[1]}' would change nothing: 'prediction' gives its predicted "
-                   "classes")
+        message = (f"the threshold of the model '{here[1]}' has no effect: 'prediction' gives its predicted classes")
         yield draft.tree.idle("unused-threshold", message, *place, key=True, hint="remove one of the two")
     elif is_number(threshold) and (threshold < 0 or threshold > 1) and "probabilities" in gives(model):
         hint = f"did you mean {threshold / 100:g}?" if 2 <= threshold <= 100 else None

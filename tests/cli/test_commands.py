@@ -158,7 +158,7 @@ def test_an_interrupted_run_exits_130(folder: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert errors.strip() == "interrupted; earlier output is as it was"
+    assert errors.strip() == "interrupted; the earlier output is unchanged"
     assert not (folder / "reports" / "small").exists()
 
 
@@ -179,7 +179,7 @@ def test_an_interrupt_within_executed_text_exits_130_too(tmp_path: Path) -> None
     (tmp_path / "nap.py").write_text(INTERRUPTED)
     line = [sys.executable, "-m", "nap"]
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stderr.strip()) == (130, "interrupted; earlier output is as it was")
+    assert (done.returncode, done.stderr.strip()) == (130, "interrupted; the earlier output is unchanged")
 
 
 def test_the_summary_says_what_was_decided(command: Command, folder: Path) -> None:

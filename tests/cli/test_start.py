@@ -77,9 +77,9 @@ def test_warnings_of_a_spec_are_told_by_validate_and_plan(command: Command, fold
     (folder / "base.yaml").write_text(SPEC + "slice_rules: {min_rows: 9}\n")
     (folder / "shared.yaml").write_text("extends: base.yaml\n")
     warning = (
-        "warning[unused-rules]: 'slice_rules' would change nothing: there are no slices\n"
-        "  --> base.yaml:12:1\n   |\n12 | slice_rules: {min_rows: 9}\n"
-        "   | ^^^^^^^^^^^ add 'slices: […]', or remove it\n   = included from: shared.yaml:1 -> base.yaml\n\n")
+        "warning[unused-rules]: 'slice_rules' has no effect: there are no slices\n  --> base.yaml:12:1\n   |\n12 | "
+        "slice_rules: {min_rows: 9}\n   | ^^^^^^^^^^^ add 'slices: […]', or remove it\n   = included from: "
+        "shared.yaml:1 -> base.yaml\n\n")
     for name in ("validate", "plan"):
         done = command(name, "shared.yaml")
         assert (done.returncode, done.stderr) == (0, warning)
@@ -91,4 +91,4 @@ def test_warnings_of_a_spec_are_told_by_validate_and_plan(command: Command, fold
     assert annotated.stdout.startswith("::warning file=base.yaml,line=12,col=1,title=unused-rules::'slice_rules'")
     ran = command("run", "shared.yaml", "--no-progress", "--set", "report.formats=[]")
     assert (
-        "warning: 'slice_rules' would change nothing: there are no slices (base.yaml, line 12)" in ran.stdout)
+        "warning: 'slice_rules' has no effect: there are no slices (base.yaml, line 12)" in ran.stdout)

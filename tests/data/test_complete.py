@@ -38,8 +38,8 @@ def test_rows_without_a_prediction_are_left_out_for_every_model() -> None:
     assert (summary.rows, summary.excluded_where, summary.excluded_incomplete, summary.n) == (40, 0, 4, 36)
     assert summary.lacking_predictions == {"a": 2, "b": 3}
     assert [warned.message for warned in found.warnings] == [
-        ("4 of 40 rows of dataset 'data' are left out for every model, because a model has no prediction for them: 'a' "
-         "lacks 2, 'b' lacks 3; how good predictions of these rows would be is unknown")]
+        ("4 of 40 rows of dataset 'data' are left out for every model, because a model has no prediction for them: "
+         "'a' lacks 2, 'b' lacks 3; performance on these rows is unknown")]
 
 
 @pytest.mark.parametrize("empty", ["", " ", "NaN", "nan"])

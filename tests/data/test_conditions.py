@@ -199,10 +199,10 @@ def test_rows_that_a_condition_cannot_judge_are_told(tmp_path: Path) -> None:
     slices = [{"where": "s = 'a'", "name": "a_alone"}]
     found = sample(tmp_path / "a.parquet", "x > 0", slices=slices)
     assert [warning.message for warning in found.warnings] == [
-        ("3 rows have no value in a column that 'where' of dataset 'test' needs; they are left out, for a missing value"
-         " meets no condition"),
-        ("1 row has no value in a column that the condition of slice 'a_alone' of dataset 'test' needs; it is not in"
-         " the slice, for a missing value meets no condition"),
+        ("3 rows have no value in a column that 'where' of dataset 'test' needs; they are left out, because a "
+         "missing value meets no condition"),
+        ("1 row has no value in a column that the condition of slice 'a_alone' of dataset 'test' needs; it is not in "
+         "the slice, because a missing value meets no condition"),
     ]
     assert found.slicings[0].codes.tolist().count(0) == 3
     assert sample(tmp_path / "a.parquet", "x IS NOT NULL AND x > 0").warnings == ()

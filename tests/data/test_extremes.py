@@ -70,8 +70,8 @@ def test_extreme_weights_are_divided_and_change_no_measure(factor: float) -> Non
     plain, scaled = weighed(WEIGHT), weighed(WEIGHT * factor)
     power = int(np.frexp((WEIGHT * factor).max())[1])
     assert next(w.message for w in scaled.warnings) == (
-        f"the weights of dataset 'data' are divided by 2^{power}, so that their sums can be held; only their ratios "
-        "count, and totals of weights are of the divided ones"
+        f"the weights of dataset 'data' are divided by 2^{power}because their sums are too extreme; only their ratios "
+        "matter, and totals are of the divided weights"
     )
     ratios = [row.metric for row in plain.rows if row.metric != "misclassifications"]
     for name in ratios:
@@ -97,8 +97,8 @@ def test_few_effective_rows_are_told() -> None:
     found = weighed(weight)
     assert found.datasets[0].n_effective == pytest.approx(1.0)
     assert [w.message for w in found.warnings if w.code == "few-effective-rows"] == [
-        ("the weights of dataset 'data' are so uneven that its 60 rows tell as much as 1 of equal weight (Kish's "
-         "effective sample size): values rest on few rows, and intervals may be too narrow")
+        ("the weights of dataset 'data' are very uneven: its 60 rows carry the information of 1 rows of equal weight "
+         "(Kish's effective sample size), so intervals may be too narrow")
     ]
     assert weighed(WEIGHT).warnings == []
 

@@ -29,8 +29,8 @@ def test_rounded_probabilities_are_divided_by_their_sum(places: int, kind: type)
     if (gaps > 1e-6).any():
         assert [warned.message for warned in results.warnings] == [
             (f"the probabilities of model 'forest' in dataset 'data' are rounded to {places} decimals: in "
-            f"{(gaps > 1e-6).sum()} rows they sum to 1 up to {gaps.max():.2g} only; those of every row are divided by "
-            "their sum")]
+             f"{(gaps > 1e-6).sum()} rows their sum differs from 1, by up to {gaps.max():.2g}; every row is divided "
+             "by its sum")]
         values /= values.sum(axis=1, keepdims=True)
     else:
         assert results.warnings == []

@@ -207,7 +207,7 @@ error[exposure-range]: 3 values of 'exposure' are not positive finite numbers
   | row 2: -1.0
   | row 3: inf
   = argument exposure
-  = help: a row without exposure tells nothing; leave such rows out of every array"""),
+  = help: a row without exposure says nothing; leave such rows out of every array"""),
     ({"exposure": np.r_[np.nan, EXPOSURE[1:]], "rate": RATE}, """\
 error[missing-exposure]: 1 row has no exposure in 'exposure'
   |

@@ -82,8 +82,8 @@ def test_a_key_that_changes_nothing_is_an_error_where_it_was_set() -> None:
     with pytest.raises(SpecError) as caught:
         load(spec, ["slice_rules.min_rows=9"])
     assert str(caught.value) == (
-        "error[unused-rules]: 'slice_rules' would change nothing: there are no slices\n"
-        " --> --set:1:1\n  |\n1 | slice_rules.min_rows=9\n  | ^^^^^^^^^^^ add 'slices: […]', or remove it")
+        "error[unused-rules]: 'slice_rules' has no effect: there are no slices\n --> --set:1:1\n  |\n1 | "
+        "slice_rules.min_rows=9\n  | ^^^^^^^^^^^ add 'slices: […]', or remove it")
 
 
 @pytest.mark.usefixtures("folder")
@@ -92,9 +92,9 @@ def test_a_warning_names_its_place_and_how_it_got_there() -> None:
     spec = load(write("shared.yaml", {"extends": "base.yaml"}))
     (warning,) = spec.warnings
     assert str(warning) == (
-        "warning[unused-rules]: 'slice_rules' would change nothing: there are no slices\n"
-        "  --> base.yaml:19:1\n   |\n19 | slice_rules:\n   | ^^^^^^^^^^^ add 'slices: […]', or remove it\n"
-        "   = included from: shared.yaml:1 -> base.yaml")
+        "warning[unused-rules]: 'slice_rules' has no effect: there are no slices\n  --> base.yaml:19:1\n   |\n19 | "
+        "slice_rules:\n   | ^^^^^^^^^^^ add 'slices: […]', or remove it\n   = included from: shared.yaml:1 -> "
+        "base.yaml")
 
 
 LISTS = {

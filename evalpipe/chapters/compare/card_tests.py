@@ -44,10 +44,9 @@ TESTS: dict[str, tuple[str, Procedure]] = {
 VERDICT = Procedure(
     "Verdicts",
     "Better or worse: the difference lies on that side of zero, or beyond the margin where one is declared. "
-    "Equivalent: it lies within the margin. Either is said where its p-value, adjusted for all differences of the "
-    "table, is below 1 − level; that is where the interval, made as much wider as the adjustment asks, holds no "
-    "other. Undecided: it is not. Same: the difference is zero in every resample. No direction: neither end of the "
-    "measure is better. Untested: there is no p-value.",
+    "Equivalent: it lies within the margin. Each of these needs a p-value, adjusted for all differences of the "
+    "table, below 1 − level. Undecided: it is not below. Same: the difference is zero in every resample. No "
+    "direction: neither higher nor lower values are better. Untested: there is no p-value.",
     "Lakens, D. (2017). Equivalence tests: a practical primer for t tests, correlations, and meta-analyses. Social "
     "Psychological and Personality Science 8(4), 355–362.",
 )

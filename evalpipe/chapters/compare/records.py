@@ -10,7 +10,7 @@ from evalpipe.records import Measured, Scalar, Status
 
 
 class Comparison(Measured):
-    """A measure of a model less that of its baseline: another model on the same rows, or itself on another dataset."""
+    """The difference of a measure from a baseline: another model on the same rows, or itself on another dataset."""
 
     baseline: str
     baseline_variant: str = "original"
@@ -24,8 +24,8 @@ class Comparison(Measured):
     """How the interval was made: delong, paired_t, tango, miettinen_nurminen, bootstrap_error (from the spread of the
     replicates of the difference); percentile of a difference that is zero in every replicate; none."""
     p_value: float | None
-    """Two-sided, of the test that the difference is zero; the interval is of the same test, so it is below 1 - level
-    where the interval leaves out zero."""
+    """Two-sided, of the test that the difference is zero. The interval is of the same test: it excludes zero where
+    the p-value is below 1 - level."""
     test: str | None
     """The test: delong, diebold_mariano, mcnemar, two_proportions or bootstrap (Wald's with the error that replicates
     tell)."""
@@ -36,8 +36,9 @@ class Comparison(Measured):
     margin: float | None
     """The difference below which the two are equivalent in practice; null where none is declared."""
     verdict: Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]
-    """better, worse or equivalent where p_adjusted is below 1 - level, undecided where it is not. same: the difference
-    is zero in every replicate; no_direction: neither end of the measure is better; untested: there is no p-value."""
+    """better, worse or equivalent where p_adjusted is below 1 - level, undecided where it is not. same: the
+    difference is zero in every replicate; no_direction: neither higher nor lower is better; untested: there is no
+    p-value."""
     n: int
     """Observations of the model that are compared: all that the measure sees, whatever its denominator."""
     status: Status

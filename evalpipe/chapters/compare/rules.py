@@ -64,5 +64,5 @@ def _margins(draft: Draft, compare: Compare) -> Iterator[Problem]:
         if name not in registry:
             yield draft.tree.problem("unknown-metric", f"unknown metric '{name}'", *here, key=True, hint=hint)
         elif metrics and registry[name] not in listed_metrics:
-            message = f"the margin of '{name}' would change nothing: the measure is not asked for"
+            message = f"the margin of '{name}' has no effect: the measure is not in 'metrics'"
             yield draft.tree.idle("unused-margin", message, *here, key=True, hint="add it to 'metrics'")

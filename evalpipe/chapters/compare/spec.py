@@ -18,5 +18,5 @@ class Compare(SpecPart):
     """The dataset that every other evaluated dataset is compared with, such as that of an earlier time; each model with
     itself, as independent samples."""
     margins: dict[StrictStr, Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]] = Field(default_factory=dict)
-    """By measure, the difference below which two values are equivalent in practice. A difference is then called better
-    or worse only where its whole interval lies beyond the margin, and equivalent where it lies within."""
+    """By measure, the difference below which two values are equivalent in practice. A difference is then better or
+    worse only if its whole interval is beyond the margin, and equivalent if it is within."""

@@ -22,7 +22,7 @@ class CostReference(Record):
     cost: float
     """The mean cost of a row, to be compared with the measure `cost`."""
     cheapest: bool
-    """Whether no other level costs less when it is always predicted; of equal ones the first is."""
+    """Whether this level is the cheapest to predict always; of equally cheap levels, the first."""
 
 
 class Profit(OfModel):
@@ -33,7 +33,7 @@ class Profit(OfModel):
     population: float
     """The rows of the group, or their weight."""
     captured: float
-    """The events in the group; rows of equal score share what a cut divides in expectation."""
+    """The events in the group; tied rows are divided in proportion."""
     contacted: float
     """The rows contacted down to the end of the group."""
     found: float
@@ -46,13 +46,13 @@ class Profit(OfModel):
     profit_per_row: float
     """The profit divided by all rows, contacted or not."""
     profit_random: float
-    """The profit of contacting as many rows in random order, in expectation."""
+    """The expected profit of contacting the same number of rows in random order."""
     profit_wizard: float
-    """The profit of contacting as many rows in a perfect order, all events first."""
+    """The profit of contacting the same number of rows in a perfect order, all events first."""
     incremental: float
     """What the group adds to the profit of the groups before it."""
     best: bool
-    """Whether the profit is largest here; of equal ones the first, which contacts the fewest rows."""
+    """Whether the profit is largest here; of equal profits the first, which contacts the fewest rows."""
     share_best: float | None
     """The share of the bootstrap replicates in which the profit is largest here."""
 
@@ -63,14 +63,14 @@ class BestProfit(OfModel):
     group: int
     group_lower: int | None
     group_upper: int | None
-    """Percentiles, over the bootstrap replicates, of the number of groups at which each is largest."""
+    """Percentiles of the best number of groups over the bootstrap replicates."""
     groups: int
     """The number of groups that the rows are cut into."""
     profit: float
     """The largest profit; optimistic, for the number of groups is chosen and judged on the same rows."""
     lower: float | None
     upper: float | None
-    """Percentiles, over the bootstrap replicates, of the largest profit of each."""
+    """Percentiles of the largest profit over the bootstrap replicates."""
     corrected: float | None
-    """The largest profit less its optimism: how much more, on average, the replicates earn at their own best number of
-    groups than the data do there. Efron (1983)."""
+    """The largest profit minus its optimism, which is how much more, on average, replicates earn at their own best
+    number of groups than the data earn there. Efron (1983)."""

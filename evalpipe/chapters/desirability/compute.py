@@ -154,8 +154,8 @@ def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, x: Scalar | None) -
     if np.isnan(d):
         raise DataError.of(
             "beyond-points",
-            f"the goal '{goal.name}' asks for an error beyond its points, and {goal.shape['values'][0]:g} to "
-            f"{goal.shape['values'][-1]:g} does not hold {x:g}, the value of {name} on {evaluated.sample.dataset}",
+            f"{name} on {evaluated.sample.dataset} is {x:g}, beyond the points of the goal '{goal.name}', "
+            f"{goal.shape['values'][0]:g} to {goal.shape['values'][-1]:g}",
             hint="add a point, or write 'extrapolate: clamp' or 'zero'",
         )
     return d

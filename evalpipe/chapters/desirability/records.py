@@ -69,7 +69,7 @@ class Overall(OfModel):
     pareto: bool | None = None
     """Whether no other model or variant is as good in every goal and better in one."""
     weights_best: float | None = None
-    """The share of 10,000 random weightings of the goals under which it is the most desirable."""
+    """The share of 10,000 random sets of weights under which it is the most desirable."""
     status: Status = "ok"
     reason: str | None = None
     undefined_replicates: int = 0
@@ -78,7 +78,7 @@ class Overall(OfModel):
 
 
 class WeightChange(Record):
-    """The overall desirability of one model where the weight of one goal is another."""
+    """The overall desirability of one model where the weight of one goal is changed."""
 
     dataset: str
     goal: str

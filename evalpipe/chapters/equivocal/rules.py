@@ -87,7 +87,7 @@ def _unused_by_all(draft: Draft) -> Iterator[Problem]:
     models = draft.models.values()
     from_probabilities = [model for model in models if _unmade(model) is None and "probabilities" in gives(model)]
     if models and not from_probabilities and draft.spec.recalibrate is None:
-        message = "the equivocal zone would change nothing: no model has classes made from probabilities"
+        message = "the equivocal zone has no effect: no model has classes made from probabilities"
         yield draft.tree.idle("unused-equivocal", message, "equivocal", key=True, hint="remove it")
 
 
@@ -95,7 +95,7 @@ def _unused(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Find the zone of a model whose classes are given, or that has none."""
     reason = _unmade(model)
     if reason is not None:
-        message = f"the equivocal zone of the model '{here[1]}' would change nothing: {reason}"
+        message = f"the equivocal zone of the model '{here[1]}' has no effect: {reason}"
         yield draft.tree.idle("unused-equivocal", message, *here, key=True, hint="remove it")
 
 

@@ -54,9 +54,9 @@ class Gate(Subject):
     """What must keep the limit: the whole interval, or that number alone."""
     limit: dict[str, float]
     """The limits by their keys in the spec: min and max of the value; max_increase, max_decrease, min_increase and
-    min_decrease of the value less its reference."""
+    min_decrease of the value minus its reference."""
     observed: float | None
-    """The value or, against something, the value less its reference; null where there is none."""
+    """The value or, for a change, the value minus its reference; null where there is none."""
     lower: float | None
     upper: float | None
     level: float | None

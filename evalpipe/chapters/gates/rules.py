@@ -71,7 +71,7 @@ def _desired(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         yield from refer(draft, here, known, "no-goals", message, f"choose one of {listed(known)}")
     for key, value in (("class", gate.class_), ("slice", gate.slice), ("slices", gate.slices)):
         if value is not None:
-            message = f"'{key}' would change nothing: desirability is of all rows of a dataset"
+            message = f"'{key}' has no effect: desirability is of all rows of a dataset"
             yield draft.tree.problem("unused-key", message, *loc, key, key=True, hint="remove it")
     if gate.against == "baseline":
         message = "desirability has no difference from the baseline"
@@ -101,7 +101,7 @@ def _one_value(draft: Draft, loc: Loc, gate: GateRule, entry: Entry) -> Iterator
         yield draft.tree.problem("many-averages", "a gate judges one average over the classes", *entry.loc, "average",
                                  hint="make a gate for each")
     elif gate.class_ is not None and entry.choice.averages != ("none",):
-        message = "'class' would change nothing: the measure is not given for each class"
+        message = "'class' has no effect: the measure is not given for each class"
         averaged = entry.metric.sees == "event" and draft.spec.task in MANY
         hint = "add 'average: none', or remove it" if averaged else "remove it"
         yield draft.tree.problem("unused-key", message, *loc, "class", key=True, hint=hint)
@@ -147,7 +147,7 @@ def _against(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Check that there is something to be against, and that `optional` has something to say."""
     message = None
     if gate.optional and gate.against != "last" and not isinstance(gate.against, AgainstEarlier):
-        message = "'optional' would change nothing: the gate is not against an earlier run"
+        message = "'optional' has no effect: the gate is not against an earlier run"
     elif "optional" in gate.model_fields_set and not gate.optional and gate.against == "last":
         message = "a first run has nothing to be compared with, so a gate against 'last' is always optional"
     if message is not None:

@@ -70,7 +70,7 @@ def _options(schema: dict[str, Any]) -> None:
 
 
 class GateRule(SpecPart):
-    """A limit that a measure, a change of it, or the desirability of a model must keep. One that is reached is kept."""
+    """A limit that a measure, its change or the desirability of a model must keep; equal to the limit is kept."""
 
     model_config = ConfigDict(title="Gate", json_schema_extra=_options)
 
@@ -88,16 +88,16 @@ class GateRule(SpecPart):
     """The highest value allowed."""
     against: Against | None = None
     """What a change is measured from: `baseline`, the model of `compare.baseline` on the same rows; `last`, the same
-    number in the last run in this output folder that held, its `reference.json`; or `{results: path}`, the same number
-    in any earlier run. A change is the value less that it is against."""
+    number in the last run in this output folder that held, its `reference.json`; or `{results: path}`, the same
+    number in any earlier run. A change is the value minus its reference."""
     max_increase: Change | None = None
-    """The most by which the value may be above what it is against."""
+    """The most by which the value may exceed its reference."""
     max_decrease: Change | None = None
-    """The most by which the value may be below what it is against."""
+    """The most by which the value may be below its reference."""
     min_increase: Change | None = None
-    """The least by which the value must be above what it is against."""
+    """The least by which the value must exceed its reference."""
     min_decrease: Change | None = None
-    """The least by which the value must be below what it is against."""
+    """The least by which the value must be below its reference."""
     optional: StrictBool = False
     """Skip the gate where the earlier run of `{results: path}`, or its number, does not exist; an error without. A gate
     against `last` is always skipped then, as on the first night. The summary, the card and `junit.xml` say what was

@@ -24,10 +24,10 @@ class Prior(Record):
     """The declared prevalence: of the event, or of each level."""
 
     value: float | None
-    """That of the event of a binary outcome, or its mean."""
+    """The prevalence of the event of a binary outcome, or its mean."""
     source: str | None
     levels: dict[str, float] | None = None
-    """That of each of several levels, or its mean."""
+    """The prevalence of each of several levels, or its mean."""
     beta: list[float] | None = None
     """The parameters of its Beta distribution, where it is uncertain."""
     dirichlet: dict[str, float] | None = None

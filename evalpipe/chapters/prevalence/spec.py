@@ -26,12 +26,12 @@ class Prevalence(SpecPart):
         Annotated[tuple[Positive, ...], Field(json_schema_extra={"minItems": 2, "maxItems": 2})] | None, Only("binary")
     ] = None
     """Instead, the two parameters a and b of a Beta distribution: what is believed of it, as if after a events and b
-    non-events. Values are those at its mean, a / (a + b); limits hold its spread too."""
+    non-events. Values are computed at its mean, a / (a + b); limits include its spread."""
     levels: Annotated[Annotated[dict[StrictStr, Probability], Field(min_length=1)] | None, Only(*MANY)] = None
     """The prior probability of each level of a multiclass or ordinal outcome; they sum to 1."""
     dirichlet: Annotated[Annotated[dict[StrictStr, Positive], Field(min_length=1)] | None, Only(*MANY)] = None
     """Instead, the parameter of each level in a Dirichlet distribution, as if after so many rows of each. Values are
-    those at its mean, each over their sum; limits hold its spread too."""
+    computed at its mean, each over their sum; limits include its spread."""
     source: StrictStr | None = None
     """Where the prior comes from; printed with every number that uses it."""
 

@@ -147,7 +147,7 @@ def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED
     total = int(units.max()) + 1
     if total < count:
         what = "rows" if sample.cluster is None else "clusters"
-        message = f"dataset '{sample.dataset}' has {total:,} {what}, which cannot be shared among {count:,} folds"
+        message = f"dataset '{sample.dataset}' has {total:,} {what}, which cannot be split into {count:,} folds"
         raise DataError(Problem("too-many-folds", message, plan.places.place(*at), "ask for fewer folds"))
     # One stream for recalibrators and thresholds: equal numbers of folds are then the same folds of the same rows.
     order = stream(plan.seed, "recalibration folds", sample.dataset).permutation(total)

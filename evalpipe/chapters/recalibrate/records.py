@@ -8,13 +8,13 @@ from evalpipe.records import Record, Scalar
 
 
 class Applied(Record):
-    """What a recalibrator made of the predictions on one evaluated dataset."""
+    """What a recalibrator changed in the predictions on one evaluated dataset."""
 
     dataset: str
     distinct_before: int
     """The distinct predictions of the model; of several levels, distinct rows of probabilities."""
     distinct_after: int
-    """Those of the variant."""
+    """The distinct predictions of the variant."""
     clipped: int
     """Rows whose probability was moved away from 0 or 1 before a logarithm was taken."""
 
@@ -35,7 +35,7 @@ class Recalibration(Record):
     """Observations it was fitted on."""
     events: int | None
     clipped: int
-    """Rows of them whose probability was moved away from 0 or 1 before a logarithm was taken."""
+    """Rows fitted on whose probability was moved away from 0 or 1 before a logarithm was taken."""
     applied: list[Applied]
     parameters: dict[str, Any]
     """The fit. Where the model's score has a scale, log odds are the score itself, and the places ``at`` of isotonic

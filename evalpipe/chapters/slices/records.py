@@ -49,7 +49,7 @@ class SliceDifference(Measured):
 
 
 class Disparity(OfModel):
-    """How far the slices of one slicing lie apart: their range, and the smallest value over the largest."""
+    """How far apart the slices of one slicing are: their range, and the smallest value over the largest."""
 
     slicing: str
     disparity: str
@@ -65,8 +65,8 @@ class Disparity(OfModel):
     ratio_upper: float | None
     level: float | None
     expected: float | None
-    """The mean of the difference over replicates, less the difference: how much a range grows by chance alone. Null
-    without replicates, and where a single cluster makes all of them the same."""
+    """The mean of the difference over replicates, less the difference: how much of a range is expected from chance
+    alone. Null without replicates, and where a single cluster makes all of them the same."""
     lowest: Slice | None
     """The slice of the smallest value; null for equalized_odds, which is of two measures."""
     highest: Slice | None

@@ -17,9 +17,9 @@ class Constraint(Record):
     apparent: float | None
     """Its value at the threshold on the rows that chose it."""
     optimism: float | None = None
-    """By how much it is too good there, by the bootstrap; below zero where it is too low."""
+    """By how much it is too good there, by the bootstrap; below zero for an upper bound."""
     corrected: float | None = None
-    """The apparent value less its optimism."""
+    """The apparent value minus its optimism."""
 
 
 class Threshold(Record):
@@ -29,8 +29,8 @@ class Threshold(Record):
     model: str
     variant: str = "original"
     value: float
-    """The threshold: rows scored at or above it are predicted as events. Cross-fitted, that which all rows choose, for
-    later use; the evaluated rows are classified by ``cuts``."""
+    """The threshold: rows scored at or above it are predicted as events. Cross-fitted, the threshold chosen on all
+    rows, for later use; the evaluated rows are classified by ``cuts``."""
     score: float | None = None
     """The threshold on the score, where a ``scale`` makes probabilities of it: rows are predicted as events by this
     number, since scores that differ may round to one probability. Of a variant, on its log odds. Null where every row
@@ -38,7 +38,7 @@ class Threshold(Record):
     lower: float | None = None
     upper: float | None = None
     rule: str
-    """fixed, bayes, or what is to be best and under which bounds: "maximize sensitivity subject to specificity >= 0.9".
+    """fixed, bayes, or what is optimized and under which bounds: "maximize sensitivity subject to specificity >= 0.9".
     """
     chosen_on: str | None = None
     """The dataset whose rows chose it; cross-fitted, the evaluated one."""
@@ -53,10 +53,11 @@ class Threshold(Record):
     apparent: float | None = None
     """The measure at the threshold on the very rows that chose it: too good."""
     optimism: float | None = None
-    """By how much it is too good, by the bootstrap: the mean of the measure in a replicate at the replicate's threshold
-    less that on all rows at that threshold; below zero of a measure that is to be low. Harrell, Lee & Mark (1996)."""
+    """By how much it is too good, by the bootstrap: the mean of the measure in a replicate at the replicate's
+    threshold minus its value on all rows at that threshold; below zero for a measure to be minimized. Harrell, Lee &
+    Mark (1996)."""
     corrected: float | None = None
-    """The apparent value less its optimism, kept within the range of the measure."""
+    """The apparent value minus its optimism, kept within the range of the measure."""
     n: int | None = None
     """Observations that chose."""
     events: int | None = None

@@ -144,7 +144,7 @@ def _on(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
             yield draft.tree.problem("missing-key", message, *here, key=True, hint=hint)
         case CutFolds(folds=folds), Folds(folds=other) if abs(other - folds) > 0:
             message = (f"recalibrators are cross-fitted in {other:,} folds and this threshold in {folds:,}, so rows "
-                       "would choose a threshold for themselves")
+                       "would help choose the threshold that classifies them")
             yield draft.tree.problem("two-foldings", message, *place, "folds", hint=f"write {other}")
         case str(name), _ if draft.readable(*place) and draft.readable("datasets"):
             yield from _dataset(draft, place, name)
@@ -161,7 +161,7 @@ def _dataset(draft: Draft, place: Loc, name: str) -> Iterator[Problem]:
         role = draft.spec.datasets[name].role
         message = f"{shown} has the role '{role}'" + (
             ", so its predictions are not read" if role == "reference"
-            else ": a threshold tuned on the rows it is judged on looks better than it is")
+            else ": a threshold chosen and judged on the same rows looks better than it is")
         yield draft.tree.problem("wrong-role", message, *place, hint=way_out)
 
 
@@ -170,10 +170,10 @@ def _bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
     problem, place = draft.tree.problem, (*here, "bayes")
     for key in ("subject_to", "on"):
         if getattr(rule, key) is not None:
-            message = f"'{key}' would change nothing: costs alone decide on this threshold"
+            message = f"'{key}' has no effect: costs alone decide this threshold"
             yield problem("two-rules", message, *here, key, key=True, hint="remove it, or write 'minimize: cost'")
     if draft.spec.costs is None:
-        yield problem("missing-key", "costs are to decide on the threshold, but none are named", *place,
+        yield problem("missing-key", "costs decide the threshold, but no costs are declared", *place,
                       hint="add 'costs: […]' to the spec")
         return
     costs = _costs(draft) if draft.readable(*place) else None

@@ -24,8 +24,8 @@ class CutFolds(SpecPart):
     """Cross-fitting on the evaluated rows."""
 
     folds: Annotated[StrictInt, Field(ge=2, le=1000)]
-    """The number of folds. The rows of each are classified by the threshold that the others choose; rows of one cluster
-    share a fold."""
+    """The number of folds. The rows of each fold are classified by the threshold chosen on the others; rows of one
+    cluster share a fold."""
 
 
 ChosenOn = Annotated[
@@ -40,12 +40,13 @@ class ThresholdRule(Sparse):
     """A rule that chooses the threshold: `maximize` or `minimize` with `on`, or `bayes`."""
 
     maximize: MetricChoice | None = None
-    """The measure of predicted classes that is to be as high as can be: a name, or a mapping of a name and its options.
-    Of equally good thresholds the middle one is taken."""
+    """The measure of predicted classes to maximize: a name, or a mapping of a name and its options. Of equally good
+    thresholds the middle one is taken."""
     minimize: MetricChoice | None = None
-    """The measure that is to be as low as can be instead, such as `cost`."""
+    """The measure to minimize instead, such as `cost`."""
     subject_to: Annotated[dict[MetricName, MeasureBounds], Field(min_length=1)] | None = None
-    """By measure of predicted classes, the least (`min`) or the most (`max`) that it may be on the rows that choose."""
+    """By measure of predicted classes, the least (`min`) or the most (`max`) that it may be on the rows that choose
+    the threshold."""
     on: ChosenOn | None = None
     """The dataset whose rows choose, which has the role `calibrate`, or `{folds: 10}` for cross-fitting on the
     evaluated rows. No row is ever judged by a threshold that it chose."""

@@ -92,7 +92,7 @@ class LogOddsNotes(Notes):
     level: float | None = None
     """The confidence level of the limits."""
     clipped: float | None = None
-    """What the rows weigh that were moved off 0 or 1."""
+    """The weight of the rows moved away from 0 or 1."""
 
 
 class LogisticNotes(LogOddsNotes):
@@ -112,7 +112,7 @@ class SplineNotes(LogOddsNotes):
     """How smooth the spline is."""
 
     edf: float | None = None
-    """The effective degrees of freedom; 2 are a line."""
+    """The effective degrees of freedom; a line has 2."""
     criterion: str | None = None
     """By what the penalty was chosen."""
     method: str | None = None
@@ -145,7 +145,7 @@ class RefinementPoints(Points):
     """Probabilities rounded to a few digits."""
 
     probability: Column
-    """The mean probability of the rows that round to the same one."""
+    """The mean probability of the rows that round to the same value."""
     event_rate: Column
     refinement: Column
     """Event rate times its complement: what is left of the Brier score if the event rate is forecast."""
@@ -168,9 +168,9 @@ class NetBenefitPoints(Points):
 
     threshold: Column
     net_benefit: Column
-    """Events acted on less the non-events acted on at the odds of the threshold, for each row."""
+    """Net benefit per case: true positives minus false positives, the latter weighted by the threshold's odds."""
     treat_all: Column
-    """That of acting on all rows; on none it is 0."""
+    """The net benefit of acting on all rows; acting on none gives 0."""
     lower: Column
     upper: Column
 
@@ -204,7 +204,7 @@ class Histogram(CurveOf[Literal["histogram"], HistogramPoints, Notes]):
 
 
 class GainTablePoints(Points):
-    """Ten groups of equal weight, highest scores first; what is cumulative is of all groups up to and with one."""
+    """Ten groups of equal weight, highest scores first; cumulative columns include all groups so far."""
 
     group: Column
     population: Column
@@ -222,7 +222,7 @@ class GainTablePoints(Points):
     cumulative_wizard: Column
     cumulative_lift: Column
     separation: Column
-    """The cumulative share of events less that of non-events."""
+    """The cumulative share of events minus that of non-events."""
 
 
 class GainTable(CurveOf[Literal["gain_table"], GainTablePoints, Notes]):

@@ -231,8 +231,8 @@ def test_a_value_beyond_the_points_ends_the_run_where_the_goal_asks_for_that() -
         run(people(100), desirability=[{"metric": "accuracy", "custom": points}], intervals={"method": "none"})
 
     assert str(caught.value) == (
-        "error[beyond-points]: the goal 'custom accuracy' asks for an error beyond its points, and 0.9 to 1 does not "
-        "hold 0.74, the value of p on d\n  = help: add a point, or write 'extrapolate: clamp' or 'zero'"
+        "error[beyond-points]: p on d is 0.74, beyond the points of the goal 'custom accuracy', 0.9 to 1\n  = help: "
+        "add a point, or write 'extrapolate: clamp' or 'zero'"
     )
 
 

@@ -100,7 +100,7 @@ def test_without_an_interval_the_value_is_judged() -> None:
     assert (plain.verdict, far.verdict, tested.verdict) == ("pass", "fail", "pass")
     assert far.reason.endswith(
         ". There is no interval (the spec asks for none), so the value alone is judged: it is above 0.01.")
-    assert "There is no interval (a test of a hypothesis" in tested.reason
+    assert "There is no interval (a hypothesis test" in tested.reason
 
 
 def test_a_collapsed_model_fails_every_gate_that_it_cannot_keep() -> None:

@@ -57,4 +57,4 @@ def test_a_goal_that_is_not_declared_is_refused() -> None:
 @pytest.mark.parametrize("key", ["class", "slice", "slices"])
 def test_desirability_is_of_all_rows(key: str) -> None:
     told = desired(desirability="overall", min=0.5, **{key: "all"})
-    assert told[0].startswith(f"error[unused-key]: {key}: '{key}' would change nothing: desirability is of all rows")
+    assert told[0].startswith(f"error[unused-key]: {key}: '{key}' has no effect: desirability is of all rows")

@@ -314,7 +314,7 @@ def test_a_measure_without_a_value_chooses_nothing() -> None:
 
 
 def test_more_folds_than_rows_are_refused_where_the_rule_stands() -> None:
-    with pytest.raises(DataError, match="which cannot be shared among 900 folds"):
+    with pytest.raises(DataError, match="which cannot be split into 900 folds"):
         run(TWO["d"], threshold={"maximize": "f1", "on": {"folds": 900}}, intervals=PLAIN)
 
 
