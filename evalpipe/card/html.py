@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from functools import cache
 from typing import TYPE_CHECKING
 
 from evalpipe.card.edition import Edition
@@ -13,7 +14,8 @@ from evalpipe.card.palette import style_sheet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jinja2 import Environment
+    from jinja2 import BytecodeCache, Environment
+    from jinja2.bccache import Bucket
     from markupsafe import Markup
 
     from evalpipe.card.page import Formula
@@ -25,6 +27,10 @@ FACES = (
     ("Source Code Pro", 400, "source-code-pro-latin-400-normal.woff2"),
 )
 """Family, weight and file of the fonts inside the page."""
+
+
+SHORT = 8
+"""Rows of a table up to which the PDF keeps it on one page."""
 
 
 def document(edition: Edition) -> bytes:
@@ -45,7 +51,8 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     environment = _environment()
     environment.globals |= {
         "write": _writer(environment), "draw": edition.drawn, "set_formula": _set_formula, "limit": limit,
-        "linked": linked, "addresses": edition.addresses, "safe_svg": _safe_svg, "data_tables": data_tables}
+        "linked": linked, "SHORT": SHORT, "addresses": edition.addresses, "safe_svg": _safe_svg,
+        "data_tables": data_tables}
     page = environment.get_template("card.html").render(page=edition.card, css=_css())
     return page.encode("utf-8")
 
@@ -57,8 +64,29 @@ def _environment() -> Environment:
     # Names from specs and data reach the templates, so these can neither run code nor write markup unescaped.
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(templates()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True,
+        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=_compiled(),
     )
+
+
+@cache
+def _compiled() -> BytecodeCache:
+    """Return what keeps the compiled templates for the formats that follow."""
+    from jinja2 import BytecodeCache
+
+    class Kept(BytecodeCache):
+        """Compiled templates in memory, by their sources."""
+
+        def __init__(self) -> None:
+            self.codes: dict[str, bytes] = {}
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            if bucket.key in self.codes:
+                bucket.bytecode_from_string(self.codes[bucket.key])
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            self.codes[bucket.key] = bucket.bytecode_to_string()
+
+    return Kept()
 
 
 def _writer(environment: Environment) -> Callable[[object], Markup]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.page import Aside, Column, Line, Number, Row, Table
+from evalpipe.card.page import Aside, Column, Number, Row, Table
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, with_limits
 
 if TYPE_CHECKING:
@@ -76,10 +76,10 @@ def _row(measure: MeasureRow) -> Row:
     methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
     n = dict.fromkeys(numbers.count(e.n) for e in estimates)
     blind = without_information(estimates)
-    definition = wording.definition(metric, measure.params)
     return Row((
         (measure.title, *([Aside(f"({measure.options})", "options")] if measure.options else []),
-         Aside((definition, Line(blind)) if blind else definition, "definition")),
+         Aside(wording.definition(metric, measure.params), "definition meaning"),
+         *([Aside(blind, "definition")] if blind else [])),
         *measure.cells, wording.BETTER[metric.direction], " / ".join(n) or "–", ", ".join(methods) or "–",
     ))
 

@@ -35,30 +35,34 @@ FALLBACKS = (
 
 def document(edition: Edition) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
+    laid_out = layout(edition)
+    with _pinned_clock(), warnings.catch_warnings():
+        # WeasyPrint leaves its own colour profile open until it is collected.
+        warnings.simplefilter("ignore", ResourceWarning)
+        return bytes(laid_out.write_pdf(
+            attachments=[_attachment(edition.results, load_weasyprint())], pdf_variant=VARIANT, pdf_tags=True,
+            pdf_identifier=edition.results.spec_sha256.encode("ascii", "replace")[:16], finisher=_pack_once,
+        ))
+
+
+def layout(edition: Edition) -> Any:
+    """Lay the card out in pages and return WeasyPrint's document of them; raises as `document` does."""
     weasyprint = load_weasyprint()
     from weasyprint.text.fonts import FontConfiguration
 
     page = write_page(edition, ROW_LIMIT, linked=True).decode("utf-8")
-    results, fetcher = edition.results, _fetcher(edition)
-    fonts = FontConfiguration()
-    with _pinned_clock(), warnings.catch_warnings():
-        # WeasyPrint leaves its own colour profile open until it is collected.
-        warnings.simplefilter("ignore", ResourceWarning)
-        written = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").write_pdf(
-            stylesheets=[weasyprint.CSS(string=_faces(), font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)],
-            font_config=fonts,
-            attachments=[_attachment(results, weasyprint)],
-            pdf_variant=VARIANT,
-            pdf_tags=True,
-            pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16],
-        )
+    fetcher, fonts = _fetcher(edition), FontConfiguration()
+    with _pinned_clock():
+        faces = weasyprint.CSS(string=_faces(), font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
+        laid_out = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").render(
+            stylesheets=[faces], font_config=fonts, pdf_variant=VARIANT, pdf_tags=True)
     # WeasyPrint itself goes on without what it cannot fetch.
     if fetcher.refused:
         raise InternalError.of(
             "outside-resource", f"the card asked for {fetcher.refused[0]}, which is not part of evalpipe",
             hint="this is a fault of the card's templates; nothing was fetched",
         )
-    return bytes(written)
+    return laid_out
 
 
 def load_weasyprint() -> Any:
@@ -124,6 +128,24 @@ def _attachment(results: Results, weasyprint: Any) -> Any:
         string=results.to_json(), base_url=SCHEME, name="results.json", description="Every number of this card",
         created=date, modified=date, relationship="Data",
     )
+
+
+def _pack_once(_: Any, pdf: Any) -> None:
+    """Keep each stream as it is written: it is asked for twice, for the file and for the file's identifier."""
+    import pydyf
+
+    class Packed(pydyf.Stream):  # type: ignore[misc]
+        """A stream that is compressed already."""
+
+        def __init__(self, stream: Any) -> None:
+            super().__init__()
+            self.number, self._data = stream.number, stream.data
+
+        @property
+        def data(self) -> Any:
+            return self._data
+
+    pdf.objects[:] = [Packed(part) if isinstance(part, pydyf.Stream) else part for part in pdf.objects]
 
 
 @contextmanager

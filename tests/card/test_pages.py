@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import weasyprint
+
+from card.pages import content, cut, fill, lone_rows, pages_of, parted, sparse
+from evalpipe.results import Results
+
+LEAST = 1 / 3
+"""How full a page is at least, but for the last of a part."""
+
+USUAL = ("desirability", "titanic")
+ALL = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
+
+
+def planted(body: str) -> list[Any]:
+    page = ("<style>@page { size: 400px 400px; margin: 20px } body { margin: 0; font: 16px/20px sans-serif } "
+            "table { border-spacing: 0 } td, th { padding: 0 }</style>")
+    return [page._page_box for page in weasyprint.HTML(string=page + body).render().pages]
+
+
+def rows(number: int) -> str:
+    return "<tr><td>row</td></tr>" * number
+
+
+@pytest.fixture(scope="module")
+def pages(example: Callable[[str], Path]) -> Callable[[str], list[Any]]:
+    return lambda name: pages_of(Results.read(example(name) / "results.json"))
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=() if name in USUAL else pytest.mark.nightly) for name in ALL])
+def test_pages_are_filled_and_nothing_is_cut_or_parted(name: str, pages: Callable[[str], list[Any]]) -> None:
+    laid_out = pages(name)
+    assert sparse(laid_out, LEAST) == []
+    assert cut(laid_out) == []
+    assert parted(laid_out) == []
+    assert lone_rows(laid_out) == []
+    said = [text for leaf in content(laid_out[0]) for text in words(leaf)]
+    assert {"In short", "Contents", "Provenance"} <= set(said)
+
+
+def words(leaf: Any) -> list[str]:
+    return [box.text for box in getattr(leaf, "descendants", list)() if hasattr(box, "text")]
+
+
+def test_the_first_page_ends_with_the_contents_and_use_and_limits_begin_the_second(
+    pages: Callable[[str], list[Any]]
+) -> None:
+    first, second = pages("titanic")[:2]
+    assert "Provenance" in words(content(first)[-1])
+    assert words(content(second)[0]) == ["Use and limits"]
+
+
+def test_a_page_that_is_hardly_used_is_named() -> None:
+    text = "<p style='margin: 0; break-after: page'>a line</p>" * 2
+    laid_out = planted(f"{text}<p>end")
+    assert [round(fill(page), 2) for page in laid_out[:2]] == [0.06, 0.06]
+    assert sparse(laid_out, LEAST) == ["page 1 is 0.06 full", "page 2 is 0.06 full"]
+
+
+def test_the_last_page_before_the_appendix_may_be_hardly_used() -> None:
+    laid_out = planted("<p>a line</p><section class='annex' style='break-before: page'>appendix</section>")
+    assert sparse(laid_out, LEAST) == []
+
+
+def test_what_reaches_over_an_edge_is_named() -> None:
+    wide = "<svg width='500' height='10'></svg>"
+    assert cut(planted(wide)) == ["page 1: <svg> is 140 px over the edge"]
+    high = "<svg style='display: block' width='10' height='400'></svg>"
+    assert cut(planted(high)) == ["page 1: <svg> is 40 px over the edge"]
+    assert cut(planted("<p>a line</p>")) == []
+
+
+def test_a_heading_at_the_end_of_a_page_is_named() -> None:
+    assert parted(planted("<p>a line</p><h2>Heading</h2><p style='break-before: page'>text")) == [
+        "page 1 ends with a <h2>"]
+
+
+def test_a_lone_row_of_a_table_is_named() -> None:
+    assert lone_rows(planted(f"<table>{rows(19)}</table>")) == ["page 2 holds 1 row of a table"]
+    assert lone_rows(planted(f"<table>{rows(20)}</table>")) == []
+    heading = "<tr class=group><th>group</th></tr>"
+    assert lone_rows(planted(f"<table>{rows(17)}{heading}{rows(3)}</table>")) == [
+        "page 1 ends with the heading of a group"]

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import evalpipe
+from card.many_groups import GROUPS, write
+from evalpipe.results import Results
+
+MEGABYTE = 1_000_000
+
+
+def test_the_card_of_the_readme_is_below_a_megabyte_in_each_format(example: Callable[[str], Path]) -> None:
+    files = evalpipe.render(Results.read(example("titanic") / "results.json"), ["html", "pdf"])
+    assert {name: len(data) < MEGABYTE for name, data in files.items()} == {"card.html": True, "card.pdf": True}
+
+
+def test_the_page_of_200_slices_is_below_five_megabytes(root: Path, tmp_path: Path) -> None:
+    spec = write(tmp_path, root / "configs" / "data" / "titanic_evaluation.parquet")
+    results = evalpipe.run(spec)
+    assert len({str(row.slice) for row in results.rows if row.slice}) == GROUPS
+    page = evalpipe.render(results, ["html"])["card.html"]
+    assert len(page) < 5 * MEGABYTE
+    assert page.count(b"group 200") > 0
