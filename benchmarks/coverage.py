@@ -85,9 +85,9 @@ integrals over the population, right to five digits.
 All measures and methods share {replicates:,} replicates a data set; studentised limits come from {draws} replicates of
 the first {few} data sets (of {most:,} rows: {fewest}). Quantiles of so few replicates cover a little less than of many:
 by 0.2 points of {replicates:,}, by 0.5 of {draws}. Two standard errors of a figure near 95 are {error:.1f} points, of
-studentised limits {least:.1f} to {largest:.1f}. Where a method has no limits, those count that a run falls back to;
-where there are none at all they do not cover, and "none" is the share of that, if it is above 1 %.
-A dash stands for what was not tried.
+studentised limits {least:.1f} to {largest:.1f}. Where a method has no limits, those that a run falls back to count.
+Where there are none at all they do not cover, and "none" is their share, if it is above 1 %. A dash stands for what was
+not tried.
 
 The expected calibration error has 15 bins. It is too large where few rows share one, in the replicates still more, so
 limits from the replicates miss the true value. `python benchmarks/coverage.py` writes this section (seed {seed}).

@@ -103,7 +103,7 @@ METRICS = f"""{MARK}
 # Metrics
 
 Every metric, by what a model must give for it, with the tasks it is for: in bold where it belongs to the standard set
-of that task. Where one is undefined, its value is `null` with the reason.
+of that task. Where a metric is undefined, its value is `null` with the reason.
 
 A metric that sees an event (marked "averaged" below) takes each level of a multiclass or ordinal outcome in turn as the
 event, and `average` brings the levels together.
@@ -113,7 +113,7 @@ event, and `average` brings the levels together.
 INTERVALS = f"""{MARK}
 # Interval methods
 
-How limits are made, in the order in which a card explains them. `intervals.method` of the spec may ask for some of
+How limits are computed, in the order in which a card explains them. `intervals.method` of the spec may ask for some of
 them by name, of every measure that they are for; `evalpipe plan` prints which one each measure gets, and why.
 [methods.md](methods.md) says what they have in common.
 
@@ -123,7 +123,7 @@ them by name, of every measure that they are for; `evalpipe plan` prints which o
 FINDINGS = f"""{MARK}
 # Findings
 
-What a run looks for in its results, to say it in a sentence: on the card, after `evalpipe run`, in `results.json` and
+What a run looks for in its results and says in a sentence: on the card, after `evalpipe run`, in `results.json` and
 as `results.findings`. In Python each is a record with `kind`, `weight`, `text`, `section` (the anchor of the evidence
 on the card) and `estimates` (what was measured, of the numbers that it rests on):
 
@@ -132,15 +132,16 @@ for finding in results.findings:
     print(finding.kind, finding.text)
 ```
 
-- `fails`: settled, for the worse. `holds`: settled, for the better. `open`: these data do not decide.
+- `fails`: decided, for the worse. `holds`: decided, for the better. `open`: these data do not decide.
 - `same`: models that cannot be told apart. `note`: what a reader must know, neither good nor bad.
 
 Findings stand in the order of their weight, from 100 to 0. Gates, bounds of thresholds, comparisons, reference rates
-and goals have the verdicts of their tables. All other findings that are tested are tested together: each rule has an
-equal share of the error, 1 less the confidence level, and what one does not need goes to the others (Holm 1979, with
-weights). So the chance that any of them is false is at most that error. Where an interval taken alone decides and all
-tests together do not, the finding is open, and says so. p-values come from the tests that results hold, or else from
-intervals: the half towards the value tested is taken as that of a normal distribution (Altman & Bland 2011).
+and goals have the verdicts of their tables. All other tested findings are corrected together: each rule has an
+equal share of the error, which is 1 minus the confidence level, and what a rule does not need goes to the others
+(Holm 1979, with weights). So the chance that any of them is false is at most that error. Where the interval alone
+decides, but not after correction for all tests, the finding is open, and says so. The p-values come from the tests
+that results hold. Where there is no test they come from the interval: its half towards the tested value is taken as
+that of a normal distribution (Altman & Bland 2011).
 """
 
 RECALIBRATORS = f"""{MARK}
@@ -182,8 +183,8 @@ metrics:
   - {metric: precision, average: [macro, none]}
 ```
 
-`average` says how a metric that sees an event is brought together over the levels of a multiclass or ordinal outcome:
-`macro` (the mean; the default), `macro_weighted` (by the levels' true shares), `micro` (all levels' ingredients
+`average` says how a metric of an event is averaged over the levels of a multiclass or ordinal outcome:
+`macro` (the mean; the default), `macro_weighted` (by the levels' true shares), `micro` (the counts of all levels
 pooled), `none` (one value a level), or a list of these.
 
 | metric | option | values |
@@ -205,7 +206,7 @@ It has comparisons (`=`, `<>`, `<`, `<=`, `>`, `>=`), `AND`, `OR`, `NOT`, `IN (�
 `ILIKE` (`%` is any text, `_` one character), `IS NULL`, `IS TRUE`, `IS FALSE` (each with `NOT`), `CASE WHEN … THEN …
 ELSE … END`, `+ - * / %`, `||`, `CAST(… AS type)`, `TRY_CAST`, `DATE '…'`, `TIMESTAMP '…'` and the functions below;
 nothing that looks at other rows, at the clock or at random numbers. Text stands in single quotes; a column whose name
-holds other signs than letters, digits and `_` in double quotes.
+has other characters than letters, digits and `_` stands in double quotes.
 
 **A missing value meets no condition.** Null and NaN are missing, in every format, and so is what is undefined, such
 as `x / 0` or `ln(-1)`. A comparison with a missing value is neither true nor false but unknown, so `x > 1`, `x <> 1`
