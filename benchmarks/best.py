@@ -58,8 +58,8 @@ replicates in which the first model has the higher D. `python benchmarks/best.py
 |---|---|---|---|---|
 {table}
 
-In all, the model that was said to be the better one is so in {right:.1f} % of the pairs, where the stated probabilities
-promise {promised:.1f} %; two standard errors are {error:.1f} points.
+In all, the model that was said to be better truly is in {right:.1f} % of the pairs; the stated probabilities
+promise {promised:.1f} %. Two standard errors are {error:.1f} points.
 """
 
 

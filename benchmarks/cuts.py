@@ -57,15 +57,15 @@ the truth is that of these thresholds, each counting as many events (or others) 
 chosen and judged on the same rows; its corrected value is less the optimism of {replicates} replicates, of the measure
 that the rule names. `python benchmarks/cuts.py` writes this section (seed {seed}).
 
-The best threshold of the population, which no row has chosen, has no bias: what is off there is the chance of the
-draws, and is taken off the other columns in each data set (a control variate, with coefficient 1).
+The best threshold of the population, which no row has chosen, has no bias: its error is the chance of the draws. It is
+subtracted from the other columns in each data set (a control variate, with coefficient 1).
 
 | rule | measure | at the population's threshold | cross-fitted | naive | naive, corrected |
 |---|---|---|---|---|---|
 {table}
 
-{verdict}
-A bound is kept on the rows that choose: on new rows the specificity of the second rule is {kept:.1f} % in the mean.
+{verdict} A requirement holds on the rows that chose the threshold, not always on new data: there the specificity of the
+second rule is {kept:.1f} % on average.
 """
 
 

@@ -280,8 +280,8 @@ PEERS: dict[str, tuple[Callable[[], list[str]], str]] = {
     "evidently": (
         evidently, (
             f"From {MANY_ROWS:,} rows of Parquet to an HTML file, each in a fresh process: `ClassificationPreset` of "
-            "one model without intervals against `evalpipe run` of two models, with the standard measures and 2,000 "
-            f"replicates on the grid that `engine.mode: auto` takes for so many rows. Runs: {REPORT_RUNS}."
+            "one model without intervals, against `evalpipe run` of two models. The latter has the standard measures "
+            f"and 2,000 replicates on the grid that `engine.mode: auto` takes for so many rows. Runs: {REPORT_RUNS}."
         ),
     ),
 }

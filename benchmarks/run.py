@@ -30,10 +30,10 @@ def loop() -> list[str]:
     """Return the section of the loop over scikit-learn, in Markdown."""
     job = (
         f"Percentile intervals of {', '.join(bootstrap.NAMES)}: one whole call of `evalpipe.evaluate` against a loop "
-        "that draws rows and calls scikit-learn, timed over fewer replicates and extrapolated; our memory is the peak "
-        "of the process. Then how far apart our limits are (median, largest) from those of the loop's replicates, and "
-        "from those of as many replicates of ours that draw every row and keep every score (`engine.mode: exact`), in "
-        "standard errors of the Monte-Carlo noise of both."
+        "that draws rows and calls scikit-learn. The loop is timed over fewer replicates and extrapolated; our "
+        "memory is the peak of the process. The last columns give how far our limits are from two others (median, "
+        "largest), in standard errors of the Monte-Carlo noise: from the loop's, and from as many replicates of ours "
+        "that draw every row and keep every score (`engine.mode: exact`)."
     )
     return ["## scikit-learn", "", job, "", *bootstrap.HEADER, *(row(n) for n in bootstrap.SIZES)]
 

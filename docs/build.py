@@ -183,9 +183,9 @@ metrics:
   - {metric: precision, average: [macro, none]}
 ```
 
-`average` says how a metric of an event is averaged over the levels of a multiclass or ordinal outcome:
-`macro` (the mean; the default), `macro_weighted` (by the levels' true shares), `micro` (the counts of all levels
-pooled), `none` (one value a level), or a list of these.
+`average` says how a metric of an event is averaged over the levels of a multiclass or ordinal outcome. `macro` is the
+mean (the default), `macro_weighted` weights levels by their true shares, `micro` pools the counts of all levels, and
+`none` gives one value a level. A list of these is allowed.
 
 | metric | option | values |
 |---|---|---|"""
@@ -202,10 +202,10 @@ where: country IN ('AT', 'DE') AND NOT (dose > 5)
 where: year(admitted) = 2024 AND "blood.pressure" BETWEEN 90 AND 140
 ```
 
-It has comparisons (`=`, `<>`, `<`, `<=`, `>`, `>=`), `AND`, `OR`, `NOT`, `IN (…)`, `BETWEEN … AND …`, `LIKE` and
+It has comparisons (`=`, `<>`, `<`, `<=`, `>`, `>=`), `AND`, `OR`, `NOT`, `IN (…)`, `BETWEEN … AND …`. It has `LIKE` and
 `ILIKE` (`%` is any text, `_` one character), `IS NULL`, `IS TRUE`, `IS FALSE` (each with `NOT`), `CASE WHEN … THEN …
-ELSE … END`, `+ - * / %`, `||`, `CAST(… AS type)`, `TRY_CAST`, `DATE '…'`, `TIMESTAMP '…'` and the functions below;
-nothing that looks at other rows, at the clock or at random numbers. Text stands in single quotes; a column whose name
+ELSE … END`, `+ - * / %`, `||`, `CAST(… AS type)`, `TRY_CAST`, `DATE '…'`, `TIMESTAMP '…'` and the functions below.
+Nothing in it looks at other rows, at the clock or at random numbers. Text stands in single quotes; a column whose name
 has other characters than letters, digits and `_` stands in double quotes.
 
 **A missing value meets no condition.** Null and NaN are missing, in every format, and so is what is undefined, such

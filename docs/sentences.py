@@ -29,7 +29,7 @@ GENERATED = {"metrics.md", "intervals.md", "recalibrators.md", "findings.md", "s
 RECORDS = {"NamedTuple", "TypedDict", "ABC", "Exception", "Protocol"}
 """Bases of classes that print no docstring, unlike the models of the spec and of the results."""
 
-END = re.compile(r"(?<=[a-zà-ÿ\d)\]}`'\"%*…$][.!?])\s+(?=[\W\d]*[A-ZÀ-Þ]|[\"'`({\d])")
+END = re.compile(r"(?<=[a-zà-ÿ\d)\]}`'\"%*…$²⁻ᵈ⁵⁶][.!?])\s+(?=[\W\d]*[A-ZÀ-Þ]|[\"'`({\d])")
 WORD = re.compile(r"[^\W\d_][^\W\d_'’-]+")
 COMMENT = re.compile(r"(?:^|(?<=\s))#")
 MARKUP = re.compile(r"^\s*(?:[-*#>|]+|\d+\.)\s+")
@@ -45,12 +45,13 @@ class Sentence(NamedTuple):
     @property
     def words(self) -> int:
         """The number of words; a value, a formula or a piece of code is one."""
-        return len(re.sub(r"\{[^{}]*\}|`[^`]*`|\$[^$]*\$", "x", self.text).split())
+        text = re.sub(r"\{[^{}]*\}|`[^`]*`|\$[^$]*\$", "x", self.text)
+        return sum(any(map(str.isalnum, word)) for word in text.split())
 
 
 def sentences(text: str) -> Iterator[str]:
     """Cut a text into its sentences; what holds no two words is none."""
-    for part in END.split(" ".join(text.replace("\0", " ").split())):
+    for part in END.split(" ".join(text.replace("\0", " ").split()).strip("| ")):
         if len(WORD.findall(re.sub(r"\{[^{}]*\}|\\\w+", " ", part))) > 1 and " " in part:
             yield part
 
@@ -188,7 +189,10 @@ def of_page(page: str) -> Iterator[tuple[int, str]]:
             yield begun, text
             text = ""
         begun = begun if text.strip() else number
-        text += " " + MARKUP.sub("", line).replace("|", " ")
+        if line.startswith("|"):
+            yield from ((number, cell) for cell in line.split(" | "))
+        else:
+            text += " " + MARKUP.sub("", line)
 
 
 def of_comments(file: Path) -> Iterator[tuple[int, str]]:

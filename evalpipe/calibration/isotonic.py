@@ -29,9 +29,9 @@ Cut = Annotated[Literal["quantile", "uniform"], Field(description="Bins of equal
 class Isotonic(OfOrder):
     """The non-decreasing function that fits best by weighted least squares: the pool of adjacent violators (PAVA).
 
-    Equal predictions are pooled first. ``step``: a new prediction takes the level of the nearest fitted prediction at
-    or above it; between two blocks it belongs to the upper one, as with isoreg in R. ``linear``: a new prediction lies
-    on the line between the two blocks, as in scikit-learn. Beyond the fitted predictions the end levels apply.
+    Equal predictions are pooled first. With ``step`` a new prediction takes the level of the nearest fitted prediction
+    at or above it; between two blocks it belongs to the upper one, as in R's isoreg. With ``linear`` it lies on the
+    line between the two blocks, as in scikit-learn. Beyond the fitted predictions the end levels apply.
     """
 
     @staticmethod

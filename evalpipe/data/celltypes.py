@@ -74,13 +74,13 @@ def _lossless(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series)
 
     long = plain.filter(plain.str.contains(_LONG))
     if len(long):
-        return Told("text", f"column '{name}' is text, for it holds {shown(long[0])}, too long for a number")
+        return Told("text", f"column '{name}' is text, because it holds {shown(long[0])}, too long for a number")
     sizes = pl.DataFrame({"cell": cells, "size": plain.cast(pl.Float64, strict=False)}).filter(numeric)
     twice = sizes.filter(pl.col("size") != 0).filter(pl.col("size").is_duplicated()).sort("size", "cell")
     if twice.height:
         first, second = twice["cell"][0], twice["cell"][1]
-        why = (f"column '{name}' is text, for it holds {shown(first)} and {shown(second)}, one number in two ways; for"
-               f" numbers declare csv: {{types: {{{name}: number}}}}")
+        why = (f"column '{name}' is text, because it holds {shown(first)} and {shown(second)}, one number in two "
+               f"ways; for numbers declare csv: {{types: {{{name}: number}}}}")
         return Told("text", why)
     return Told("number")
 
@@ -96,7 +96,7 @@ def _why(name: str, cells: pl.Series, numeric: pl.Series, odd: pl.Series) -> str
         f"TRY_CAST({name} AS DOUBLE) is missing where it is no number")
     if strange.str.to_lowercase().is_in(list(MISSING_WORDS)).all():
         out = f"if it means a missing value, declare csv: {{null: [{', '.join(quoted(cell) for cell in strange)}]}}"
-    return f"column '{name}' is text, for it holds {shown(word)}; {out}"
+    return f"column '{name}' is text, because it holds {shown(word)}; {out}"
 
 
 def quoted(cell: str) -> str:

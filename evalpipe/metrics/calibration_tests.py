@@ -27,8 +27,8 @@ hypothesis_test = partial(metric, needs="probabilities", direction="none", inter
 @hypothesis_test(range=(-np.inf, np.inf), title="Spiegelhalter's Z", linear=True, undefined=SURE,
                  ref="Spiegelhalter (1986)")
 def spiegelhalter_z(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats) -> Floats:
-    r"""Standard errors by which the Brier score exceeds its expectation if all probabilities are right: far above 0
-    where they are too extreme, far below 0 where they are too close to 0.5; grows with the square root of the rows,
+    r"""Standard errors by which the Brier score exceeds its expectation if all probabilities are right. Far above 0,
+    probabilities are too extreme; far below 0, too close to 0.5. Grows with the square root of the rows,
     $\frac{\sum_i(y_i-p_i)(1-2p_i)}{\sqrt{\sum_i(1-2p_i)^2p_i(1-p_i)}}$."""
     return ratio(spiegelhalter_excess, np.sqrt(spiegelhalter_variance))
 

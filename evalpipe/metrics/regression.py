@@ -229,8 +229,8 @@ def iic(
 @agreement(linear=True, range=CORRELATION, title="Normalised Gini", undefined=CONSTANT,
            ref="Schechtman & Yitzhaki (1987)")
 def gini_coef(prediction_at: Floats, truth_by_prediction: Floats, truth_at: Floats, truth_total: Floats) -> Floats:
-    r"""Area between the Lorenz curve of the truth, ordered by prediction, and the diagonal, as a share of the area when
-    ordered by the truth itself; rows of equal prediction are one step, so that a constant prediction has zero,
+    r"""Area between the Lorenz curve of the truth, ordered by prediction, and the diagonal, as a share of the area
+    when ordered by the truth itself. Rows of equal prediction are one step, so a constant prediction has zero,
     $\frac{\mathrm{Cov}(y,F(\hat y))}{\mathrm{Cov}(y,F(y))}$."""
     return ratio(_lorenz(prediction_at, truth_by_prediction), _lorenz(truth_at, truth_total))
 

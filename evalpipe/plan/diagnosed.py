@@ -30,7 +30,7 @@ DIAGNOSTICS = {
 LINE = frozenset({"calibration_in_the_large", "calibration_slope"})
 """The diagnostics that are coefficients of a logistic line, which takes long to fit in every replicate."""
 
-QUICK = "of no measure that is asked for, so the curvature of the likelihood will do"
+QUICK = "taken for findings only, so limits from the curvature of the likelihood are enough"
 
 
 def diagnosed(spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, ModelPlan]) -> tuple[MetricPlan, ...]:

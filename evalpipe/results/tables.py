@@ -59,9 +59,9 @@ class Estimate(Measured):
     method: str
     """How the interval was made: the name of one of the methods of docs/intervals.md; none without an interval."""
     n: int
-    """Observations in its own denominator, whatever they weigh: of sensitivity the events, of precision the predicted
-    events. What is no proportion, and an average over classes, is of all rows that it sees; with an equivocal zone
-    those are, for a measure of predicted classes, the reportable ones. Of a slice of too few rows, all of them."""
+    """Observations in its own denominator, whatever they weigh: of sensitivity the events, of precision the
+    predicted events. For measures that are not proportions, and for averages over classes: all rows used; with an
+    equivocal zone, measures of predicted classes use the reportable rows. Of a slice of too few rows, all of them."""
     events: int | None
     """Events among these, of a binary outcome; of one class of several, the rows of that class among them."""
     status: Status
@@ -121,7 +121,7 @@ class Method(Record):
     level: float
     replicates: int
     pairings: int = 0
-    """Random pairings behind the values without information that are not exact; 0 where these were not asked for."""
+    """Random pairings behind the values without information that are not exact; 0 where none were requested."""
     seed: int
     methods: dict[str, str]
     """The interval method of each metric, with the reason for it."""

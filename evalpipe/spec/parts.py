@@ -61,7 +61,7 @@ class KnownValue(SpecPart):
     """A value of a measure that was found elsewhere."""
 
     metric: MetricChoice
-    """The measure, one of those that are asked for: a name, or a mapping of a name and its options."""
+    """The measure, one of `metrics`: a name, or a mapping of a name and its options."""
     value: Number
     """Its value."""
     lower: Number | None = None
@@ -166,12 +166,12 @@ class Intervals(SpecPart):
     """The confidence level of every interval."""
     method: AskedMethod = "auto"
     """`auto`: Clopper-Pearson for proportions, DeLong on the logit scale for the ROC AUC, the delta method on the
-    logit scale for ppv and npv, the bootstrap's error on the logit scale for average precision, and the percentile
-    bootstrap for everything else. Measures that noise makes larger (calibration errors, the parts of the Brier
-    score, K-S) get an inversion of their noise under every method but `none`. `exact` and `delong` name the same;
-    `wilson` and `jeffreys` take their limits for proportions. `exact`, `wilson` and `jeffreys`, asked for by name,
-    count effective observations under importance weights. `percentile`, `basic`, `bca` (bias-corrected and
-    accelerated) and `studentised` take the bootstrap for every measure; `none` gives values alone."""
+    logit scale for ppv and npv, the bootstrap's error on the logit scale for average precision, else the percentile
+    bootstrap. Measures that noise makes larger (calibration errors, the parts of the Brier score, K-S) get an
+    inversion of their noise under every method but `none`. `exact` and `delong` name the same; `wilson` and
+    `jeffreys` take their limits for proportions. `exact`, `wilson` and `jeffreys`, named in the spec, count
+    effective observations under importance weights. `percentile`, `basic`, `bca` (bias-corrected and accelerated)
+    and `studentised` take the bootstrap for every measure; `none` gives values alone."""
     replicates: Annotated[StrictInt, Field(ge=100, le=1_000_000)] = 2000
     """The number of bootstrap replicates."""
     stratify: Annotated[StrictBool, Only(*CLASSES)] = False

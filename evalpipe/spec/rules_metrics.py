@@ -186,9 +186,9 @@ def _repeated(draft: Draft, entries: list[Entry]) -> Iterator[Problem]:
             continue
         names = f"{draft.tree.show(*entry.named)} and {draft.tree.show(*same.named)}"
         also = "" if same.choice.metric == entry.choice.metric else f" ({names} are names of the same metric)"
-        message = f"{entry.metric.name} is asked for twice with the same options{also}"
+        message = f"{entry.metric.name} is listed twice with the same options{also}"
         place = draft.tree.origin.place(*same.named)
-        notes = (f"first asked for at {place}",) if place is not None else ()
+        notes = (f"first listed at {place}",) if place is not None else ()
         yield draft.tree.problem("duplicate-metric", message, *entry.named, hint="remove one of them", notes=notes)
 
 

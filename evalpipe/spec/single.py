@@ -60,7 +60,8 @@ def asked_for(draft: Draft, entry: Entry) -> Iterator[Problem]:
     if not any(wanted & _values(draft, replace(entry, choice=choice)) for choice in same):
         how = " with these options" if same else ""
         hint = f"add it{how} to 'metrics'" if draft.spec.metrics is not None else "list it in 'metrics'"
-        yield draft.tree.problem("not-asked-for", f"{entry.metric.name} is not asked for{how}", *entry.named, hint=hint)
+        message = f"{entry.metric.name} is not in 'metrics'{how}"
+        yield draft.tree.problem("not-asked-for", message, *entry.named, hint=hint)
 
 
 def _values(draft: Draft, entry: Entry) -> set[tuple[str, str]]:

@@ -72,7 +72,7 @@ def test_leading_zeros_are_kept_by_conditions_and_slices_alike(tmp_path: Path) -
     assert found.slicings[1].codes.tolist().count(0) == 2
     assert problem(path, {"where": "x = 1234"}) == (
         "'where' of dataset 'test' does not fit the columns: compares 'x', which is text, with 1234, which is a number",
-        "column 'x' is text, for it holds '01234'; declare csv: {types: {x: number}}")
+        "column 'x' is text, because it holds '01234'; declare csv: {types: {x: number}}")
     assert sample(path, {"where": "x = 1234", "csv": {"types": {"x": "integer"}}}).n == 3
 
 
@@ -80,14 +80,14 @@ def test_a_column_of_numbers_with_a_text_far_down_is_filtered_as_text(tmp_path: 
     path = written(tmp_path, [str(row) for row in range(3000)] + ["x12", "NA"])
     assert sample(path, {"where": "x IN ('5', 'x12')"}).n == 2
     assert problem(path, {"where": "x > 5"})[1] == (
-        "column 'x' is text, for it holds 'x12'; TRY_CAST(x AS DOUBLE) is missing where it is no number")
+        "column 'x' is text, because it holds 'x12'; TRY_CAST(x AS DOUBLE) is missing where it is no number")
     assert sample(path, {"where": "TRY_CAST(x AS DOUBLE) > 5"}).n == 2994
 
 
 def test_missing_values_are_declared(tmp_path: Path) -> None:
     path = written(tmp_path, ["1", "NA", "3", "-99", "", "7"])
     assert problem(path, {"where": "x > 2", "csv": {"null": ["-99"]}})[1] == (
-        "column 'x' is text, for it holds 'NA'; if it means a missing value, declare csv: {null: [NA]}")
+        "column 'x' is text, because it holds 'NA'; if it means a missing value, declare csv: {null: [NA]}")
     found = sample(path, {"where": "x > 2", "csv": {"null": ["NA", "-99"]}})
     assert (found.n, found.summary.unknown_where) == (2, 3)
     cut = sample(path, {"csv": {"null": ["NA", "-99"]}}, slices=[{"column": "x", "cuts": [2]}])

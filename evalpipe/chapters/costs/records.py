@@ -67,7 +67,7 @@ class BestProfit(OfModel):
     groups: int
     """The number of groups that the rows are cut into."""
     profit: float
-    """The largest profit; optimistic, for the number of groups is chosen and judged on the same rows."""
+    """The largest profit; optimistic, because the number of groups is chosen and judged on the same rows."""
     lower: float | None
     upper: float | None
     """Percentiles of the largest profit over the bootstrap replicates."""

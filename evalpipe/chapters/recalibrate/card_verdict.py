@@ -38,12 +38,12 @@ class CalibrationWords(NamedTuple):
 CALIBRATION = {
     "calibration_slope": CalibrationWords(
         "calibration slope", 1, "probabilities are overconfident (too extreme)",
-        "probabilities are underconfident (squeezed together)"),
+        "probabilities are underconfident (too close together)"),
     "calibration_in_the_large": CalibrationWords(
-        "calibration in the large", 0, "probabilities are too high on the whole",
-        "probabilities are too low on the whole"),
+        "calibration in the large", 0, "probabilities are too high on average",
+        "probabilities are too low on average"),
     "linear_calibration_slope": CalibrationWords(
-        "slope of the calibration line", 1, "predictions are too extreme", "predictions are squeezed together"),
+        "slope of the calibration line", 1, "predictions are too extreme", "predictions are too close together"),
 }
 """Measures of calibration that a card says in words, where a run has them."""
 

@@ -94,8 +94,8 @@ class Folds(SpecPart):
     """Cross-fitting on the evaluated rows."""
 
     folds: Annotated[StrictInt, Field(ge=2, le=1000)]
-    """The number of folds. The rows of each are recalibrated by what was fitted on the others; rows of one cluster, or
-    of one `id`, share a fold."""
+    """The number of folds. The rows of each fold are recalibrated by a fit on the others; rows of one cluster, or of
+    one `id`, share a fold."""
 
 
 FitOn = Annotated[

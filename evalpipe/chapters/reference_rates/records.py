@@ -6,7 +6,7 @@ from evalpipe.chapters.compare.records import Comparison
 
 
 class RateDifference(Comparison):
-    """A measure of a model less the rate that a rival, its ``baseline``, reached elsewhere; the interval decides."""
+    """A measure of a model minus the rate that a rival, its ``baseline``, reached elsewhere; the interval decides."""
 
     rate: float
     rate_lower: float | None

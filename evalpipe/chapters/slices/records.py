@@ -65,7 +65,7 @@ class Disparity(OfModel):
     ratio_upper: float | None
     level: float | None
     expected: float | None
-    """The mean of the difference over replicates, less the difference: how much of a range is expected from chance
+    """The mean of the difference over replicates, minus the difference: how much of a range is expected from chance
     alone. Null without replicates, and where a single cluster makes all of them the same."""
     lowest: Slice | None
     """The slice of the smallest value; null for equalized_odds, which is of two measures."""

@@ -55,7 +55,7 @@ def _parts(here: Loc, slicing: SlicingRule) -> Parts:
 def _twice(draft: Draft, here: Loc, earlier: Loc, title: str) -> Problem:
     same = draft.tree.get(*here) == draft.tree.get(*earlier)
     hint = "remove one of them" if same else "keep one; a column has one set of cuts, and a name means one slicing"
-    message, notes = f"slices by '{title}' are asked for twice", draft.tree.noted("first asked for at", *earlier)
+    message, notes = f"slices by '{title}' are listed twice", draft.tree.noted("first listed at", *earlier)
     return draft.tree.problem("duplicate-slicing", message, *here, hint=hint, notes=notes)
 
 
@@ -120,7 +120,7 @@ def _disparities(draft: Draft) -> Iterator[Problem]:
     for loc, name in draft.entries(draft.spec.slice_rules.disparities, "slice_rules", "disparities"):
         canonical = registry[name].name if name in registry else name
         if canonical in names:
-            message = f"the disparity {draft.tree.show(*loc)} is asked for twice"
+            message = f"the disparity {draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-disparity", message, *loc, hint="remove it")
         elif name:
             yield from _named(draft, loc, name) if name in DISPARITIES else _measured(draft, loc, name)

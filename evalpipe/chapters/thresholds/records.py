@@ -51,7 +51,7 @@ class Threshold(Record):
     params: dict[str, Scalar] = Field(default_factory=dict)
     constraints: list[Constraint] = Field(default_factory=list)
     apparent: float | None = None
-    """The measure at the threshold on the very rows that chose it: too good."""
+    """The measure at the threshold on the rows that chose it: too good."""
     optimism: float | None = None
     """By how much it is too good, by the bootstrap: the mean of the measure in a replicate at the replicate's
     threshold minus its value on all rows at that threshold; below zero for a measure to be minimized. Harrell, Lee &

@@ -146,13 +146,13 @@ def test_a_loss_that_rises_when_better_is_a_gain(results: Results) -> None:
 @pytest.mark.parametrize(("metric", "value", "sentence"), [
     ("calibration_slope", 0.31, ("Without it, probabilities are overconfident (too extreme): calibration slope 0.31 "
      "(0.27–0.35).")),
-    ("calibration_slope", 1.31, ("Without it, probabilities are underconfident (squeezed together): calibration slope "
-     "1.31 (1.27–1.35).")),
+    ("calibration_slope", 1.31, ("Without it, probabilities are underconfident (too close together): calibration "
+                                 "slope 1.31 (1.27–1.35).")),
     ("calibration_slope", 0.98, "Without it, the calibration slope, 0.98 (0.94–1.02), agrees with 1."),
-    ("calibration_in_the_large", 0.2, ("Without it, probabilities are too low on the whole: calibration in the large "
-     "0.20 (0.16–0.24).")),
-    ("calibration_in_the_large", -0.2, ("Without it, probabilities are too high on the whole: calibration in the large "
-     "−0.20 (−0.24 to −0.16).")),
+    ("calibration_in_the_large", 0.2, ("Without it, probabilities are too low on average: calibration in the large "
+                                       "0.20 (0.16–0.24).")),
+    ("calibration_in_the_large", -0.2, ("Without it, probabilities are too high on average: calibration in the large "
+                                        "−0.20 (−0.24 to −0.16).")),
     ("linear_calibration_slope", 0.5, ("Without it, predictions are too extreme: slope of the calibration line 0.50 "
      "(0.46–0.54).")),
 ])  # fmt: skip
