@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from pydantic import BaseModel, RootModel
 
 from evalpipe.calibration import registry as recalibrators
+from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.cli import app
 from evalpipe.cli.catalogue import describe
 from evalpipe.data.condition.functions import FUNCTIONS
@@ -30,6 +31,7 @@ from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.spec.models import Spec
 from evalpipe.spec.schema import json_schema
+from evalpipe.spec.texts import LONGEST
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:
@@ -168,6 +170,31 @@ Models, datasets and recalibrated variants may be called as people call them: `R
 recalibrated variant (`Random forest+isotonic`); no space at either end; no line break, no other space than the usual
 one, no character that cannot be seen. Names that differ in capitals are different names. Letters with accents are
 written in Unicode's composed form (NFC), so that no two names look the same.
+"""
+
+PROSE = """
+## Prose
+
+What people state under `card` is Markdown (CommonMark: paragraphs, emphasis, lists, quotes, code, headings, links), of
+up to LONGEST characters, or a mapping with the file that holds it:
+
+```yaml
+card:
+  intended_use: |
+    Triage of *adults*. The area under the ROC curve is {{ value("roc_auc", model="forest") }}.
+  risks: {file: risks.md}
+```
+
+The path of a file is relative to the file that names it, as paths of data are; the card lists its sha256 under
+Provenance. Nothing in a text is run or loaded: raw HTML, images and links to other addresses than `http:`, `https:` and
+`mailto:` are shown as the text that they are. Controls and marks that turn the direction of the text are replaced by �.
+
+A number in a text is a reference: `{{ value("roc_auc", model="forest") }}` stands on the card as 0.81 (0.78–0.84), the
+value with its interval, in the digits of the card. Beside the name of the measure there may be `model`, `dataset`,
+`variant`, `slice` (`slice={"sex": "f"}`), `average`, `class`, and options of the measure (`beta=2`,
+`prevalence="declared"`). What there is only one of need not be named. A reference to no number of the run, or to
+several, is an error of the spec. `{{` begins a reference where a name and a bracket follow; else it is a text.
+`results.json` keeps each text with its references, and in `statement.numbers` what each is to.
 """
 
 ENTRIES = """
@@ -353,7 +380,8 @@ def spec_page() -> str:
     ]
     called = [f"| `{function.signature}` | {function.meaning} |" for function in FUNCTIONS.values()]
     conditions = CONDITIONS.replace("TYPES", ", ".join(f"`{name.upper()}`" for name in CASTS))
-    return "\n".join([SPEC, *keys(Spec, 0), *beyond, ENTRIES, *rows, conditions, *called]) + "\n"
+    prose = PROSE.replace("LONGEST", number(LONGEST))
+    return "\n".join([SPEC, *keys(Spec, 0), *beyond, prose, ENTRIES, *rows, conditions, *called]) + "\n"
 
 
 def keys(model: type[BaseModel], depth: int) -> Iterator[str]:
@@ -362,6 +390,9 @@ def keys(model: type[BaseModel], depth: int) -> Iterator[str]:
     for own, field in model.model_fields.items():
         name, (models, named) = field.alias or own, held(field)
         words = MEASURES.get(name) or kind(schema["properties"][name], schema.get("$defs", {}))
+        if TextFile in models:
+            models.remove(TextFile)
+            words = words.replace("text or mapping", "[prose](#prose)")
         meaning = " ".join((field.description or "").split())
         yield f"{'  ' * depth}- `{name}` ({words}; {default(field)}): {meaning}"
         if named:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WRITTEN = (*(entry.file for entry in FORMATS.values()), "results.json", "estimates.csv", "run.json")
 """Every file that a run may write; those of an earlier run are replaced or removed."""
 
-LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2")
+LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2", "markdown-it-py")
 
 
 class Recorder:

@@ -125,9 +125,11 @@ def _read(
     """Return the samples and what gates are against; refuse, before anything is computed, formats not made here."""
     from evalpipe.card import ready
     from evalpipe.chapters.gates.earlier import look_back
+    from evalpipe.chapters.statement.compute import check_references
     from evalpipe.data.read import read
 
     samples = read(planned, frames)
+    check_references(planned, samples)
     if folder is None:
         return samples, look_back(planned, samples)
     earlier = look_back(planned, samples, folder.out, folder.shown)

@@ -19,12 +19,17 @@ HEAVY = {"matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasypri
 TYPES = {"arraytypes"}  # names of types alone; every room may import it, where types are checked
 ROLES = {
     "spec": {"fields", "levels", "origin", "chapters.spec", "spec", "metrics", "calibration", "tasks", "errors"},
-    "rules": {"levels", "origin", "chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks", "errors"},
-    "plan": {"levels", "origin", "chapters.spec", "plan", "spec", "metrics", "calibration", "tasks", "errors"},
+    "rules": {
+        "levels", "origin", "prose", "chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks", "errors",
+    },
+    "plan": {
+        "fields", "levels", "origin", "prose", "chapters.spec", "plan", "spec", "spelling", "metrics", "calibration",
+        "tasks", "errors",
+    },
     "compute": {
         "chapters.plan", "chapters.records", "plan", "engine", "statistics", "metrics", "intervals", "calibration",
-        "data.sample", "card.names", "card.wording", "results", "records", "constants", "numbers", "tasks",
-        "errors",
+        "data.sample", "card.names", "card.wording", "results", "records", "constants", "numbers", "spelling",
+        "tasks", "errors",
     },
     "earlier": {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
@@ -47,6 +52,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "constants": set(),
     "formats": set(),
     "fields": set(),
+    "prose": set(),
     "version": set(),
     "spelling": set(),
     "origin": {"spelling", "errors"},
@@ -78,8 +84,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "version", "errors",
     },
     "card": {
-        "formats", "calibration", "chapters.all", "chapters.records", "fields", "intervals.declare", "constants",
-        "numbers", "results", "errors",
+        "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose", "intervals.declare",
+        "constants", "numbers", "results", "errors",
     },
     "findings": {"chapters.all", "card.names", "card.wording", "results", "records", "numbers"},
     "lock": set(),

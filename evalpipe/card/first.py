@@ -8,6 +8,7 @@ from evalpipe import numbers
 from evalpipe.card.dots import dot_plots
 from evalpipe.card.method import weighting
 from evalpipe.card.page import Aside, BlockGroup, Bullets, Code, Facts, Heading, Link, Section, Strong, Verdict
+from evalpipe.card.prose import line
 from evalpipe.card.tables import evaluated
 from evalpipe.card.wording import MISSING, joined
 from evalpipe.chapters import functions
@@ -81,16 +82,20 @@ def at_a_glance(results: Results) -> BlockGroup:
 
 
 def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
-    stated = results.statement
-    missing = Strong(MISSING)
-    yield "Intended use", stated.intended_use or missing
-    yield "Not for", stated.not_for or missing
+    yield "Intended use", _stated(results, "intended_use")
+    yield "Not for", _stated(results, "not_for")
     yield from _outcome(results)
     yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
     yield "Evaluated on", _evaluated_on(results)
     yield "Models", joined([model.label for model in results.models])
-    yield "Owner", stated.owner or missing
-    yield "Signed", missing
+    yield "Owner", _stated(results, "owner")
+    yield "Signed", Strong(MISSING)
+
+
+def _stated(results: Results, key: str) -> Cell:
+    """Write what is stated under a key in a line, or that it is missing."""
+    text = getattr(results.statement, key)
+    return Strong(MISSING) if text is None else line(results, text)
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:

@@ -26,112 +26,33 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card.palette import look_of
+from evalpipe.card.pieces import (
+    Aside,
+    Cell,
+    Cite,
+    Code,
+    Emphasis,
+    ExternalLink,
+    Line,
+    Link,
+    Number,
+    Piece,
+    Strong,
+    Styled,
+    Verdict,
+    plain,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from evalpipe.card.figures.canvas import Drawing
 
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A value as it is shown: ``value``, its ``interval``, what to ``note`` about it, and its ``exact`` digits.
-
-    Without exact digits the value is words that say why there is no number. ``letter`` points to a remark under the
-    table.
-    """
-
-    value: str
-    interval: str | None = None
-    note: str | None = None
-    exact: str | None = None
-    letter: str = ""
-
-    @property
-    def text(self) -> str:
-        """The number on one line, such as ``0.785 (0.776–0.793)``."""
-        return f"{self.value} ({self.interval})" if self.interval else self.value
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """Words beside others, in a style of their own such as "options" or "definition"; a space stands before them."""
-
-    text: Cell
-    style: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Words on a further line of their own."""
-
-    text: str
-    style: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Strong:
-    """Words that stand out."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """A name or a text of the machine; ``title`` is the whole of one that is shortened."""
-
-    text: str
-    title: str = ""
-    style: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cite:
-    """A reference to the literature."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link to a section or a heading of the card, by its anchor."""
-
-    text: str
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A word with the sign that stands before it, coloured by its style."""
-
-    text: str
-    sign: str
-    style: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Styled:
-    """A cell in a style of its own."""
-
-    text: Cell
-    style: str
-
-
-Piece = str | Number | Aside | Line | Strong | Code | Cite | Link | Verdict | Styled
-Cell = Piece | tuple[Piece, ...]
-
-
-def plain(cell: Cell) -> str:
-    """Return the words of a text or a cell without styles, as a reader sees them."""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, tuple):
-        return "".join(map(plain, cell))
-    if isinstance(cell, Number):
-        return " ".join(filter(None, (f"{cell.value}{cell.letter}", cell.interval and f"({cell.interval})", cell.note)))
-    if isinstance(cell, Verdict):
-        return f"{cell.sign} {cell.text}"
-    return f"{' ' if isinstance(cell, Aside | Line) else ''}{plain(cell.text)}"
+__all__ = [
+    "Aside", "Block", "BlockGroup", "Bullets", "Cell", "Cite", "Code", "Column", "Dot", "DotPlot", "Emphasis",
+    "ExternalLink", "Facts", "Figures", "Formula", "Group", "Head", "Heading", "Line", "Link", "Number", "Part",
+    "Piece", "Preformatted", "Row", "Section", "Strong", "Styled", "Table", "TableCell", "Text", "Verdict", "plain",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,18 +211,19 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Terms and what they are: "facts" beside each other, "rules" one below the other."""
+    """Terms and what they are, in words or in blocks: "facts" beside each other, "rules" one below the other."""
 
-    entries: tuple[tuple[str, Cell], ...]
+    entries: tuple[tuple[str, Cell | tuple[Block, ...]], ...]
     style: Literal["facts", "rules"] = "facts"
 
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """A list."""
+    """A list of words or of blocks; with a ``start``, its items are numbered from there on."""
 
-    items: tuple[Cell, ...]
+    items: tuple[Cell | tuple[Block, ...], ...]
     style: str = ""
+    start: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

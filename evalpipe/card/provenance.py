@@ -30,6 +30,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 def _fingerprints(results: Results) -> Table:
     files = (Row((path(file), Code(whole_fingerprint(file)))) for file in results.inputs)
-    rows = (Row(("Resolved spec", Code(results.spec_sha256))), *files)
+    texts = (Row((file.path, Code(file.sha256))) for file in results.statement.files)
+    rows = (Row(("Resolved spec", Code(results.spec_sha256))), *files, *texts)
     return Table("sha256 of what this card was made from", (Column("What"), Column("sha256")), rows, "hashes",
                  label="Fingerprints")

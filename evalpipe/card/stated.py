@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.page import Facts, Section, Strong
+from evalpipe.card.prose import blocks
 from evalpipe.card.wording import MISSING
 from evalpipe.fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.card.page import Cell, Part
+    from evalpipe.card.page import Block, Cell, Part
     from evalpipe.fields import SectionName
     from evalpipe.results import Results
+
+    Entries = tuple[tuple[str, Cell | tuple[Block, ...]], ...]
 
 
 class SectionPlace(NamedTuple):
@@ -44,16 +47,16 @@ def missing() -> Cell:
     return Strong(MISSING)
 
 
-def entries(results: Results, section: SectionName) -> tuple[tuple[str, Cell], ...]:
+def entries(results: Results, section: SectionName) -> Entries:
     """Write the fields of a section, in their order: those that are stated, and those that are missed."""
     return tuple(_entries(results, section))
 
 
-def _entries(results: Results, section: SectionName) -> Iterator[tuple[str, Cell]]:
+def _entries(results: Results, section: SectionName) -> Iterator[tuple[str, Cell | tuple[Block, ...]]]:
     for key, field in FIELDS.items():
         text: str | None = getattr(results.statement, key)
         if field.section == section and (text is not None or field.always):
-            yield field.title, text or missing()
+            yield field.title, blocks(results, text) if text else missing()
 
 
 def section(results: Results, name: SectionName) -> Iterator[Section]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.intervals.declare import registry as interval_methods
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
     from evalpipe.chapters.slices.plan import SlicesPlan
+    from evalpipe.chapters.statement.plan import StatementPlan
     from evalpipe.errors import Problem
     from evalpipe.origin import Origin
     from evalpipe.plan.datasets import DatasetPlan
@@ -53,7 +54,7 @@ class Plan:
     mode: Literal["auto", "exact", "grid"]
     workers: int | Literal["auto"]
     no_information: bool
-    statement: Mapping[str, Any]
+    statement: StatementPlan
     formats: tuple[Literal["html", "pdf", "junit"], ...]
     outcome: OutcomePlan
     weight: WeightPlan | None

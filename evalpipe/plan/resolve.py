@@ -59,7 +59,7 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, no_information=spec.no_information, formats=spec.report.formats,
-        statement=statement_plan(spec), outcome=outcome_plan(spec), cluster=spec.cluster,
+        statement=statement_plan(spec, metrics, models), outcome=outcome_plan(spec), cluster=spec.cluster,
         weight=None if weight is None else WeightPlan(weight.column, weight.kind),
         exposure=None if exposure is None else ExposurePlan(exposure.column, exposure.unit),
         id=spec.id, complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,

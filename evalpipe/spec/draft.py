@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.parts import Model
+    from evalpipe.spec.texts import ProseText
     from evalpipe.spec.tree import Tree
 
 Entry = TypeVar("Entry")
@@ -31,13 +32,15 @@ class Draft:
 
     ``spec`` holds every key as its declared type. A value that is wrong, or required and missing, is blank there (see
     `evalpipe.spec.partial`), never None: so None says that a key was not written. ``tree`` is what was written, with
-    its places; ``error`` what pydantic found, None where each key is right.
+    its places; ``error`` what pydantic found, None where each key is right. ``texts`` are what people state, by
+    location, as far as rules have read it.
     """
 
     def __init__(self, tree: Tree) -> None:
         """Read what was written as far as it can be read."""
         self.tree = tree
         self.error: ValidationError | None = None
+        self.texts: dict[Loc, ProseText] = {}
         self._blanks: frozenset[Loc] = frozenset()
         try:
             self.spec = Spec.model_validate(tree.data)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import SpecError, UsageError
@@ -58,7 +59,7 @@ def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str
     if problems:
         raise SpecError(*_ordered(problems, layers))
     spec = draft.spec
-    spec._origin = tree.origin  # noqa: SLF001 - pydantic's private attributes are set so
+    spec._origin, spec._texts = tree.origin, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
     spec._warnings = tuple(_ordered([problem for problem in reported if problem.severity != "error"], layers))  # noqa: SLF001
     return spec
 

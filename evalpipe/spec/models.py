@@ -6,6 +6,7 @@ The models hold what was written, checked one key at a time. What concerns sever
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr, StrictBool, StrictInt, StrictStr
@@ -22,10 +23,11 @@ from evalpipe.chapters.slices.spec import SliceRules, SlicingRule, WorstSlices
 from evalpipe.chapters.statement.spec import Statement
 from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
-from evalpipe.origin import Origin
+from evalpipe.origin import Loc, Origin
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import ColumnName, Day, Key, Name, Only, Short, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
+from evalpipe.spec.texts import ProseText
 from evalpipe.tasks import CLASSES, Task
 
 
@@ -119,11 +121,17 @@ class Spec(SpecPart):
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
     _warnings: tuple[Problem, ...] = PrivateAttr(default=())
+    _texts: Mapping[Loc, ProseText] = PrivateAttr(default_factory=dict)
 
     @property
     def origin(self) -> Origin:
         """Where each key was written; empty for a spec made from a mapping."""
         return self._origin
+
+    @property
+    def texts(self) -> Mapping[Loc, ProseText]:
+        """What people state, by location, read from its file where it has one."""
+        return self._texts
 
     @property
     def warnings(self) -> tuple[Problem, ...]:

@@ -138,7 +138,7 @@ def test_the_predicted_and_the_true_axis_are_named(text: str) -> None:
 def test_the_parts_stand_in_their_order_and_the_contents_name_each_section_once(page: Page, results: Results) -> None:
     card = card_of(results)
     assert [title for title, _ in card.parts] == [
-        "Use and limits", "Results", "Calibration", "Decisions", "Data", "Monitoring", "Sign-off", "Appendix"]
+        "Use and limits", "Results", "Calibration", "Decisions", "Data", "Model", "Monitoring", "Sign-off", "Appendix"]
     anchors = [section.anchor for section in card.sections]
     assert anchors == [
         "use", "dataset-1", "dataset-2", "calibration-1", "calibration-2", "decisions-1", "decisions-2", "prevalence",

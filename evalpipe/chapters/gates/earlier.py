@@ -7,14 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalpipe.card.wording import slice_name
 from evalpipe.chapters.gates.compute import FIRST
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier, Numbers
 from evalpipe.chapters.gates.compute_verdict import Observed
 from evalpipe.chapters.gates.plan import GateLimits
+from evalpipe.chapters.slices.compute_absent import absent_slice
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
-from evalpipe.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,9 +28,6 @@ REFERENCE = "reference.json"
 
 LAST = "results.json"
 """The file that holds those of its newest run, which is the reference where no other is kept and its gates held."""
-
-MOST_SLICES = 8
-"""Slices that an error about one that does not exist lists at most."""
 
 
 def look_back(
@@ -64,18 +60,12 @@ def look_back(
 
 def _unknown_slices(plan: Plan, index: int, gate: GatePlan, samples: Sequence[Sample]) -> Iterator[Problem]:
     """Report each evaluated dataset that has no row in the slice of a gate, with the slices that it has."""
-    wanted = dict(gate.slice or {})
-    for sample in samples if wanted else ():
-        if sample.role != "evaluate" or gate.dataset not in (None, sample.dataset):
-            continue
-        known = [dict(labels) for slicing in sample.slicings for labels in slicing.labels if set(labels) == set(wanted)]
-        if wanted not in known:
-            more = ", …" if len(known) > MOST_SLICES else ""
-            yield Problem(
-                "unknown-slice", f"no row of dataset '{sample.dataset}' is in the slice {slice_name(wanted)}",
-                plan.places.place("gates", index, "slice"),
-                f"its slices are {listed([slice_name(labels) for labels in known[:MOST_SLICES]], 'and')}{more}",
-            )
+    for sample in samples if gate.slice else ():
+        if sample.role == "evaluate" and gate.dataset in (None, sample.dataset):
+            absent = absent_slice(sample, gate.slice or {})
+            if absent is not None:
+                message, hint = absent
+                yield Problem("unknown-slice", message, plan.places.place("gates", index, "slice"), hint)
 
 
 def _read_earlier(earlier: EarlierPlan, *, optional: bool) -> EarlierRun | NoEarlier | Problem:

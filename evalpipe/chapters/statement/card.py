@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card.page import Bullets, Column, Facts, Heading, Row, Section, Table
+from evalpipe.card.prose import blocks, line
 from evalpipe.card.stated import PLACES, entries, missing, section
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def sections(results: Results) -> Iterator[Section]:
     stated = results.statement
     if stated.changes:
         yield Section("changes", "Change log", (
-            Facts(tuple((change.date, change.text) for change in stated.changes), "rules"),), part="changes")
+            Facts(tuple((change.date, blocks(results, change.text)) for change in stated.changes), "rules"),),
+            part="changes")
     for name in BEFORE_SIGNATURES:
         yield from section(results, name)
     yield Section("sign-off", "Sign-off", (_signatures(results),), part="sign_off")
@@ -41,13 +43,14 @@ def _use(results: Results) -> Section:
     """Write what the model is for, and its limits."""
     limits = results.statement.limits
     facts = entries(results, "use") + (() if limits else (("Limits", missing()),))
-    listed = (Heading("Limits"), Bullets(tuple(limits))) if limits else ()
+    listed = (Heading("Limits"), Bullets(tuple(line(results, limit) for limit in limits))) if limits else ()
     return Section("use", PLACES["use"].title, (Facts(facts, "rules"), *listed), part="use")
 
 
 def _signatures(results: Results) -> Table:
     """Write a line for each role, with room for a name, a day and a signature; with the name where it is stated."""
     columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
-    names = (getattr(results.statement, role.lower(), None) or "" for role in ROLES)
+    stated = (getattr(results.statement, role.lower(), None) for role in ROLES)
+    names = ("" if name is None else line(results, name) for name in stated)
     return Table("Signatures", columns, tuple(
         Row((role, name, "", UNSIGNED)) for role, name in zip(ROLES, names, strict=True)), "signatures")

@@ -1,18 +1,45 @@
-"""What is stated, as a table of the results."""
+"""What is stated, as a table of the results, and the slices that references need."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.statement.records import Stated
+from evalpipe.chapters.slices.compute_absent import absent_slice
+from evalpipe.chapters.statement.records import ReferredNumber, Stated
+from evalpipe.errors import DataError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from evalpipe.chapters.statement.plan import ReferredPlan
+    from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan
 
 
 def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
-    """Return what is stated, word for word."""
-    return {"statement": Stated(**plan.statement)}
+    """Return what is stated, word for word, with the number that each reference in it is to."""
+    return {"statement": Stated(**plan.statement.values, numbers=list(map(_number, plan.statement.numbers)))}
+
+
+def _number(number: ReferredPlan) -> ReferredNumber:
+    return ReferredNumber(
+        reference=number.reference, dataset=number.dataset, model=number.model, variant=number.variant,
+        slice=None if number.slice is None else dict(number.slice), metric=number.entry.metric.name,
+        params=dict(number.params), average=number.entry.average, class_=number.class_)
+
+
+def check_references(plan: Plan, samples: Sequence[Sample]) -> None:
+    """Raise DataError with every reference to a slice that no row is in."""
+    problems = list(_absent(plan, samples))
+    if problems:
+        raise DataError(*problems)
+
+
+def _absent(plan: Plan, samples: Sequence[Sample]) -> Iterator[Problem]:
+    for number in plan.statement.numbers:
+        sample = next(sample for sample in samples if sample.dataset == number.dataset)
+        absent = None if number.slice is None else absent_slice(sample, number.slice)
+        if absent is not None:
+            message, hint = absent
+            yield Problem("unknown-slice", f"{' '.join(number.reference.split())}: {message}", number.place, hint)

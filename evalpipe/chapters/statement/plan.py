@@ -1,16 +1,174 @@
-"""What is stated, as later steps hold it."""
+"""What is stated, as later steps hold it, and the number that each reference in a text is to."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.chapters.prevalence.plan import prevalence_plan
+from evalpipe.errors import SpecError
+from evalpipe.fields import FIELDS
+from evalpipe.levels import level_text
+from evalpipe.metrics import registry
+from evalpipe.plan.measures import LACKING
+from evalpipe.prose import WHERE, NumberReference, references
+from evalpipe.spelling import closest, joined, listed, quoted
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
+    from evalpipe.errors import Place, Problem
+    from evalpipe.origin import Loc
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.models import ModelPlan
     from evalpipe.spec.models import Spec
+    from evalpipe.spec.texts import ProseText
 
 
-def statement_plan(spec: Spec) -> Mapping[str, Any]:
-    """Return what the spec states, by the keys of `card`, with the day that the card is about under `as_of`."""
-    return MappingProxyType({"as_of": spec.as_of, **spec.card.model_dump()})
+@dataclass(frozen=True, slots=True)
+class ReferredPlan:
+    """The number that a reference is to, by what tells it from others, and where the text stands in the spec."""
+
+    reference: str
+    entry: MetricPlan
+    params: Mapping[str, Any]
+    class_: str | None
+    dataset: str
+    model: str
+    variant: str
+    slice: Mapping[str, str] | None
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class StatementPlan:
+    """What is stated: values by the keys of `results.statement`, and the numbers that texts refer to."""
+
+    values: Mapping[str, Any]
+    numbers: tuple[ReferredPlan, ...]
+
+
+def statement_plan(spec: Spec, metrics: Sequence[MetricPlan], models: Mapping[str, ModelPlan]) -> StatementPlan:
+    """Return what the spec states; raises SpecError with every reference that is to no number, or to several."""
+    numbers: dict[str, ReferredPlan] = {}
+    problems: list[Problem] = []
+    for loc, prose in spec.texts.items():
+        for reference in references(prose.text):
+            if isinstance(reference, NumberReference):
+                try:
+                    numbers[reference.written] = _Search(spec, metrics, models, loc, prose, reference).number()
+                except SpecError as error:
+                    problems += error.problems
+    if problems:
+        raise SpecError(*problems)
+    return StatementPlan(MappingProxyType(_values(spec)), tuple(numbers.values()))
+
+
+def _values(spec: Spec) -> dict[str, Any]:
+    """Return what is stated, texts in place of their files, with the day that the card is about."""
+    texts = {loc[1:]: prose.text for loc, prose in spec.texts.items()}
+    card = spec.card
+    return {
+        "as_of": spec.as_of, "id": card.id, "status": card.status,
+        **{key: texts[key,] for key in FIELDS if (key,) in texts},
+        "limits": [texts["limits", place] for place in range(len(card.limits))],
+        "changes": [{"date": change.date, "text": texts["changes", place, "text"]}
+                    for place, change in enumerate(card.changes)],
+        "files": [{"path": prose.path, "sha256": prose.sha256}
+                  for prose in {prose.path: prose for prose in spec.texts.values() if prose.path}.values()],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The search for the number that a reference in a text is to; its names are known to be right."""
+
+    spec: Spec
+    metrics: Sequence[MetricPlan]
+    models: Mapping[str, ModelPlan]
+    loc: Loc
+    prose: ProseText
+    reference: NumberReference
+
+    def number(self) -> ReferredPlan:
+        """Return the number; raises SpecError where there is none, or several."""
+        entry, class_ = self.entry(), None
+        model, dataset = self.single("model", list(self.models)), self.single("dataset", self.evaluated)
+        params = entry.shown
+        if entry.average == "none":
+            levels = [level_text(level) for level in self.spec.outcome.levels or ()]
+            class_ = self.single("class", levels)
+            params = entry.shown_of(levels.index(class_))
+        if self.models[model].lacking([entry]):
+            message = f"{model} has no {entry.metric.name}: it gives {LACKING[entry.metric.needs]}"
+            raise self.error("not-asked-for", message, "name another model")
+        labels = self.reference.options.get("slice")
+        return ReferredPlan(
+            self.reference.written, entry, params, class_, dataset, model,
+            str(self.reference.options.get("variant", "original")),
+            {name: level_text(label) for name, label in labels.items()} if isinstance(labels, Mapping) else None,
+            self.spec.origin.place(*self.loc))
+
+    @property
+    def evaluated(self) -> list[str]:
+        """The datasets that are evaluated."""
+        return [name for name, dataset in self.spec.datasets.items() if dataset.role == "evaluate"]
+
+    def error(self, code: str, message: str, hint: str) -> SpecError:
+        """Make the error of the reference."""
+        start, written = self.reference.start, self.reference.written
+        return SpecError(self.prose.problem(
+            self.spec.origin, self.loc, code, message, hint, (start, start + len(written)), written))
+
+    def single(self, name: str, known: Sequence[str]) -> str:
+        """Return what the reference names of a kind, or the only one that there is."""
+        named = self.reference.options.get(name)
+        if named is None and len(known) == 1:
+            return known[0]
+        if named is None:
+            raise self.error("ambiguous-reference", f"which {name} is meant, {listed(known)}?", f'add {name}="…"')
+        label = level_text(named) if name == "class" else str(named)
+        if label in known:
+            return label
+        guess = closest(label, known)
+        hint = f"did you mean '{guess}'?" if guess else f"choose one of {listed(known)}"
+        raise self.error("unknown-level", f"{quoted(label)} is not one of the levels", hint)
+
+    def entry(self) -> MetricPlan:
+        """Return the measure, with its options, that the reference is to: one that the spec asks for."""
+        metric = registry[self.reference.metric]
+        same = [entry for entry in self.metrics if entry.metric is metric]
+        fitting = [entry for entry in same if self.fits(entry)]
+        averaged = [entry for entry in fitting if entry.average != "none"]
+        of_classes = "class" in self.reference.options or self.reference.options.get("average") == "none"
+        meant = [entry for entry in fitting if entry.average == "none"] if of_classes else averaged or fitting
+        if not same:
+            raise self.error("not-asked-for", f"{metric.name} is not asked for", "list it in 'metrics'")
+        asked = joined([entry.label for entry in same], "and")
+        if not meant:
+            verb = "is" if len(same) == 1 else "are"
+            message = f"{metric.name} is not asked for in this form: {asked} {verb}"
+            raise self.error("not-asked-for", message, "add it to 'metrics', or refer to one that is")
+        if len(meant) > 1:
+            message = f"which number is meant, {joined([entry.label for entry in meant], 'or')}?"
+            raise self.error("ambiguous-reference", message, "name the options that tell them apart")
+        return meant[0]
+
+    def fits(self, entry: MetricPlan) -> bool:
+        """Tell whether a measure has the average and the options that the reference names."""
+        given = {name: value for name, value in self.reference.options.items() if name not in WHERE}
+        at = given.pop("prevalence", None) if "prevalence" not in entry.params else None
+        average = self.reference.options.get("average")
+        same = all(entry.params.get(name) == value for name, value in given.items())
+        return same and average in (None, entry.average) and (at is None or self.taken_at(entry, at))
+
+    def taken_at(self, entry: MetricPlan, at: object) -> bool:
+        """Tell whether a measure is taken at a prevalence: "sample", "declared" or a number."""
+        if at == "sample":
+            return entry.prior.asked is None
+        declared = prevalence_plan(self.spec)
+        shares = None if declared is None else declared.shares
+        return entry.prior.asked is not None and (
+            entry.prior.asked == shares if at == "declared" else entry.prior.shown == at)

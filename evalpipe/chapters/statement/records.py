@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, create_model
 
 from evalpipe.fields import FIELDS
-from evalpipe.records import Record
+from evalpipe.records import Measured, Record
 
 
 class Changed(Record):
@@ -15,6 +15,21 @@ class Changed(Record):
 
     date: str
     text: str
+
+
+class ReferredNumber(Measured):
+    """The number that a reference in a text is to, by what tells it from other estimates."""
+
+    reference: str
+    """The reference as it is written."""
+
+
+class StatedFile(Record):
+    """A file that holds a text."""
+
+    path: str
+    """As the spec gives it, relative to the file that names it."""
+    sha256: str
 
 
 class StatedDocument(Record):
@@ -36,3 +51,7 @@ class Stated(create_model("StatedTexts", __base__=StatedDocument, **_fields)):  
 
     limits: list[str] = Field(default_factory=list)
     changes: list[Changed] = Field(default_factory=list)
+    numbers: list[ReferredNumber] = Field(default_factory=list)
+    """The numbers that texts refer to, which the card puts in their place."""
+    files: list[StatedFile] = Field(default_factory=list)
+    """The files that texts were read from."""

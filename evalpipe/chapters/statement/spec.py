@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictStr, create_model
+from pydantic import BaseModel, Discriminator, Field, StrictStr, Tag, create_model
 
 from evalpipe.fields import FIELDS
-from evalpipe.spec.kinds import Day, SpecPart
+from evalpipe.origin import Loc
+from evalpipe.spec.kinds import AnyOf, Day, FilePath, Sparse, SpecPart
 
-Sentence = Annotated[StrictStr, Field(min_length=1, max_length=2000)]
-"""A text for people, shown as it is written."""
+
+class TextFile(SpecPart):
+    """A text in a file of its own."""
+
+    file: FilePath
+    """The file, in UTF-8; its path is relative to the file that names it."""
+
+
+Prose = Annotated[
+    Annotated[StrictStr, Field(min_length=1), Tag("a text")] | Annotated[TextFile, Tag("a file")],
+    Discriminator(lambda value: "a file" if isinstance(value, Mapping | BaseModel) else "a text"),
+    AnyOf(),
+]
+"""A text for people in Markdown, or the file that holds it. See [Prose](#prose)."""
 
 
 class Change(SpecPart):
@@ -18,11 +32,11 @@ class Change(SpecPart):
 
     date: Day
     """The day of the change."""
-    text: Sentence
+    text: Prose
     """What was changed."""
 
 
-class DocumentState(SpecPart):
+class DocumentState(Sparse):
     """What tells a document from others, and how far it is."""
 
     id: Annotated[StrictStr, Field(min_length=1, max_length=60)] | None = None
@@ -32,13 +46,22 @@ class DocumentState(SpecPart):
 
 
 _fields: dict[str, Any] = {
-    key: (Sentence | None, Field(default=None, description=field.meaning)) for key, field in FIELDS.items()}
+    key: (Prose | None, Field(default=None, description=field.meaning)) for key, field in FIELDS.items()}
 
 
 class Statement(create_model("StatedFields", __base__=DocumentState, **_fields)):  # type: ignore[misc]
-    """What people state on the card; see `standards` for what must be stated."""
+    """What people state on the card: texts in Markdown, or `{file: notes.md}`; see [Prose](#prose)."""
 
-    limits: tuple[Sentence, ...] = ()
+    limits: tuple[Prose, ...] = ()
     """Known limitations and assumptions."""
     changes: tuple[Change, ...] = ()
     """The change log, in the order in which it is to be read."""
+
+    @property
+    def prose(self) -> Iterator[tuple[Loc, str | TextFile]]:
+        """Every text that is stated, with its location in the spec."""
+        for key in FIELDS:
+            if getattr(self, key) is not None:
+                yield ("card", key), getattr(self, key)
+        yield from ((("card", "limits", place), text) for place, text in enumerate(self.limits))
+        yield from ((("card", "changes", place, "text"), change.text) for place, change in enumerate(self.changes))

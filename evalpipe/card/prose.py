@@ -1,0 +1,217 @@
+"""Texts that people wrote in Markdown, as blocks of the card.
+
+A text is parsed into tokens, and only the kinds of token that this file names become blocks and pieces; no markup is
+passed through. Raw HTML, images and links to other addresses than http, https and mailto stay the text that they are.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from evalpipe.card.page import (
+    Aside,
+    BlockGroup,
+    Bullets,
+    Code,
+    Emphasis,
+    ExternalLink,
+    Heading,
+    Line,
+    Number,
+    Preformatted,
+    Strong,
+    Text,
+    plain,
+)
+from evalpipe.card.tables import about, shown
+from evalpipe.prose import NumberReference, references
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+    from evalpipe.card.page import Block, Cell, Piece
+    from evalpipe.results import Results
+
+ADDRESS = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
+"""How the address of a link begins."""
+
+DECEPTIVE = re.compile(
+    "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ue000\ue001\ufffe\uffff]")
+"""Characters that no text needs: controls, and marks that turn the direction of what follows, so that it reads
+otherwise than it is written. The two of private use stand about the number of a reference while a text is parsed."""
+
+PLACE = re.compile("\ue000(\\d+)\ue001")
+
+UNKNOWN = "number unknown"
+"""What stands in place of a number that the results do not hold."""
+
+
+def blocks(results: Results, text: str) -> tuple[Block, ...]:
+    """Write a text as blocks, numbers in place of its references."""
+    return tuple(_Writer(results, text).blocks())
+
+
+def line(results: Results, text: str) -> Cell:
+    """Write a text as words of one line, its blocks one after the other."""
+    pieces = [piece for block in blocks(results, text) for piece in (" ", *_words(block))]
+    return tuple(pieces[1:])
+
+
+def _words(block: Block) -> Iterator[Piece]:
+    """Yield the words of a block that stands in a line."""
+    if isinstance(block, Text | Heading):
+        yield from _joined(block.text)
+    elif isinstance(block, Preformatted):
+        yield Code(block.text)
+    elif isinstance(block, Bullets):
+        for place, item in enumerate(block.items):
+            yield "; " if place else ""
+            yield from _words_of(item)
+    elif isinstance(block, BlockGroup):
+        yield from _words_of(block.blocks)
+
+
+def _words_of(item: Cell | tuple[Block, ...]) -> Iterator[Piece]:
+    for place, part in enumerate(item if isinstance(item, tuple) else (item,)):
+        if isinstance(part, Text | Heading | Preformatted | Bullets | BlockGroup):
+            yield " " if place else ""
+            yield from _words(part)
+        else:
+            yield part  # type: ignore[misc]  # a piece: blocks of other kinds are never made of a text
+
+
+def _joined(cell: Cell) -> tuple[Piece, ...]:
+    return cell if isinstance(cell, tuple) else (cell,)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    class Safe(MarkdownIt):
+        """CommonMark whose raw HTML is text, and whose links lead to the web and to mail alone."""
+
+        def validateLink(self, url: str) -> bool:  # noqa: N802 - the name that the parser calls
+            """Tell whether an address may be linked."""
+            return ADDRESS.match(url) is not None
+
+    return Safe("commonmark", {"html": False})
+
+
+def _clean(text: str) -> str:
+    return DECEPTIVE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+class _Writer:
+    """Turns the syntax tree of a text into blocks, by the kinds of its nodes."""
+
+    def __init__(self, results: Results, text: str) -> None:
+        self.results = results
+        self.numbers: list[str] = []
+        clean, end = "", 0
+        for reference in references(text):
+            if isinstance(reference, NumberReference):
+                clean += f"{_clean(text[end:reference.start])}\ue000{len(self.numbers)}\ue001"
+                end = reference.start + len(reference.written)
+                self.numbers.append(reference.written)
+        self.text = clean + _clean(text[end:])
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks of the text."""
+        from markdown_it.tree import SyntaxTreeNode
+
+        yield from self.blocks_of(SyntaxTreeNode(_parser().parse(self.text)).children)
+
+    def blocks_of(self, nodes: Sequence[SyntaxTreeNode]) -> Iterator[Block]:
+        """Yield a block for each node."""
+        for node in nodes:
+            match node.type:
+                case "paragraph":
+                    yield Text(self.cell(node))
+                case "heading":
+                    yield Heading(self.cell(node))
+                case "bullet_list":
+                    yield Bullets(tuple(self.item(item) for item in node.children))
+                case "ordered_list":
+                    start = int(node.attrs.get("start", 1))
+                    yield Bullets(tuple(self.item(item) for item in node.children), start=start)
+                case "blockquote":
+                    yield BlockGroup(tuple(self.blocks_of(node.children)), "quote")
+                case "fence" | "code_block":
+                    yield Preformatted(self.filled(node.content.rstrip("\n")), "spec")
+                case "hr":
+                    yield Text("* * *")
+                case _:
+                    yield Text(self.filled(node.content))
+
+    def item(self, node: SyntaxTreeNode) -> Cell | tuple[Block, ...]:
+        """Write an item of a list: words where it is a single paragraph, else blocks."""
+        parts = node.children
+        return self.cell(parts[0]) if [part.type for part in parts] == ["paragraph"] else tuple(self.blocks_of(parts))
+
+    def cell(self, node: SyntaxTreeNode) -> Cell:
+        """Write the words within a node."""
+        return tuple(piece for inline in node.children for piece in self.pieces(inline.children))
+
+    def pieces(self, nodes: Sequence[SyntaxTreeNode]) -> Iterator[Piece]:
+        """Yield the pieces of words, each with its style."""
+        for node in nodes:
+            inner = tuple(self.pieces(node.children)) if node.is_nested else ()
+            match node.type:
+                case "strong":
+                    yield Strong(inner)
+                case "em":
+                    yield Emphasis(inner)
+                case "link":
+                    yield from self.link(inner, str(node.attrs["href"]))
+                case "code_inline":
+                    yield Code(self.filled(node.content))
+                case "image":
+                    yield from self.with_numbers(f"![{node.content}]({node.attrs['src']})")
+                case "softbreak":
+                    yield " "
+                case "hardbreak":
+                    yield Line("")
+                case _:
+                    yield from self.with_numbers(node.content)
+
+    def link(self, inner: tuple[Piece, ...], address: str) -> Iterator[Piece]:
+        """Write a link; a number cannot be part of its address, which is then no link."""
+        if "%EE%80%80" in address:
+            yield from inner
+        else:
+            yield ExternalLink(inner or address, address)
+
+    def with_numbers(self, content: str) -> Iterator[Piece]:
+        """Yield the words of a text, and the numbers that it refers to."""
+        for place, part in enumerate(PLACE.split(content)):
+            if place % 2:
+                yield from self.number(int(part))
+            elif part:
+                yield part
+
+    def number(self, place: int) -> Iterator[Piece]:
+        """Write the number of a reference; what there is to know about it stands behind it."""
+        number = _number(self.results, self.numbers[place])
+        yield Number(number.value, number.interval, None, number.exact)
+        if number.note is not None:
+            yield Aside(f"[{number.note}]", "options")
+
+    def filled(self, content: str) -> str:
+        """Return a text that has no pieces, with numbers in place of its references."""
+        return "".join(plain(piece) if isinstance(piece, Number | Aside) else str(piece)
+                       for piece in self.with_numbers(content))
+
+
+def _number(results: Results, written: str) -> Number:
+    """Write the number that a reference is to."""
+    key = next((number for number in results.statement.numbers if number.reference == written), None)
+    row = None if key is None else next((row for row in results.rows if about(row) == about(key)), None)
+    if row is None:
+        return Number(UNKNOWN)
+    return shown(row, whole=any(metric.is_whole for metric in results.metrics if metric.name == row.metric))

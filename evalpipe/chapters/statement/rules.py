@@ -1,0 +1,143 @@
+"""Checks of what people state: that texts say something, and refer to numbers that a spec can ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from evalpipe.chapters.statement.spec import TextFile
+from evalpipe.errors import Problem
+from evalpipe.metrics import registry
+from evalpipe.prose import WHERE, NumberReference, ReferenceFault, references
+from evalpipe.spec.choices import common_keys
+from evalpipe.spec.texts import LONGEST, ProseText, read_prose
+from evalpipe.spelling import closest, listed, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.metrics import Metric
+    from evalpipe.origin import Loc
+    from evalpipe.spec.draft import Draft
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of what is stated; keeps each text, read from its file where it has one, in the draft."""
+    for loc, written in draft.spec.card.prose if draft.readable("card") else ():
+        if not draft.readable(*loc):
+            continue
+        prose = ProseText(written) if isinstance(written, str) else _from_file(draft, loc, written)
+        if isinstance(prose, Problem):
+            yield prose
+        elif prose is not None:
+            draft.texts[loc] = prose
+            yield from _text(draft, loc, prose)
+
+
+def _from_file(draft: Draft, loc: Loc, written: TextFile) -> ProseText | Problem | None:
+    return read_prose(draft.tree, (*loc, "file"), written.file) if draft.readable(*loc, "file") else None
+
+
+def _text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:
+    """Check one text: that it says something, is not too long, and what it refers to."""
+    if not any(character.isalnum() for character in prose.text):
+        hint = "write it, or remove the key"
+        yield prose.problem(draft.tree.origin, loc, "empty-value", "this text says nothing", hint, (0, 1))
+    if len(prose.text) > LONGEST:
+        message = f"this text has {len(prose.text):,} characters, and may have {LONGEST:,}"
+        yield prose.problem(
+            draft.tree.origin, loc, "too-large", message, "shorten it, and say where the rest is", (0, 1))
+    for reference in references(prose.text):
+        if isinstance(reference, ReferenceFault):
+            span, message = (reference.start, reference.end), reference.message
+            yield prose.problem(draft.tree.origin, loc, "bad-reference", message, reference.hint, span)
+        else:
+            yield from _Check(draft, loc, prose, reference).problems()
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """The names of one reference, of a text at ``loc``."""
+
+    draft: Draft
+    loc: Loc
+    prose: ProseText
+    reference: NumberReference
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what names nothing of the spec."""
+        if self.reference.metric not in registry:
+            names = [name for metric in registry for name in (metric.name, *metric.aliases)]
+            guess = registry.closest(self.reference.metric) or closest(self.reference.metric, names)
+            message = f"unknown metric {quoted(self.reference.metric)}"
+            yield self.problem("unknown-metric", message, guess, "`evalpipe metrics` lists all of them")
+        else:
+            yield from self.options(registry[self.reference.metric])
+        yield from self.place()
+        yield from self.sliced()
+
+    def problem(self, code: str, message: str, guess: str | None, hint: str) -> Problem:
+        """Make a problem of the reference, which is named in full where its text has no places of its own."""
+        start, written = self.reference.start, self.reference.written
+        hint = f"did you mean '{guess}'?" if guess else hint
+        span = start, start + len(written)
+        return self.prose.problem(self.draft.tree.origin, self.loc, code, message, hint, span, written)
+
+    def options(self, metric: Metric) -> Iterator[Problem]:
+        """Check what is named beside the measure: places, and options of the metric."""
+        known = [name for name in metric.option_types if name not in metric.alone]
+        known += [name for name in common_keys(metric.name) if name == "prevalence"]
+        given = {name: value for name, value in self.reference.options.items() if name not in WHERE}
+        for name in (name for name in given if name not in known):
+            message = f"unknown name {quoted(name)}"
+            hint = f"the names here are {listed([*WHERE, *known], 'and')}"
+            yield self.problem("unknown-key", message, closest(name, [*WHERE, *known]), hint)
+        try:
+            own = {name: value for name, value in given.items() if name in metric.option_types}
+            metric.options.model_validate(own)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False, include_context=False, include_input=False):
+                if detail["type"] != "missing" and detail["loc"][0] in own:
+                    name = str(detail["loc"][0])
+                    message = f"{metric.name} takes no {name} of {quoted(own[name])}"
+                    hint = f"`evalpipe metrics {metric.name}` says what it takes"
+                    yield self.problem("wrong-type", message, None, hint)
+
+    def place(self) -> Iterator[Problem]:
+        """Check the model, the dataset and the variant."""
+        draft, spec = self.draft, self.draft.spec
+        methods = () if spec.recalibrate is None else spec.recalibrate.methods
+        variants = ["original", *(choice.name for choice in methods)]
+        if draft.readable("models"):
+            yield from self.named("model", list(spec.models), "unknown-model", "no model is called {}")
+        if draft.readable("datasets"):
+            message = "no dataset called {} is evaluated"
+            yield from self.named("dataset", draft.role("evaluate"), "unknown-dataset", message)
+        if draft.readable("recalibrate") and all(variants):
+            yield from self.named("variant", variants, "unknown-variant", "no variant is called {}")
+
+    def named(self, name: str, known: Sequence[str], code: str, message: str) -> Iterator[Problem]:
+        """Report a name that is none of those that are known."""
+        value = self.reference.options.get(name)
+        if value is not None and value not in known:
+            guess = closest(str(value), known)
+            yield self.problem(code, message.format(quoted(value)), guess, f"choose one of {listed(known)}"
+                               if len(known) > 1 else f"write '{''.join(known)}'")
+
+    def sliced(self) -> Iterator[Problem]:
+        """Check that some entry of the spec's slices is by the columns of a slice."""
+        labels, spec = self.reference.options.get("slice"), self.draft.spec
+        if labels is None or not self.draft.readable("slices"):
+            return
+        if isinstance(labels, str | bool | int | float):
+            message = f"a slice is a mapping of column to label, not {quoted(labels)}"
+            yield self.problem("wrong-type", message, None, 'write slice={"column": "label"}')
+            return
+        ways = [tuple(slicing.columns or (slicing.title,)) for slicing in spec.slices or ()]
+        if set(labels) not in map(set, ways) and all(map(all, ways)):
+            columns, known = " × ".join(labels), [" × ".join(way) for way in ways]
+            hint = f"the slices are by {listed(known, 'and')}" if known else "add 'slices: […]' to the spec"
+            message = f"no entry of 'slices' is by {quoted(columns)}"
+            yield self.problem("unknown-slice", message, closest(columns, known), hint)

@@ -1,0 +1,156 @@
+"""References to numbers in the texts that people write, such as ``{{ value("roc_auc", model="forest") }}``.
+
+They have a grammar of their own, which this file reads; nothing in a text is ever run. The spec's rules and the plan
+check them, the card writes the numbers in their place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Literal = str | float | int | bool
+
+FUNCTION = "value"
+"""What a reference begins with."""
+
+WHERE = ("dataset", "model", "variant", "slice", "average", "class")
+"""The names that say which number of a measure is meant; any other is an option of the measure."""
+
+EXAMPLE = 'write {{ value("roc_auc", model="…") }}'
+
+_BEGIN = re.compile(r"\{\{\s*(?P<name>[A-Za-z_]\w*)\s*\(")
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_]\w*)|(?P<sign>\}\}|[(){}=,:]))""")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberReference:
+    """A reference as it is ``written``, from ``start`` on; ``options`` are all that it names beside the measure."""
+
+    written: str
+    start: int
+    metric: str
+    options: Mapping[str, Literal | Mapping[str, Literal]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceFault:
+    """A reference that cannot be read, from ``start`` to ``end``: why, and the way out."""
+
+    start: int
+    end: int
+    message: str
+    hint: str
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+
+
+class _UnreadableError(Exception):
+    """What was expected, and where."""
+
+    def __init__(self, expected: str, token: _Token) -> None:
+        self.expected, self.token = expected, token
+
+
+def references(text: str) -> Iterator[NumberReference | ReferenceFault]:
+    """Yield the references of a text in their order, and those that cannot be read.
+
+    ``{{`` begins one where a name and a ``(`` follow; anything else between braces is a text.
+    """
+    begin = _BEGIN.search(text)
+    while begin is not None:
+        reference = _reference(text, begin)
+        yield reference
+        end = reference.end if isinstance(reference, ReferenceFault) else reference.start + len(reference.written)
+        begin = _BEGIN.search(text, end)
+
+
+def _reference(text: str, begin: re.Match[str]) -> NumberReference | ReferenceFault:
+    if begin["name"] != FUNCTION:
+        message = f"a text can refer to 'value(…)' alone, not to '{begin['name']}(…)'"
+        return ReferenceFault(begin.start(), begin.end(), message, EXAMPLE)
+    reader = _CallReader(text, begin.end())
+    try:
+        metric, options = reader.call()
+    except _UnreadableError as error:
+        token = error.token
+        got = f"got {token.text!r}" if token.text else "the text ends"
+        message = f"this reference to a number cannot be read: expected {error.expected}, {got}"
+        return ReferenceFault(token.start, max(token.start + len(token.text), begin.end()), message, EXAMPLE)
+    return NumberReference(text[begin.start() : reader.position], begin.start(), metric, MappingProxyType(options))
+
+
+class _CallReader:
+    """Reads what stands in the brackets of a reference, token by token."""
+
+    def __init__(self, text: str, position: int) -> None:
+        self.text, self.position = text, position
+
+    def next(self) -> _Token:
+        """Return the next token and go on; an empty one where the text ends or no token begins."""
+        match = _TOKEN.match(self.text, self.position)
+        if match is None or match.lastgroup is None:
+            rest = re.compile(r"\s*").match(self.text, self.position)
+            start = self.position if rest is None else rest.end()
+            return _Token("", self.text[start : start + 1], start)
+        self.position = match.end()
+        return _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup))
+
+    def sign(self, *signs: str) -> str:
+        """Take one of these signs."""
+        token = self.next()
+        if token.text not in signs:
+            raise _UnreadableError(" or ".join(f"'{sign}'" for sign in signs), token)
+        return token.text
+
+    def literal(self, token: _Token) -> Literal:
+        """Return the value that a token stands for."""
+        if token.kind == "text":
+            return token.text[1:-1]
+        if token.kind == "number":
+            return float(token.text) if "." in token.text else int(token.text)
+        if token.text in ("true", "false"):
+            return token.text == "true"
+        raise _UnreadableError("a text in quotes or a number", token)
+
+    def call(self) -> tuple[str, dict[str, Literal | Mapping[str, Literal]]]:
+        """Return the measure and what else is named, up to the end of the reference."""
+        first, options = self.next(), dict[str, Literal | Mapping[str, Literal]]()
+        if first.kind != "text":
+            raise _UnreadableError("the name of a metric in quotes", first)
+        while self.sign(",", ")") == ",":
+            name = self.next()
+            if name.kind != "word":
+                raise _UnreadableError("a name such as 'model'", name)
+            if name.text in options:
+                raise _UnreadableError("each name once", name)
+            self.sign("=")
+            options[name.text] = self.setting()
+        self.sign("}}")
+        return first.text[1:-1], options
+
+    def setting(self) -> Literal | Mapping[str, Literal]:
+        """Return a value, or a mapping of texts to values."""
+        token = self.next()
+        if token.text != "{":
+            return self.literal(token)
+        labels: dict[str, Literal] = {}
+        while True:
+            key = self.next()
+            if key.kind != "text":
+                raise _UnreadableError("a text in quotes", key)
+            self.sign(":")
+            labels[key.text[1:-1]] = self.literal(self.next())
+            if self.sign(",", "}") == "}":
+                return MappingProxyType(labels)
