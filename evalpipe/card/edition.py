@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Figures
     from evalpipe.results import Results
 
-FIGURE_SCHEME = "figure:"
-"""What the address of a figure begins with, where a page only points to it."""
+FIGURE_SCHEME, FORMULA_SCHEME = "figure:", "formula:"
+"""What the addresses of figures and of formulas begin with, where a page only points to them."""
 
 
 @dataclass
@@ -26,6 +26,7 @@ class Edition:
     results: Results
     _drawn: dict[int, tuple[Figures, list[tuple[int, Drawing]]]] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    _formulas: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def card(self) -> Card:
@@ -50,8 +51,14 @@ class Edition:
         """Return the addresses of a figure's images, one for each of its sheets."""
         return [f"{FIGURE_SCHEME}{drawing.key}/{place}" for place in range(len(drawing.images))]
 
+    def formula(self, key: str, svg: str) -> str:
+        """Keep a formula as an image of its own and return its address."""
+        address = f"{FORMULA_SCHEME}{key}"
+        self._formulas[address] = svg
+        return address
+
     def images(self) -> dict[str, str]:
-        """Return the figures drawn so far as images of their own, by address."""
+        """Return the figures and formulas of the pages written so far as images of their own, by address."""
         drawings = [drawing for _, numbered in self._drawn.values() for _, drawing in numbered]
         return {address: image for drawing in drawings
-                for address, image in zip(self.addresses(drawing), drawing.images, strict=True)}
+                for address, image in zip(self.addresses(drawing), drawing.images, strict=True)} | self._formulas

@@ -50,9 +50,9 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     """
     environment = _environment()
     environment.globals |= {
-        "write": _writer(environment), "draw": edition.drawn, "set_formula": _set_formula, "limit": limit,
-        "linked": linked, "SHORT": SHORT, "addresses": edition.addresses, "safe_svg": _safe_svg,
-        "data_tables": data_tables}
+        "write": _writer(environment), "draw": edition.drawn, "limit": limit, "linked": linked,
+        "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
+        "safe_svg": _safe_svg, "data_tables": data_tables}
     page = environment.get_template("card.html").render(page=edition.card, css=_css())
     return page.encode("utf-8")
 
@@ -128,11 +128,20 @@ def _safe_svg(svg: str) -> Markup:
     return Markup(svg)  # noqa: S704
 
 
-def _set_formula(formula: Formula) -> Markup | None:
-    """Set a formula; None where only its LaTeX can be shown."""
+def _formula_setter(edition: Edition, *, linked: bool) -> Callable[[Formula], Markup | None]:
+    """Return what sets a formula, drawn or as an image at its address; None where only its LaTeX can be shown."""
     from markupsafe import Markup
 
-    from evalpipe.card.figures import formula_svg
+    from evalpipe.card.figures import formula_size, formula_svg
 
-    svg = formula_svg(formula.latex, f"formula-{formula.key}")
-    return Markup(svg) if svg else None  # noqa: S704 - made from our own formulas
+    def set_formula(formula: Formula) -> Markup | None:
+        svg = formula_svg(formula.latex, f"formula-{formula.key}")
+        if svg is None:
+            return None
+        if not linked:
+            return Markup(svg)  # noqa: S704 - made from our own formulas
+        address = edition.formula(formula.key, svg)
+        return Markup('<img class="formula" style="{}" src="{}" alt="{}">').format(
+            formula_size(svg), address, formula.latex)
+
+    return set_formula

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.card.html import write_page
+from evalpipe.card.picture import Picture
 from evalpipe.errors import InternalError, UsageError
 
 if TYPE_CHECKING:
@@ -51,11 +52,12 @@ def layout(edition: Edition) -> Any:
     from weasyprint.text.fonts import FontConfiguration
 
     page = write_page(edition, ROW_LIMIT, linked=True).decode("utf-8")
-    fetcher, fonts = _fetcher(edition), FontConfiguration()
+    fetcher, fonts = _fetcher(), FontConfiguration()
+    pictures = {address: Picture(svg, fonts) for address, svg in edition.images().items()}
     with _pinned_clock():
         faces = weasyprint.CSS(string=_faces(), font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
         laid_out = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").render(
-            stylesheets=[faces], font_config=fonts, pdf_variant=VARIANT, pdf_tags=True)
+            stylesheets=[faces], font_config=fonts, cache=pictures, pdf_variant=VARIANT, pdf_tags=True)
     # WeasyPrint itself goes on without what it cannot fetch.
     if fetcher.refused:
         raise InternalError.of(
@@ -79,14 +81,12 @@ def load_weasyprint() -> Any:
     return weasyprint
 
 
-def _fetcher(edition: Edition) -> Any:
-    """Make a fetcher that opens packaged fonts, figures of the card and data inside the page, and nothing else."""
+def _fetcher() -> Any:
+    """Make a fetcher that opens packaged fonts and data inside the page, and nothing else."""
     from weasyprint.urls import URLFetcher, URLFetcherResponse
 
-    images = edition.images()
-
     class PackagedOnly(URLFetcher):  # type: ignore[misc]
-        """Refuses every address but those of `FALLBACKS`, of figures and ``data:``; remembers what it refused."""
+        """Refuses every address but those of `FALLBACKS` and ``data:``; remembers what it refused."""
 
         def __init__(self) -> None:
             super().__init__(allowed_protocols=("data",))
@@ -96,8 +96,6 @@ def _fetcher(edition: Edition) -> Any:
             """Return the response for an address; raises ValueError for one that is refused."""
             if url.startswith("data:"):
                 return super().fetch(url, headers)
-            if url in images:
-                return URLFetcherResponse(url, images[url].encode("utf-8"), {"Content-Type": "image/svg+xml"})
             name = url.removeprefix(SCHEME)
             if name in {file for _, _, file in FALLBACKS}:
                 return URLFetcherResponse(url, _packaged(name), {"Content-Type": "font/ttf"})

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from evalpipe.card.figures.canvas import Drawing
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.declare import figures
-from evalpipe.card.figures.formula import formula_svg
+from evalpipe.card.figures.formula import formula_size, formula_svg
 from evalpipe.card.figures.parts import PLACES
 
 if TYPE_CHECKING:
     from evalpipe.card.page import Part
     from evalpipe.results import Results
 
-__all__ = ["Drawing", "drawings", "formula_svg"]
+__all__ = ["Drawing", "drawings", "formula_size", "formula_svg"]
 
 
 def drawings(results: Results, dataset: str, part: Part | None = None) -> tuple[Drawing, ...]:

@@ -44,6 +44,11 @@ def formula_svg(latex: str, key: str) -> str | None:
             f'<path fill="currentColor" d="{outline}"/></svg>')
 
 
+def formula_size(svg: str) -> str:
+    """Return the width and the height of a formula that is set, as its style says them."""
+    return svg.split('style="', 1)[1].split('"', 1)[0]
+
+
 def _commands(path: Any, left: float, top: float) -> Iterator[str]:
     """Yield the commands of a path, its corner moved to the origin and its vertical axis turned downwards."""
     codes, vertices = list(map(int, path.codes)), [(float(x), float(y)) for x, y in path.vertices]

@@ -37,13 +37,6 @@ def width(text: str) -> float:
     return sum(_advance(ord(letter)) for letter in text) * SIZE / 1000 * 1.04
 
 
-def plain_width(text: str) -> float | None:
-    """Return the pixels that a text takes letter by letter; None where the width of one of its letters is not known."""
-    if not all(32 <= ord(letter) < 127 for letter in text):
-        return None
-    return sum(_advance(ord(letter)) for letter in text) * SIZE / 1000
-
-
 def _advance(code: int) -> int:
     if 32 <= code < 127:
         return ADVANCES[code - 32]

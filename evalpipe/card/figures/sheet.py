@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.canvas import Drawing, PointSeries
-from evalpipe.card.figures.scales import LINE, SIZE, plain_width, width, wrap
+from evalpipe.card.figures.scales import LINE, SIZE, width, wrap
 from evalpipe.card.palette import OUTLINES, attributes
 
 if TYPE_CHECKING:
@@ -18,30 +18,26 @@ WIDTH = 330
 """Pixels; a figure of several sheets stands in as many columns as there is room for, on a phone in one."""
 
 FONTS = "'Source Sans 3', 'DejaVu Sans', sans-serif"
-SHARES = {"middle": 0.5, "end": 1.0}
-"""How much of a text's width lies before its anchor."""
-
 SWATCH, GAP = 22, 14
 """Pixels of a sample in the key, and between two of its entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element of a figure: what is drawn, in which way and ink, and where; ``print_place`` is where on paper."""
+    """An element of a figure: what is drawn, in which way and ink, and where."""
 
     tag: str
     kind: str
     ink: str
-    place: str
+    attributes: str
     text: str = ""
-    print_place: str = ""
 
     def written(self, *, printed: bool) -> str:
         """Write the element, with a class for the screen, or with the attributes of light paper."""
         look = (" ".join(f'{name}="{value}"' for name, value in attributes(self.kind, self.ink).items()) if printed
                 else f'class="{self.kind} {self.ink}"')
         inside = f">{escape(self.text, quote=False)}</{self.tag}>" if self.text else "/>"
-        return f"<{self.tag} {look} {self.print_place if printed and self.print_place else self.place}{inside}"
+        return f"<{self.tag} {look} {self.attributes}{inside}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +75,7 @@ class Sheet:
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "", kind: str = "text") -> None:
         """Write one line of text, its base line at ``y``."""
         place = f'x="{number(x)}" y="{number(y)}"' + (f' text-anchor="{anchor}"' if anchor else "")
-        # The PDF's maker sets letter by letter, and puts a text with an anchor into an object of its own.
-        wide = plain_width(text) if anchor and kind == "text" else None
-        left = "" if wide is None else f'x="{number(x - wide * SHARES[anchor])}" y="{number(y)}"'
-        self.nodes.append(Element("text", kind, ink, place, text, left))
+        self.nodes.append(Element("text", kind, ink, place, text))
 
     def marker(self, x: float, y: float, marker: str, ink: str, size: float = 4.5, kind: str = "mark") -> None:
         """Draw one marker."""
