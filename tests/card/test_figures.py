@@ -9,14 +9,19 @@ import pytest
 from card.drawn import of_figure
 from evalpipe.card.figures import drawings, formula_svg
 from evalpipe.card.figures.declare import figure_of, figures
+from evalpipe.card.figures.sheet import stacks
 from evalpipe.card.tables import shown
 from evalpipe.chapters.prevalence.figures import prevalence_figures
 from evalpipe.results import Results
-from evalpipe.results.curves.calibration import Reliability
-from evalpipe.results.curves.events import Roc
+from evalpipe.results.curves.calibration import Histogram, Ks, Refinement, Reliability
+from evalpipe.results.curves.events import Roc, Thresholds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from evalpipe.card.figures import Drawing
+    from evalpipe.results import Curve
 
 TITLES = [
     "Estimates with intervals", "ROC curve", "Precision-recall curve", "Cumulative gain", "Lift",
@@ -156,3 +161,22 @@ def test_figures_stand_in_the_order_of_their_places() -> None:
 
 def late(*_: object) -> None:
     """Draw nothing."""
+
+
+@pytest.mark.parametrize(("panels", "sheets"), [(1, [1]), (3, [3]), (4, [2, 2]), (6, [3, 3]), (7, [3, 3, 1])])
+def test_at_most_three_panels_stand_one_below_the_other(panels: int, sheets: list[int]) -> None:
+    assert [len(together) for together in stacks(range(panels))] == sheets
+
+
+@pytest.mark.parametrize(("name", "curve"), [
+    ("histogram", Histogram), ("kolmogorov_smirnov", Ks), ("rates", Thresholds), ("refinement", Refinement)])
+def test_panels_of_many_models_stand_on_sheets_side_by_side(
+    example: Callable[[str], Path], name: str, curve: type[Curve]
+) -> None:
+    results = Results.read(example("desirability") / "results.json")
+    models = [model for model in results.models if any(
+        isinstance(drawn, curve) and drawn.model == model.name for drawn in results.curves)]
+    assert len(models) == 6
+    (drawing,) = of_figure(results, results.datasets[0].name, name)
+    assert [[f">{model.label}<" in svg for model in models] for svg in drawing.svgs] == [
+        [True] * 3 + [False] * 3, [False] * 3 + [True] * 3]

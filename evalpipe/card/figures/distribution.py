@@ -11,7 +11,7 @@ from evalpipe.card.figures.declare import figure, figure_of
 from evalpipe.card.figures.panel import DASHES, panel
 from evalpipe.card.figures.rows import RowLabel, model_key, rows
 from evalpipe.card.figures.scales import Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 
@@ -32,15 +32,18 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
         "downwards, each summing to 100%. Dashed line: threshold in use."
     )
     alt = context.told(title, pairs, lambda curve: _finding(context, curve.model), ", as histograms")
-    sheet = Sheet()
-    for place, (series, curve) in enumerate(pairs):
-        x = unit_axis(name) if shared else number_axis(name, [*column(curve.points.low), *column(curve.points.high)])
-        _mirrored(sheet, series, curve, context, x, last=not shared or place == len(pairs) - 1)
-    sheet.key([KeyEntry(f"{context.results.event} (event)", pairs[0][0].ink, "fill") if len(pairs) == 1
-               else KeyEntry(f"{context.results.event} (event), in the model's colour", "muted", "fill"),
-               KeyEntry(str(context.results.other), "pale", "fill")])
+    sheets = []
+    for together in stacks(pairs):
+        sheets.append(sheet := Sheet())
+        for series, curve in together:
+            ends = [*column(curve.points.low), *column(curve.points.high)]
+            x = unit_axis(name) if shared else number_axis(name, ends)
+            _mirrored(sheet, series, curve, context, x, last=not shared or curve is together[-1][1])
+        sheet.key([KeyEntry(f"{context.results.event} (event)", pairs[0][0].ink, "fill") if len(pairs) == 1
+                   else KeyEntry(f"{context.results.event} (event), in the model's colour", "muted", "fill"),
+                   KeyEntry(str(context.results.other), "pale", "fill")])
     finding = context.finds(pairs, lambda curve: _finding(context, curve.model))
-    return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), [sheet])
+    return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), sheets)
 
 
 def _finding(context: Context, model: str) -> str:
@@ -89,13 +92,15 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
         "largest distance, which is the K-S statistic."
     )
     alt = context.told("Score distributions", pairs, _furthest)
-    sheet, shared = Sheet(), _one_scale(*(curve.points.score for _, curve in pairs))
-    for place, (series, curve) in enumerate(pairs):
-        x = unit_axis("Score") if shared else number_axis("Score", column(curve.points.score))
-        _distances(sheet, series, curve, x, last=not shared or place == len(pairs) - 1)
-    sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
+    sheets, shared = [], _one_scale(*(curve.points.score for _, curve in pairs))
+    for together in stacks(pairs):
+        sheets.append(sheet := Sheet())
+        for series, curve in together:
+            x = unit_axis("Score") if shared else number_axis("Score", column(curve.points.score))
+            _distances(sheet, series, curve, x, last=not shared or curve is together[-1][1])
+        sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
     texts = context.finds(pairs, _furthest), caption, alt
-    return drawing(f"d{context.place}-ks", "K-S chart", texts, [sheet])
+    return drawing(f"d{context.place}-ks", "K-S chart", texts, sheets)
 
 
 def _furthest(curve: Ks) -> str:

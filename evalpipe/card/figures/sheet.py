@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.canvas import Drawing, PointSeries
 from evalpipe.card.figures.scales import LINE, SIZE, width, wrap
@@ -14,10 +14,15 @@ from evalpipe.card.palette import OUTLINES, attributes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+Pair = TypeVar("Pair")
+
 WIDTH = 330
 """Pixels; a figure of several sheets stands in as many columns as there is room for, on a phone in one."""
 
 FONTS = "'Source Sans 3', 'DejaVu Sans', sans-serif"
+STACKED = 3
+"""Panels that stand one below the other; more continue on a sheet beside it, so that no figure outgrows a page."""
+
 SWATCH, GAP = 22, 14
 """Pixels of a sample in the key, and between two of its entries."""
 
@@ -120,6 +125,13 @@ class Sheet:
         inside = "".join(node.written(printed=printed) for node in self.nodes)
         wide = number(self.width)
         return f'<svg {own} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">{inside}</svg>'
+
+
+def stacks(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
+    """Divide what has a panel each among sheets, on which at most `STACKED` panels stand one below the other."""
+    sheets = -(-len(pairs) // STACKED)
+    most = -(-len(pairs) // max(sheets, 1))
+    return [pairs[start : start + most] for start in range(0, len(pairs), most)]
 
 
 def outline(x: float, y: float, marker: str, size: float) -> str:

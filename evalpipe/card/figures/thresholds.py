@@ -10,7 +10,7 @@ from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, panel
 from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
-from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.results.curves.calibration import Refinement
 from evalpipe.results.curves.events import Thresholds
 
@@ -29,16 +29,18 @@ def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
         "Rates at every threshold. Dashed vertical line: threshold in use."
     )
     alt = context.told("Rates by threshold", pairs, _crossing)
-    sheet = Sheet()
     unit = all(0 <= x <= 1 for _, curve in pairs for x in column(curve.points.threshold))
-    unplaced: list[KeyEntry] = []
-    for place, (series, curve) in enumerate(pairs):
-        x = unit_axis("Threshold") if unit else number_axis("Threshold", column(curve.points.threshold))
-        last = not unit or place == len(pairs) - 1
-        unplaced = _panel(sheet, context, series, curve, x, last=last) or unplaced
-    sheet.key(unplaced)
+    sheets = []
+    for together in stacks(pairs):
+        sheets.append(sheet := Sheet())
+        unplaced: list[KeyEntry] = []
+        for series, curve in together:
+            x = unit_axis("Threshold") if unit else number_axis("Threshold", column(curve.points.threshold))
+            last = not unit or curve is together[-1][1]
+            unplaced = _panel(sheet, context, series, curve, x, last=last) or unplaced
+        sheet.key(unplaced)
     texts = context.finds(pairs, _crossing), caption, alt
-    return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, [sheet])
+    return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, sheets)
 
 
 def _panel(
@@ -77,14 +79,16 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
     means = {series.name: numbers.number(or_nan(curve.notes.mean)) for series, curve in pairs}
     alt = context.told("Refinement", pairs, lambda curve: f"mean refinement {means[curve.model]}")
     places = [i / 50 for i in range(51)]
-    sheet = Sheet()
+    sheets = []
     y = Axis("Refinement", -0.008, 0.265, ((0, "0"), (0.1, "0.1"), (0.2, "0.2")))
-    for place, (series, curve) in enumerate(pairs):
-        drawn = panel(sheet, unit_axis("Predicted probability"), y, 130, title=series.label,
-                      last=place == len(pairs) - 1)
-        drawn.line(places, [p * (1 - p) for p in places], "muted", kind="thin", dash=DOTS)
-        weight = column(curve.points.weight)
-        drawn.marks(column(curve.points.probability), column(curve.points.refinement), series.ink, series.marker,
-                    size=[1.5 + 4 * (w / max(weight)) ** 0.5 for w in weight], kind="fill", name=series.label)
+    for together in stacks(pairs):
+        sheets.append(sheet := Sheet())
+        for series, curve in together:
+            drawn = panel(sheet, unit_axis("Predicted probability"), y, 130, title=series.label,
+                          last=curve is together[-1][1])
+            drawn.line(places, [p * (1 - p) for p in places], "muted", kind="thin", dash=DOTS)
+            weight = column(curve.points.weight)
+            drawn.marks(column(curve.points.probability), column(curve.points.refinement), series.ink, series.marker,
+                        size=[1.5 + 4 * (w / max(weight)) ** 0.5 for w in weight], kind="fill", name=series.label)
     finding = listed([f"{s.label}: mean refinement {means[s.name]}" for s, _ in pairs])
-    return drawing(f"d{context.place}-refinement", "Refinement", (finding, caption, alt), [sheet])
+    return drawing(f"d{context.place}-refinement", "Refinement", (finding, caption, alt), sheets)
