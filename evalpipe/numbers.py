@@ -163,9 +163,9 @@ def p_value(value: float | None) -> str:
 
 
 def bounds(low: float | None, high: float | None) -> str:
-    """Write a range of possible values; an end that does not exist is called unbounded."""
+    """Write a range of possible values; one without an end is open there."""
     if low is None and high is None:
         return "unbounded"
     if high is None or low is None:
-        return f"from {plain(low)}, unbounded" if low is not None else f"unbounded, to {plain(high or 0.0)}"
+        return f"{plain(low)} or more" if low is not None else f"{plain(high or 0.0)} or less"
     return f"{plain(low)} to {plain(high)}"

@@ -93,7 +93,7 @@ def test_per_cent_of_nothing_is_a_dash() -> None:
 def test_ranges_name_their_ends() -> None:
     ends: list[tuple[float | None, float | None]] = [(0, 1), (-1, 1), (0, None), (None, 0), (None, None)]
     assert [numbers.bounds(*end) for end in ends] == [
-        "0 to 1", "−1 to 1", "from 0, unbounded", "unbounded, to 0", "unbounded",
+        "0 to 1", "−1 to 1", "0 or more", "0 or less", "unbounded",
     ]
 
 

@@ -85,7 +85,7 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
         Dot(_label(results, row, whole=whole), at(row.value) or 0.0, at(row.lower), at(row.upper), shown(row),
             models.index(row.model)) for row in rows)
     ticks = tuple((at(tick) or 0.0, numbers.plain(tick)) for tick in _ticks(low, high))
-    required = f"Dashed line: required, {' and '.join(map(numbers.plain, limits))}." if limits else ""
+    required = f"Dashed line: required limit, {' and '.join(map(numbers.plain, limits))}." if limits else ""
     title = capital(names.measure(first.metric, first.params, first.average))
     return DotPlot(title, dots, tuple(at(limit) or 0.0 for limit in limits), ticks,
                    " ".join(filter(None, (required, left_out))))

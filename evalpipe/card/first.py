@@ -118,7 +118,7 @@ def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
 def _decision(results: Results) -> str:
     """Say from which score on rows are predicted as events."""
     rules = {model.threshold_rule or (
-        "as the model predicts" if model.threshold is None else f"from {numbers.given(model.threshold)} on")
+        "as the model predicts" if model.threshold is None else f"at least {numbers.given(model.threshold)}")
         for model in results.models}
     return f"{results.event}: {rules.pop()}" if len(rules) == 1 else "each model has its own rule: see Models"
 

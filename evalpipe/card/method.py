@@ -12,6 +12,7 @@ from evalpipe.card.procedures import HEADINGS, procedures
 from evalpipe.card.references import cited
 from evalpipe.chapters import functions
 from evalpipe.intervals.declare import registry
+from evalpipe.results.curves.calibration import Reliability
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,12 +91,12 @@ def _clipping(results: Results) -> Iterator[tuple[str, str]]:
 def _digits() -> str:
     """Say how many digits numbers have."""
     few, many, most = map(wording.number_word, (numbers.USUAL_DIGITS, numbers.GIVEN_DIGITS, numbers.MOST_DECIMALS))
-    return ("A number with an interval has the decimals that the interval supports: half its width has one significant "
-            "digit, or two where the first is 1. Numbers in one row of a table share their decimals. There are more, "
-            f"at most {most}, where a number would otherwise read as 0 or 1, a limit below 0 as 0, or a limit as what "
-            f"it is judged against. A number without an interval has {few} significant digits; so has, wherever it "
-            f"stands, a prevalence or a threshold of more than {many}. Shares of rows are in per cent with one "
-            "decimal. Exact values: the tooltips of the HTML, estimates.csv, results.json.")
+    return ("A number with an interval has the decimals that the interval supports: half its width has one "
+            "significant digit, or two where the first is 1. Numbers in one row of a table share their decimals. "
+            f"There are more, at most {most}, where a number would otherwise read as 0 or 1, a limit below 0 as 0, or "
+            f"a limit as the value it is compared with. A number without an interval has {few} significant digits, "
+            f"and so has a prevalence or a threshold that would have more than {many}. Shares of rows are in per cent "
+            "with one decimal. Exact values: the tooltips of the HTML, estimates.csv, results.json.")
 
 
 def _without_information(results: Results) -> Iterator[tuple[str, str]]:
@@ -109,7 +110,8 @@ def _without_information(results: Results) -> Iterator[tuple[str, str]]:
 
 def _bin_methods(results: Results) -> list[str]:
     """Return the interval methods of the bins of reliability diagrams."""
-    return list(dict.fromkeys(curve.method for curve in results.curves if curve.method is not None))
+    diagrams = (curve for curve in results.curves if isinstance(curve, Reliability))
+    return list(dict.fromkeys(curve.method for curve in diagrams if curve.method is not None))
 
 
 def _reliability(results: Results) -> str:
@@ -135,7 +137,8 @@ def _intervals(results: Results) -> Iterator[Block]:
 
 def _methods(results: Results) -> list[IntervalMethod]:
     """Return the interval methods that were used."""
-    used = {*_bin_methods(results), *(estimate.method for estimate in results.rows if estimate.value is not None)}
+    used = {curve.method for curve in results.curves if curve.method is not None}
+    used |= {estimate.method for estimate in results.rows if estimate.value is not None}
     for rows in (results.gates, results.comparisons, results.reference_rates, results.slice_differences):
         used |= {row.method for row in rows if row.lower is not None}
     return [method for name, method in registry.items() if name in used]

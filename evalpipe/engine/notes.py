@@ -129,8 +129,8 @@ def _slices(where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
             yield Warned(
                 code=f"{status}-slices",
                 message=f"{where}: {numbers} in {slices:,} {'slice' if slices == 1 else 'slices'} "
-                f"{'is' if len(affected) == 1 else 'are'} {status}; "
-                f"{advice}, and the tables of slices give the reason of each",
+                        f"{'is' if len(affected) == 1 else 'are'} {status}; {advice}; the tables of slices give the "
+                        "reasons",
             )
 
 

@@ -33,7 +33,7 @@ def test_the_key_measures_of_all_rows_are_drawn_where_nothing_is_required(result
 
 def test_a_measure_that_is_required_is_drawn_with_its_limit(results: Results) -> None:
     (plot,) = dot_plots(results.model_copy(update={"gates": [gate("brier", max=0.2)]}))
-    assert (plot.title, plot.caption) == ("Brier score", "Dashed line: required, 0.2.")
+    assert (plot.title, plot.caption) == ("Brier score", "Dashed line: required limit, 0.2.")
     assert 0 <= plot.limits[0] <= 100
 
 
@@ -51,7 +51,7 @@ def test_of_many_groups_the_worst_are_drawn_and_the_others_counted(results: Resu
     assert labels[:2] == [f"All, {model.label}" for model in results.models]
     assert f"{worst.capitalize()}, Naive Bayes" in labels
     assert len(labels) == 2 + (MOST_LINES - 2) // 2
-    assert plot.caption == "Dashed line: required, 0.2. The 4 worst of 12 groups are drawn."
+    assert plot.caption == "Dashed line: required limit, 0.2. The 4 worst of 12 groups are drawn."
 
 
 def test_one_group_alone_is_said_to_be_one(results: Results) -> None:
@@ -59,7 +59,7 @@ def test_one_group_alone_is_said_to_be_one(results: Results) -> None:
     many = with_groups(with_groups(results, "brier", groups), "accuracy", groups)
     gates = [gate("brier", max=0.2), gate("accuracy", min=0.2)]
     captions = [plot.caption for plot in dot_plots(many.model_copy(update={"gates": gates}))]
-    assert captions == ["Dashed line: required, 0.2. The worst of 12 groups is drawn."] * 2
+    assert captions == ["Dashed line: required limit, 0.2. The worst of 12 groups is drawn."] * 2
 
 
 def test_every_dot_and_its_limits_lie_on_the_axis_and_small_differences_are_not_drawn_large(results: Results) -> None:

@@ -96,7 +96,7 @@ def test_measures_say_when_they_are_undefined(results: Results) -> None:
     precision, method_ = about["Precision precision"], "Clopper-Pearson (a proportion of counts)"
     assert f" Undefined when there are no predicted events. Interval: {method_}" in precision
     assert " Undefined when a class is absent from the truth or from the predictions. " in about["MCC mcc"]
-    assert about["Log loss log_loss"].startswith("Range from 0, unbounded. ")
+    assert about["Log loss log_loss"].startswith("Range 0 or more. ")
 
 
 def test_weights_are_explained(build: Any) -> None:

@@ -379,5 +379,5 @@ def missing_values_dropped() -> Planted:
 
 @fault
 def another_prevalence_than_declared() -> Planted:
-    return binary(events(41), ("note", "prevalence", ("The declared prevalence is not that of d",)), metrics=["ppv"],
-                  prevalence={"value": 0.1, "source": "the register"}, models=BINARY, threshold=0.5)
+    return binary(events(41), ("note", "prevalence", ("The declared prevalence differs from that of d",)),
+                  metrics=["ppv"], prevalence={"value": 0.1, "source": "the register"}, models=BINARY, threshold=0.5)

@@ -24,8 +24,8 @@ def levels(context: Context) -> Drawing | None:
         return None
     declared = prior.levels if prior is not None else None
     shares = [(level.level, level.weight / context.dataset.total_weight) for level in counts]
-    beside = " beside the prior declared for where the model will be used" if declared else ""
-    caption = f"Share of the rows that have each level{beside}."
+    beside = ", beside the declared prevalence" if declared else ""
+    caption = f"Share of rows with each level{beside}."
     alt = f"Levels of the outcome on {context.dataset.name}. " + " ".join(
         f"{name}: {numbers.number(share)}{f', declared {wording.share(declared[name])}' if declared else ''}."
         for name, share in shares

@@ -8,14 +8,14 @@ TESTS: dict[str, tuple[str, Procedure]] = {
     "delong": ("DeLong", Procedure(
         "DeLong’s test",
         "Two areas under the ROC curve on the same rows: the variance of their difference comes from the placements "
-        "of the rows under both modelsand so takes account of the correlation of the models.",
+        "of the rows under both models, and so takes account of the correlation of the models.",
         "DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated "
         "receiver operating characteristic curves. Biometrics 44(3), 837–845.",
     )),
     "mcnemar": ("McNemar", Procedure(
         "McNemar’s test",
-        "Counts the rows that only one of two models gets right (for accuracy), and tests whether both counts are "
-        "equally likely: their squared difference over their sum.",
+        "Of the rows that only one of two models gets right (for accuracy), tests whether each model is right "
+        "equally often: the squared difference of the two counts over their sum.",
         "Fagerland, M. W., Lydersen, S. & Laake, P. (2014). Recommended tests and confidence intervals for paired "
         "binomial proportions. Statistics in Medicine 33(16), 2850–2875.",
     )),

@@ -123,9 +123,9 @@ def _caveat(results: Results, *, drawn: bool) -> str:
     level = wording.level(results.intervals.level)
     replicates = (
         " Corrected: the largest profit minus its optimism, the mean excess of what bootstrap replicates earn at "
-        f"their own best depth over what the data earn there (Efron 1983). Limits are {level} percentiles of the "
-        "replicates, for as many rows as there are; below, “best in” is the share of the replicates in which a depth "
-        "is the best."
+        f"their own best depth over what the data earn there (Efron 1983). Limits are {level} percentile limits from "
+        "the replicates, each of as many rows as the data. Below, “best in” is the share of the replicates in which a "
+        "depth is the best."
     ) if drawn else ""
     return (f"The largest profit is optimistic{', and so are its limits' if drawn else ''}: the depth is chosen and "
             f"judged on the same rows.{replicates} Profit per row: over all rows, contacted or not.")

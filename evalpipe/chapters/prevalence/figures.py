@@ -116,11 +116,11 @@ def _caption(context: Context, pairs: list[tuple[Series, PredictiveValues]]) -> 
     prior = context.results.prevalence
     level = next((curve.notes.level for _, curve in pairs if curve.notes.level is not None), None)
     band = f" with {wording.level(level)} limits by the delta method" if level is not None else ""
-    declared = ", the dashed one the declared" if prior is not None else ""
+    declared = "; dashed line: declared prevalence" if prior is not None else ""
     shaded = ""
     if prior is not None and prior.beta is not None and prior.limits:
         shaded = f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
-    return (f"PPV and NPV at every prevalence of {context.results.event}{band}. The dotted line is the observed "
+    return (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted line: observed "
             f"prevalence{declared}.{shaded}")
 
 

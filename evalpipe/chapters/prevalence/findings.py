@@ -56,10 +56,10 @@ def _declared(results: Results, row: ObservedShare) -> Share | None:
 def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Say which levels are declared to be more or less frequent than in the evaluated rows."""
     for dataset in dict.fromkeys(observed.dataset for _, observed in rows):
-        said = [f"'{observed.level_of_outcome}' {share(declared.value)} is declared, {_with_limits(observed)} observed"
+        said = [f"'{observed.level_of_outcome}' declared {share(declared.value)}, observed {_with_limits(observed)}"
                 for declared, observed in rows if observed.dataset == dataset]
-        text = (f"The declared prevalence is not that of {dataset}: of {joined(said)}. Measures apply at the observed "
-                "prevalence unless they name another.")
+        text = (f"The declared prevalence differs from that of {dataset}: {joined(said)}. Measures apply at the "
+                "observed prevalence unless they name another.")
         yield finding("note", weights.PRIOR, text, "prevalence")
 
 

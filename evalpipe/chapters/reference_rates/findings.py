@@ -58,12 +58,12 @@ def _rates(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
 
 
 def _sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:
-    """Write "Forest does not reach last year's model: Brier score +0.02 (0.01 to 0.03) from its 0.12."."""
+    """Write "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03)."."""
     first = rows[0]
     measure = names_of(results).measure(first.metric, first.params, first.average)
     differences = ", ".join(_difference(row) for row in rows)
-    return (f"{of_models(results, rows)} {verb} {first.baseline}: {measure} {differences} from its "
-            f"{numbers.plain(first.rate)}.")
+    return (f"{of_models(results, rows)} {verb} {first.baseline} ({measure} {numbers.plain(first.rate)}): difference "
+            f"{differences}.")
 
 
 def _difference(row: RateDifference) -> str:
