@@ -137,7 +137,7 @@ for finding in results.findings:
 - `fails`: decided, for the worse. `holds`: decided, for the better. `open`: these data do not decide.
 - `same`: models that cannot be told apart. `note`: what a reader must know, neither good nor bad.
 
-Findings stand in the order of their weight, from 100 to 0. Gates, bounds of thresholds, comparisons, reference rates
+Findings are sorted by weight, from 100 to 0. Gates, bounds of thresholds, comparisons, reference rates
 and goals have the verdicts of their tables. All other tested findings are corrected together: each rule has an
 equal share of the error, which is 1 minus the confidence level, and what a rule does not need goes to the others
 (Holm 1979, with weights). So the chance that any of them is false is at most that error. Where the interval alone
@@ -165,11 +165,11 @@ double quotes: `--set 'models."Model 1.2".threshold=0.4'`.
 
 ## Names
 
-Models, datasets and recalibrated variants may be called as people call them: `Random forest`, `Modèle v1.2`. A name has
-1 to 100 characters and begins with none of `-`, `=` and `@`. It holds no `+`, which stands between a model and its
-recalibrated variant (`Random forest+isotonic`); no space at either end; no line break, no other space than the usual
-one, no character that cannot be seen. Names that differ in capitals are different names. Letters with accents are
-written in Unicode's composed form (NFC), so that no two names look the same.
+Models, datasets and recalibrated variants may have the names that people use: `Random forest`, `Modèle v1.2`. A name
+has 1 to 100 characters and begins with none of `-`, `=` and `@`. It holds no `+`, which stands between a model and its
+recalibrated variant (`Random forest+isotonic`); no space at either end; no line break, no unusual space, no invisible
+character. Names that differ in capitals are different names. Letters with accents are written in Unicode's composed
+form (NFC), so that no two names look the same.
 """
 
 PROSE = """
@@ -243,7 +243,7 @@ condition was unknown. The empty text `''` is a text; an empty cell of a csv fil
 
 The types of `CAST` are TYPES. A text that cannot be cast is an error; `TRY_CAST` makes it missing. A text is compared
 with a date or a time as `'2024-12-31'` or `'2024-12-31 23:59:00'`. The day, the hour and so on of a time with a zone
-are those in its zone, as the clocks there show them; the day of a text is the one that is written.
+are those in its zone, as the clocks there show them; the day of a text is the day that is written.
 
 | function | value |
 |---|---|"""

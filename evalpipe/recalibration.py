@@ -82,13 +82,13 @@ def _record(results: Results, model: str, fitted_on: str | None) -> Recalibratio
         message = f"the run '{results.name}' fitted no recalibrator"
         raise UsageError.of("no-recalibration", message, hint="add 'recalibrate' to its spec")
     if model not in by_name:
-        hint = f"those of the run are {', '.join(by_name)}"
+        hint = f"the recalibrators of the run are {', '.join(by_name)}"
         raise UsageError.of("unknown-variant", f"the run has no recalibrator '{model}'", hint=hint)
     same = [record for record in results.recalibration if f"{record.model}+{record.variant}" == model]
     datasets = [record.fitted_on for record in same]
     if len(same) > 1 if fitted_on is None else fitted_on not in datasets:
         message = f"'{model}' was fitted on {' and on '.join(datasets)}"
-        raise UsageError.of("which-fit", message, hint="name one of these as the dataset it was fitted on")
+        raise UsageError.of("which-fit", message, hint="name one of these datasets as the one it was fitted on")
     return same[0] if fitted_on is None else same[datasets.index(fitted_on)]
 
 

@@ -160,8 +160,8 @@ def test_every_fault_is_one_message(done: Path, tmp_path: Path) -> None:
     code, text = told(done, done / "out", "a+bta", data, "-o", out)
     assert code == 2
     assert text == (
-        f"error[unknown-variant]: the run has no recalibrator 'a+bta'\n"
-        f"  = help: those of the run are {', '.join(f'a+{name}' for name in NAMES)}\n")
+        "error[unknown-variant]: the run has no recalibrator 'a+bta'\n  = help: the recalibrators of the run are "
+        f"{', '.join(f'a+{name}' for name in NAMES)}\n")
     assert told(done, done / "nowhere", "a+beta", data, "-o", out) == (3, (
         "error[unreadable-file]: cannot read FOLDER/nowhere: No such file or directory\n"
         "  = help: give the output folder of `evalpipe run`\n"))

@@ -41,10 +41,10 @@ LARGE = 1e300
 class LogisticSpline(OnEither):
     """A logistic regression on a smooth function of the probability: a natural cubic spline with a penalty.
 
-    The knots part the predictions into equal weights, and the curve is a line beyond them. The penalty is ``lambda``
-    times the integral of the squared second derivative. That of least unbiased risk estimator is taken, deviance +
-    2 x effective degrees of freedom (``edf``) (Craven & Wahba 1979), its natural logarithm rounded to three decimals.
-    ``log_odds`` are the curve's values at the knots ``at``. It need not be monotone.
+    The knots divide the predictions into groups of equal weight, and the curve is a line beyond them. The penalty is
+    ``lambda`` times the integral of the squared second derivative. That of least unbiased risk estimator is taken,
+    deviance + 2 x effective degrees of freedom (``edf``) (Craven & Wahba 1979), its natural logarithm rounded to three
+    decimals. ``log_odds`` are the curve's values at the knots ``at``. It need not be monotone.
     """
 
     @staticmethod

@@ -99,7 +99,7 @@ def _one_format(named: Source, root: Path, names: list[str]) -> Found:
     """Return the files with the format that their names promise; raises _Unfound where these differ."""
     unknown = [name for name in names if format_of(name) is None]
     if unknown:
-        message = f"evalpipe cannot tell the format of {unknown[0]} by its name"
+        message = f"the name of {unknown[0]} shows no format that evalpipe reads"
         raise _Unfound("unknown-format", message, f"it reads {READABLE}")
     # From the last file to the first, so that of each format the first file is named.
     formats = {kind: name for name in reversed(names) if (kind := format_of(name)) is not None}

@@ -119,7 +119,7 @@ def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.B
             return action(source)
     except OSError as error:
         if "(os error 22)" in str(error):  # polars' word for a file that does not begin as its format does
-            raise _explained(path, form, csv, "its first bytes are not those of the format") from None
+            raise _explained(path, form, csv, "its first bytes do not match the format") from None
         reason = error.strerror or str(error)
         raise Unreadable("unreadable-file", _lower(reason)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError) as error:

@@ -67,9 +67,9 @@ def _without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
     count = both.height
     columns.warnings.append(Warned(
         code="alike-rows",
-        message=f"{counted(count, 'row')} of dataset '{columns.rows.name}' "
-        f"{'looks' if count == 1 else 'look'} like rows of dataset '{other.rows.name}', on which {_use(other)}, in all "
-        "columns that are read; declare 'id' to tell whether they are the same",
+        message=f"{counted(count, 'row')} of dataset '{columns.rows.name}' {'looks' if count == 1 else 'look'} like "
+                f"rows of dataset '{other.rows.name}', on which {_use(other)}, in all columns read; declare 'id' to "
+                "decide whether they are the same",
     ))
 
 

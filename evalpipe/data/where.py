@@ -73,7 +73,7 @@ def _unknown(name: str, text: str, schema: Mapping[str, object]) -> Wrong:
     listed = ", ".join(list(schema)[:12]) + (", …" if len(schema) > 12 else "")
     hint = f"did you mean '{close}'?" if close else f"the columns are {listed}"
     if quoted and not close:
-        hint = f"a text stands in single quotes: '{name}'"
+        hint = f"put a text in single quotes: '{name}'"
     return Wrong("unknown-column", f"names the column '{name}', which the data do not have", hint)
 
 

@@ -26,7 +26,7 @@ ANY = (-np.inf, np.inf)
 IN_CACHE = 2**15
 """Numbers of a table worked on at once: a fit passes over a dozen such tables many times."""
 
-APART = "one class alone, or no event below a non-event or none above one"
+APART = "only one class occurs, or the probabilities separate the classes perfectly"
 NO_CURVE = f"{APART}; isotonic: no rows"
 
 coefficient = partial(metric, needs="probabilities", direction="none", range=ANY, undefined=APART)

@@ -15,10 +15,10 @@ class Finding(Record):
     """A sentence that the results support, and the numbers that it rests on."""
 
     kind: FindingKind
-    """holds and fails: settled, for better or worse; open: these data do not decide; same: models or numbers that
+    """holds and fails: decided, for better or worse; open: these data do not decide; same: models or numbers that
     cannot be told apart; note: what a reader must know, neither good nor bad."""
     weight: float
-    """How much it matters, from 0 to 100; findings stand in its order."""
+    """How much it matters, from 0 to 100; findings are sorted by it."""
     text: str
     """The sentence, for people."""
     section: str

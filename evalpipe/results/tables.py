@@ -39,7 +39,7 @@ class MetricSummary(Record):
     undefined: str
     reference: str
     own_prevalence: bool = False
-    """Whether a prevalence stands in its formula; any other measure at a prevalence is of rows weighed to that."""
+    """Whether a prevalence is in its formula; any other measure at a prevalence uses reweighted rows."""
     matrices: dict[str, list[list[float]]] = Field(default_factory=dict)
     """What each pair of a true (outer) and a predicted level weighs or costs, by name, where it depends on that."""
 
@@ -59,7 +59,7 @@ class Estimate(Measured):
     method: str
     """How the interval was made: the name of one of the methods of docs/intervals.md; none without an interval."""
     n: int
-    """Observations in its own denominator, whatever they weigh: of sensitivity the events, of precision the
+    """Observations in its own denominator, regardless of their weight: for sensitivity the events, for precision the
     predicted events. For measures that are not proportions, and for averages over classes: all rows used; with an
     equivocal zone, measures of predicted classes use the reportable rows. Of a slice of too few rows, all of them."""
     events: int | None
@@ -127,4 +127,4 @@ class Method(Record):
     """The interval method of each metric, with the reason for it."""
     resampling: str = "multinomial"
     units: dict[str, int] = Field(default_factory=dict)
-    """Of each dataset drawn on a grid: the units of like rows that stand for its rows in replicates."""
+    """For each dataset drawn on a grid: the number of units of like rows that represent its rows in replicates."""

@@ -58,8 +58,8 @@ class Spec(SpecPart):
     """The column of case weights, or a mapping with their kind."""
     exposure: Annotated[Annotated[Exposure, Short("column")] | None, Only("count")] = None
     """The column that says in how much of what each count was counted, such as policy-years or patient-days, or a
-    mapping with its unit. It scales the expected count: a row of twice the exposure is still one row, of which twice
-    the count is expected; a row of weight two is two rows. See [Exposure](methods.md#exposure)."""
+    mapping with its unit. It scales the expected count: a row of twice the exposure is still one row with twice the
+    expected count; a row of weight two is two rows. See [Exposure](methods.md#exposure)."""
     cluster: ColumnName | None = None
     """The column that says which rows belong together, such as those of a patient; intervals then resample clusters,
     not rows."""

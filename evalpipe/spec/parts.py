@@ -178,7 +178,7 @@ class Intervals(SpecPart):
     """Resample the rows of each level apart, so that every replicate has as many of each as the data."""
     resampling: Literal["multinomial", "poisson"] = "multinomial"
     """`multinomial`: every replicate draws as many observations as there are. `poisson`: each row is drawn a Poisson
-    number of times, whatever the others are, as one resamples data that arrive in a stream."""
+    number of times, independent of the others, as for data that arrive in a stream."""
     bands: StrictBool = True
     """Draw bands about the curves of a binary outcome: for each point alone, and for all points at once."""
 

@@ -77,7 +77,7 @@ def _limits(draft: Draft, loc: Loc, known: KnownValue) -> Iterator[Problem]:
     lacking = [key for key, limit in limits.items() if limit is None]
     if len(lacking) == 1 and not draft.unknown(*loc):
         (given,) = set(limits) - set(lacking)
-        message = f"'{given}' stands without '{lacking[0]}'"
+        message = f"'{given}' needs '{lacking[0]}'"
         hint = f"add '{lacking[0]}: …', or remove it"
         yield draft.tree.problem("one-limit", message, *loc, given, key=True, hint=hint)
     beyond = {"lower": known.lower is not None and known.lower > known.value,

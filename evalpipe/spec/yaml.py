@@ -176,7 +176,7 @@ class _Builder:
         elif node.value in content:
             first = content[node.value].key
             line = f" in line {first.line}" if first is not None else ""
-            message = f"the key {quoted(node.value)} stands here and{line}"
+            message = f"the key {quoted(node.value)} is here and{line}"
             self._report("duplicate-key", message, place, "keep one of them")
         elif not _writable(node.value):
             self._report("bad-text", "the key holds a lone surrogate, which is no character", place)

@@ -111,8 +111,7 @@ ONE_ROW = "a condition looks at the cells of one row"
     ("x IS 5", "cannot be read: '5' stands after 'x IS', where NULL, TRUE or FALSE should follow", WRITE),
     ("s = 'a", "cannot be read: a quote (') is not closed", "close it, or write '' inside a text"),
     ("a.b > 1", "cannot be read at '.b > 1'",
-     ('a name with other signs than letters, digits and _ stands in double quotes,'
-     ' as in "blood.pressure" > 120')),
+     ('put a name with other characters than letters, digits and _ in double quotes, as in "blood.pressure" > 120')),
     ("(" * 900 + "x", "cannot be read: it is nested too deeply", "use fewer brackets"),
     ("x > 1" + " OR x > 1" * 300, "has more than 250 operations", ("list values with IN (…), or make a column of it"
      " beforehand")),
@@ -132,8 +131,8 @@ ONE_ROW = "a condition looks at the cells of one row"
      ("compares 't' with '2024-10-27 02:30:00', which the clocks of Europe/Berlin show twice"
      " or never"), "write the offset, as in '2024-10-27 02:30:00+00:00'"),
     ("t > TIMESTAMP '2024-01-01'",
-     ("does not fit the columns: compares 't' with '2024-01-01' as TIMESTAMP, of which one"
-     " has no time zone"), "write both columns with a time zone, or both without"),
+     ("does not fit the columns: compares 't' with '2024-01-01' as TIMESTAMP; only one of them has a time zone"),
+     "write both columns with a time zone, or both without"),
     ("x = NULL", "compares with NULL (= NULL), which no row meets",
      "a missing value is found by IS NULL or IS NOT NULL"),
     ("CAST(n AS DATE) = d", "casts 'n', which is a number, to DATE", ("compare it as it is, or make a column of it"
@@ -151,7 +150,7 @@ ONE_ROW = "a condition looks at the cells of one row"
     ("x > (SELECT 1)", "holds a subquery", ONE_ROW),
     ("regexp_like(s, '(')", "cannot be computed: regex error: regex parse error",
      "check its texts, dates and patterns"),
-    ('"s" = "q"', "names the column 'q', which the data do not have", "a text stands in single quotes: 'q'"),
+    ('"s" = "q"', "names the column 'q', which the data do not have", "put a text in single quotes: 'q'"),
     ("xx > 1", "names the column 'xx', which the data do not have", "did you mean 'x'?"),
 ])  # fmt: skip
 def test_a_fault_says_what_is_wrong_and_the_way_out(text: str, message: str, hint: str) -> None:

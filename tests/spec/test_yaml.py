@@ -87,8 +87,8 @@ def test_keys_are_texts() -> None:
 
 def test_a_key_is_the_same_quoted_or_not() -> None:
     assert problems("1: a\n'1': b") == (
-        "error[duplicate-key]: the key '1' stands here and in line 1\n --> t.yaml:2:1\n  |\n"
-        "2 | '1': b\n  | ^^^ keep one of them"
+        "error[duplicate-key]: the key '1' is here and in line 1\n --> t.yaml:2:1\n  |\n2 | '1': b\n  | ^^^ keep one "
+        "of them"
     )
 
 
@@ -125,8 +125,8 @@ def test_only_line_breaks_of_yaml_1_2_count() -> None:
 def test_a_very_long_line_is_not_shown() -> None:
     text = f"a: {'x' * 1000}\n"
     assert problems(text + "a: 1") == (
-        "error[duplicate-key]: the key 'a' stands here and in line 1\n --> t.yaml:2:1\n  |\n"
-        "2 | a: 1\n  | ^ keep one of them"
+        "error[duplicate-key]: the key 'a' is here and in line 1\n --> t.yaml:2:1\n  |\n2 | a: 1\n  | ^ keep one of "
+        "them"
     )
     assert problems("a: [" + "x" * 1000) == (
         "error[yaml-syntax]: this list is not closed, or a ',' is missing in it\n"

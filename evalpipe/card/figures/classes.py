@@ -137,7 +137,7 @@ def _worst(
 
 
 def _left_out(others: Sequence[tuple[Series, Curve]], what: str, which: str = "smallest") -> str:
-    return f" Shown are those with the {which} {what}." if others else ""
+    return f" Shown: the classes with the {which} {what}." if others else ""
 
 
 def _widest(curve: Reliability) -> str:

@@ -27,12 +27,11 @@ class Comparison(Measured):
     """Two-sided, of the test that the difference is zero. The interval is of the same test: it excludes zero where
     the p-value is below 1 - level."""
     test: str | None
-    """The test: delong, diebold_mariano, mcnemar, two_proportions or bootstrap (Wald's with the error that replicates
-    tell)."""
+    """The test: delong, diebold_mariano, mcnemar, two_proportions or bootstrap (Wald's, with the bootstrap error)."""
     p_adjusted: float | None = None
-    """The p-value of the verdict, adjusted by Holm's method over the table that the difference stands in: one dataset,
-    on all rows or in slices, and one baseline (of variants, one model). Without a margin the same test as `p_value`;
-    with one, the smallest error level at which the interval lies within the margin or wholly beyond it."""
+    """The p-value of the verdict, adjusted by Holm's method over the table of the difference: one dataset, on all
+    rows or in slices, and one baseline (of variants, one model). Without a margin the same test as `p_value`; with
+    one, the smallest error level at which the interval lies within the margin or wholly beyond it."""
     margin: float | None
     """The difference below which the two are equivalent in practice; null where none is declared."""
     verdict: Literal["better", "equivalent", "worse", "undecided", "same", "no_direction", "untested"]

@@ -44,7 +44,7 @@ def _baseline(draft: Draft, compare: Compare) -> Iterator[Problem]:
 def _baseline_dataset(draft: Draft, compare: Compare) -> Iterator[Problem]:
     evaluated, here = draft.role("evaluate"), ("compare", "baseline_dataset")
     if draft.readable("datasets"):
-        role = ", for its role is not 'evaluate'" if compare.baseline_dataset in draft.spec.datasets else ""
+        role = ", because its role is not 'evaluate'" if compare.baseline_dataset in draft.spec.datasets else ""
         message = f"no dataset called {draft.tree.show(*here)} is evaluated{role}"
         hint = choose(evaluated, None) if len(evaluated) > 1 else None
         yield from refer(draft, here, evaluated, "unknown-baseline", message, hint)

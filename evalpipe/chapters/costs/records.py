@@ -14,7 +14,7 @@ class NamedCost(Record):
 
 
 class CostReference(Record):
-    """What a row of a dataset costs, on average, when every row is predicted as one level, whatever it is."""
+    """The mean cost of a row of a dataset when every row is predicted as one level."""
 
     dataset: str
     level: str

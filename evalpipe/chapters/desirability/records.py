@@ -63,9 +63,9 @@ class Overall(OfModel):
     upper: float | None = None
     level: float | None = None
     rank: int | None = None
-    """1 for the most desirable on the dataset; those that tie share the better rank."""
+    """1 for the most desirable on the dataset; ties share the better rank."""
     probability_best: float | None = None
-    """The share of replicates in which it is the most desirable; those that tie share a replicate equally."""
+    """The share of replicates in which it is the most desirable; ties share a replicate equally."""
     pareto: bool | None = None
     """Whether no other model or variant is as good in every goal and better in one."""
     weights_best: float | None = None

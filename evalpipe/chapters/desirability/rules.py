@@ -151,7 +151,7 @@ def _reach(draft: Draft, loc: Loc, goal: GoalRule, entry: Entry) -> Iterator[Pro
         return
     percent = (low, high) == (0, 1) and 1 < least < most <= 100
     hint = f"did you mean {least / 100:g} and {most / 100:g}?" if percent else "give limits within that range"
-    message = f"{entry.metric.name} is {_span(low, high)}, so these limits tell no two models apart"
+    message = f"{entry.metric.name} is {_span(low, high)}, so these limits cannot tell models apart"
     yield draft.tree.problem("goal-out-of-reach", message, *loc, goal.kind, hint=hint)
 
 

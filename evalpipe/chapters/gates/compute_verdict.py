@@ -18,7 +18,7 @@ On = Literal["interval", "value", "lower", "upper"]
 
 COUNTED: dict[Word, str] = {
     "fail": "This counts as failed.", "indeterminate": "This leaves the gate inconclusive.",
-    "pass": "This counts as held.",
+    "pass": "This counts as passed.",
 }
 """What an undefined number comes to, by the verdict that the gate gives it."""
 

@@ -61,7 +61,7 @@ class Gate(Subject):
     upper: float | None
     level: float | None
     method: str
-    """How the interval was made; recovered: from those of two runs taken as independent (Zou & Donner 2008)."""
+    """How the interval was made; recovered: from the intervals of two runs taken as independent (Zou & Donner 2008)."""
     against: str | None = None
     """The baseline's model; `last`, the reference of the output folder; or the results of an earlier run as the spec
     names them; null where the value itself is judged."""

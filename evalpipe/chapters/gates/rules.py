@@ -174,7 +174,7 @@ def _scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     datasets, models = draft.spec.datasets, list(draft.spec.models)
     if draft.readable("datasets"):
         evaluated, here = draft.role("evaluate"), (*loc, "dataset")
-        role = ", for its role is not 'evaluate'" if gate.dataset in datasets else ""
+        role = ", because its role is not 'evaluate'" if gate.dataset in datasets else ""
         message = f"no dataset called {draft.tree.show(*here)} is evaluated{role}"
         yield from refer(draft, here, evaluated, "unknown-dataset", message, choose(evaluated, "remove it"))
     if draft.readable("models"):

@@ -119,8 +119,8 @@ class GateRule(SpecPart):
     slice: Annotated[dict[StrictStr, Level], Field(min_length=1)] | None = None
     """One slice, by its labels: `{season: a}`."""
     slices: SliceNames | None = None
-    """Every slice: `all` there are, those by a column or of a name, or those of a list of columns combined. Without
-    `slice` or `slices`, the gate is on all rows."""
+    """Several slices: `all`, the slices by a column or of a name, or the slices by a list of columns combined.
+    Without `slice` or `slices`, the gate is on all rows."""
     severity: Literal["fail", "warn"] = "fail"
     """How bad it is when the gate fails; see `evalpipe run --fail-on`."""
 

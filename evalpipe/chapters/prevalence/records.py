@@ -15,7 +15,7 @@ class PredictiveLine(Record):
     other: str
     """The other rate."""
     at: float
-    """What the other rate is held at."""
+    """The fixed value of the other rate."""
     points: dict[str, list[float | None]]
     """rate, ppv, npv."""
 

@@ -27,8 +27,8 @@ class Recalibration(Record):
     method: str
     options: dict[str, Scalar | list[float]]
     fitted_on: str
-    """The dataset that it was fitted on. Cross-fitted, the parameters are of a fit on all its rows, for later use; the
-    variant's predictions are those of the folds."""
+    """The dataset that it was fitted on. Cross-fitted, the parameters are of a fit on all its rows, for later use;
+    the variant's predictions come from the folds."""
     folds: int | None
     """The number of folds, where it was cross-fitted on the evaluated rows."""
     n: int

@@ -32,7 +32,7 @@ class SliceDifference(Measured):
     ratio: float | None
     """Null where the reference is zero, or the measure takes values below zero."""
     ratio_lower: float | None
-    """Its limits are symmetric on the log scale, from replicates; they are not those of the test of the difference."""
+    """Its limits are symmetric on the log scale, from replicates; they do not belong to the test of the difference."""
     ratio_upper: float | None
     level: float | None
     p_value: float | None
@@ -54,7 +54,7 @@ class Disparity(OfModel):
     slicing: str
     disparity: str
     """demographic_parity (of detection_prevalence), equal_opportunity (of sensitivity), equalized_odds (the larger
-    difference, and the smaller ratio, of those of sensitivity and of false_positive_rate), or a measure."""
+    difference, and the smaller ratio, of sensitivity and false_positive_rate), or a measure."""
     params: dict[str, Scalar]
     average: str | None = None
     difference: float | None

@@ -69,7 +69,7 @@ def _columns(draft: Draft, parts: Parts) -> Iterator[Problem]:
             hint = "slice by what is known before the outcome is"
             yield draft.tree.problem("outcome-as-slice", message, *loc, hint=hint)
         if column in columns:
-            message = f"the column {draft.tree.show(*loc)} stands here twice"
+            message = f"the column {draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-column", message, *loc, hint="remove it")
         columns |= {column} - {""}
         if isinstance(part, Cut):

@@ -125,8 +125,8 @@ class SliceRules(SpecPart):
     """What a slice is compared with: `overall`, all rows; `rest`, the rows that are not in it; or a mapping of column
     to level, for slices by that column alone; other slices are then compared with all rows."""
     disparities: tuple[MetricName, ...] | None = None
-    """How far apart slices may be told to be: `demographic_parity`, `equal_opportunity`, `equalized_odds` (binary
-    outcomes), or names of measures of this evaluation."""
+    """The disparities to report: `demographic_parity`, `equal_opportunity`, `equalized_odds` (binary outcomes), or
+    names of measures of this evaluation."""
 
 
 class WorstSlices(SpecPart):

@@ -178,8 +178,8 @@ def _bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
         return
     costs = _costs(draft) if draft.readable(*place) else None
     if costs is not None and bayes_threshold(costs) is None:
-        message = ("these costs decide on no threshold: a wrong prediction must not cost less than the right one of "
-                   "the same level, and one of the two must cost more")
+        message = ("these costs decide no threshold: a wrong prediction must not cost less than the right prediction "
+                   "of the same level, and at least one must cost more")
         yield problem("no-rule", message, *place, hint="look at 'costs' again, or write a number")
     if len(here) > 1 and _ranks(draft.models[str(here[1])]):
         message = f"costs decide on a probability, but the score of the model '{here[1]}' is a rank alone"

@@ -62,7 +62,7 @@ def _strange(text: str, at: int) -> Wrong:
     if sign in "'\"`":
         hint = "close it, or write '' inside a text"
         return Wrong("bad-sql", f"cannot be read: a quote ({sign}) is not closed", hint)
-    hint = 'a name with other signs than letters, digits and _ stands in double quotes, as in "blood.pressure" > 120'
+    hint = 'put a name with other characters than letters, digits and _ in double quotes, as in "blood.pressure" > 120'
     return Wrong("bad-sql", f"cannot be read at {text[at:at + 20].strip()!r}", hint)
 
 

@@ -210,7 +210,9 @@ def _times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
     """Compare times by the moment they name; a date is its first moment in the zone of the other."""
     zones = {value.zone for value in (left, right) if value.kind == "time"}
     if None in zones and len(zones) > 1:
-        message = f"does not fit the columns: {what} {left.called} with {right.called}, of which one has no time zone"
+        message = (
+            f"does not fit the columns: {what} {left.called} with {right.called}; only one of them has a time zone"
+        )
         raise Wrong("bad-where", message, "write both columns with a time zone, or both without")
     first, second = (_moment(value, zones) for value in (left, right))
     return first, second

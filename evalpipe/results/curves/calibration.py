@@ -49,7 +49,7 @@ class Reliability(CurveOf[Diagrams, ReliabilityPoints, ReliabilityNotes]):
 
 
 class WindowPoints(Points):
-    """Windows of predicted probability that overlap, ascending; those without rows are left out."""
+    """Windows of predicted probability that overlap, ascending; windows without rows are left out."""
 
     centre: Column
     mean_probability: Column

@@ -44,7 +44,7 @@ class Notes(Brief):
 
 
 class Thinned(Notes):
-    """Facts about a curve of which not all points need be stored."""
+    """Facts about a curve whose points need not all be stored."""
 
     points_of: int | None = None
     """The number of points, where not all are stored."""

@@ -99,7 +99,7 @@ def test_what_is_undefined_fails_unless_the_gate_says_otherwise(on: str) -> None
         "fail": ("fail", " is undefined: no predicted events. This counts as failed."),
         "indeterminate": (
             "indeterminate", " is undefined: no predicted events. This leaves the gate inconclusive."),
-        "pass": ("pass", " is undefined: no predicted events. This counts as held."),
+        "pass": ("pass", " is undefined: no predicted events. This counts as passed."),
     }
 
 

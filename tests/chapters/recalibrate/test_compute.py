@@ -265,8 +265,8 @@ def test_rows_that_only_look_alike_are_a_warning(digits: int, shared: int) -> No
     count = given["d"].join(some, on=["y", "p"], how="semi").height
     assert count >= shared
     (warned,) = [w.message for w in results.warnings if w.code == "alike-rows"]
-    assert warned == (f"{count} rows of dataset 'd' look like rows of dataset 'cal', on which recalibrators are fitted,"
-                      " in all columns that are read; declare 'id' to tell whether they are the same")
+    assert warned == (f"{count} rows of dataset 'd' look like rows of dataset 'cal', on which recalibrators are "
+                      "fitted, in all columns read; declare 'id' to decide whether they are the same")
 
 
 @pytest.mark.parametrize("digits", [3, 6])
