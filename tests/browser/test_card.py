@@ -1,59 +1,49 @@
-"""Every example spec runs; its card in a real browser, at desktop and phone width, and its PDF as pictures."""
+"""Every example spec runs; its card in a real browser at three widths, in light and dark; its PDF as pictures."""
 
 from __future__ import annotations
 
-import base64
-import json
-import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from PIL import Image
+from playwright.sync_api import Browser, Page
 
 import evalpipe
 from evalpipe.results import Results
 
-WIDTHS = (375, 1280)
-PROBE = """\
-<!doctype html><body style="margin:0">
-<script>
-const bytes = Uint8Array.from(atob("{card}"), c => c.charCodeAt(0)), widths = {widths}, seen = [];
-for (const width of widths) {{
-  const frame = document.createElement("iframe");
-  frame.style = "width:" + width + "px;height:900px;border:0";
-  frame.onload = () => {{
-    const page = frame.contentDocument, root = page.documentElement;
-    const beyond = e => e.getBoundingClientRect().right > root.clientWidth + 1;
-    const wide = [...page.querySelectorAll("p, h1, h2, h3, h4, figure, dd, pre, caption, summary")]
-      .filter(e => !e.closest(".scroll")).filter(beyond).map(e => e.tagName);
-    const blank = [...page.querySelectorAll("figure svg")].filter(e => e.getBoundingClientRect().height < 40).length;
-    seen.push({{
-      asked: width, width: root.clientWidth, scroll: root.scrollWidth, height: root.scrollHeight, wide: wide,
-      blank: blank, figures: page.querySelectorAll("figure svg").length,
-      boxes: page.querySelectorAll("header #verdict").length,
-      cut: [...page.querySelectorAll("#verdict, #verdict td, #verdict th")]
-        .filter(e => beyond(e) || e.scrollWidth > e.clientWidth + 1).length,
-      loaded: frame.contentWindow.performance.getEntriesByType("resource").map(e => e.name)
-        .filter(name => !name.startsWith("data:")),
-    }});
-    if (seen.length == widths.length) document.body.innerHTML = "<pre>" + JSON.stringify(seen) + "</pre>";
-  }};
-  frame.srcdoc = new TextDecoder().decode(bytes);
-  document.body.append(frame);
-}}
-</script>
-"""
+WIDTHS = (360, 768, 1440)
+"""Pixels of a phone, a tablet and a desk."""
 
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+
+LEAST_TEXT = 12
+"""Pixels of the smallest text of a chart, as it stands on the screen."""
+
+LEAST_CONTRAST = 4.5
+"""What text needs against its ground: WCAG 2.2, 1.4.3."""
 
 FIGURES = {
-    "titanic": 18, "slices": 21, "digits": 9, "anes96": 11, "apartments": 6, "randhie": 6, "recalibration": 16,
-    "equivocal": 9, "campaign": 15, "desirability": 16, "thresholds": 17, "prevalence": 20,
+    "titanic": 22, "slices": 22, "digits": 9, "anes96": 11, "apartments": 8, "randhie": 9, "recalibration": 17,
+    "equivocal": 9, "campaign": 16, "desirability": 27, "thresholds": 21, "prevalence": 24,
 }
-"""The figures of each example's card."""
+"""The sheets of figures on each example's card."""
+
+COLOURS = ["color-contrast", "link-in-text-block"]
+"""The rules of axe-core that see colours, which alone differ between a light and a dark screen."""
+
+SIGNS = {"nonBmp", "shortTextContent"}
+"""What axe-core says of the colour of a sign, such as a tick, and of a single letter: that it is perhaps no text."""
+
+FUNCTIONS = (Path(__file__).parent / "page.js").read_text(encoding="utf-8")
+
+every_width = pytest.mark.parametrize("width", WIDTHS)
+every_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 
 
 @pytest.fixture(scope="module", params=FIGURES)
@@ -72,41 +62,129 @@ def test_every_example_spec_runs(card: Path) -> None:
     assert {file.name for file in card.iterdir()} >= {"estimates.csv", "run.json", "card.html"}
 
 
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        pytest.skip("there is no Chromium here; make test installs it where it may")
-    return found
+def in_page(page: Page, function: str) -> Any:
+    """Call a function of `page.js` in a page."""
+    return page.evaluate(f"() => ({FUNCTIONS}).{function}()")
+
+
+def violations(page: Page, **options: Any) -> list[str]:
+    """Return what axe-core finds wrong with a page, and the colours that it cannot judge, other than of signs."""
+    wanted = {"resultTypes": ["violations", "incomplete"], "preload": False} | options
+    judged = page.evaluate("options => axe.run(options)", wanted)
+    assert judged["passes"]
+    unknown = [rule for rule in judged["incomplete"] if rule["id"] in COLOURS]
+    return [f"{rule['id']}: {node['html'][:200]} {node['failureSummary']}"
+            for rule in judged["violations"] + unknown for node in rule["nodes"]
+            if not any(check["data"] and check["data"].get("messageKey") in SIGNS for check in node["any"])]
+
+
+class Seen(NamedTuple):
+    """What a browser shows of a card, all unfolded: by width how it fits and its charts, by scheme its faults."""
+
+    asked: list[str]
+    opened: dict[str, tuple[bool, bool]]
+    alone: dict[str, Any]
+    fit: dict[int, Any]
+    charts: dict[int | Scheme, Any]
+    looks: dict[Scheme, int]
+    violations: dict[Scheme, list[str]]
 
 
 @pytest.fixture(scope="module")
-def seen(card: Path, chromium: str, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Any]:
-    """Return what the browser says of the page at each width."""
-    folder = tmp_path_factory.mktemp("browser")
-    encoded = base64.b64encode((card / "card.html").read_bytes()).decode()
-    (folder / "probe.html").write_text(PROBE.format(widths=list(WIDTHS), card=encoded))
-    quiet = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-        "--disable-background-networking", "--disable-component-update", f"--user-data-dir={folder / 'profile'}",
-    ]
-    line = [chromium, *quiet, "--virtual-time-budget=5000", "--window-size=1400,1000", "--dump-dom"]
-    line.append((folder / "probe.html").as_uri())
-    done = subprocess.run(line, capture_output=True, text=True, timeout=90, check=True)
-    found = re.search(r"<pre>(\[.*?\])</pre>", done.stdout, re.DOTALL)
-    assert found is not None, done.stdout[:500]
-    return {page["asked"]: page for page in json.loads(found.group(1))}
+def seen(card: Path, browser: Browser) -> Iterator[Seen]:
+    """Look at a card in a browser that has no network and runs no script, until axe-core needs one.
+
+    All at once, for a page takes a second to load, and as long to be laid out anew.
+    """
+    page, asked = browser.new_page(offline=True), list[str]()
+    scripts = page.context.new_cdp_session(page)
+    scripts.send("Emulation.setScriptExecutionDisabled", {"value": True})
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((card / "card.html").as_uri())
+    opened = dict(_open(page))
+    in_page(page, "unfold")
+    of_card = Seen(asked, opened, in_page(page, "alone"), {}, {}, {}, {})
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        of_card.fit[width], of_card.charts[width] = in_page(page, "fit"), in_page(page, "charts")
+    scripts.send("Emulation.setScriptExecutionDisabled", {"value": False})
+    _judge(page, of_card)
+    yield of_card
+    page.close()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_page_fits_its_width_and_loads_nothing(card: Path, seen: dict[int, Any], width: int) -> None:
-    page = seen[width]
-    assert page["scroll"] <= page["width"] <= width
-    assert page["wide"] == []
-    assert page["figures"] == FIGURES[card.name]
-    assert page["blank"] == 0
-    assert page["loaded"] == []
-    assert (page["boxes"], page["cut"]) == (int((card / "junit.xml").exists()), 0)
+def _open(page: Page) -> Iterator[tuple[str, tuple[bool, bool]]]:
+    """Open folds as readers do, by a click on the heading, a link and a key; yield what is seen before and after."""
+    for fold, way_in in (("#spec", ".appendix summary:has(#spec-title)"), ("#method", "nav a[href='#method']")):
+        before = page.locator(fold).is_visible()
+        page.locator(way_in).click()
+        yield fold, (before, page.locator(fold).is_visible())
+    data = page.locator("details.points").first
+    before = data.locator("table").first.is_visible()
+    data.locator("summary").press("Enter")
+    yield "data", (before, data.locator("table").first.is_visible())
+
+
+def _judge(page: Page, of_card: Seen) -> None:
+    """Let axe-core judge a page in both schemes: two rows of each table of data, and one element of each look."""
+    in_page(page, "thin")
+    page.evaluate(AXE_SCRIPT)
+    page.evaluate("axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]})")
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        of_card.charts[scheme], of_card.looks[scheme] = in_page(page, "charts"), in_page(page, "mark")
+        of_card.violations[scheme] = violations(page, **({} if scheme == "light" else {"runOnly": COLOURS}))
+
+
+@every_width
+def test_the_page_fits_its_width(card: Path, seen: Seen, width: int) -> None:
+    fit = seen.fit[width]
+    assert fit["scroll"] <= fit["width"] == width
+    assert fit["wide"] == []
+    assert fit["empty"] == []
+    assert (fit["figures"], fit["blank"]) == (FIGURES[card.name], 0)
+    assert (fit["boxes"], fit["cut"]) == (["HEADER"], [])
+
+
+@every_width
+def test_text_of_charts_can_be_read_at_every_width(seen: Seen, width: int) -> None:
+    assert len(seen.charts[width]) > 50
+    assert [text for text in seen.charts[width] if text["size"] < LEAST_TEXT] == []
+    assert [text for text in seen.charts[width] if text["beyond"] > 1] == []
+
+
+@every_scheme
+def test_text_of_charts_stands_out_from_the_page(seen: Seen, scheme: Scheme) -> None:
+    assert len({text["contrast"] for text in seen.charts[scheme]}) > 1
+    assert [text for text in seen.charts[scheme] if text["contrast"] < LEAST_CONTRAST] == []
+
+
+@every_scheme
+def test_axe_finds_no_violation(seen: Seen, scheme: Scheme) -> None:
+    assert seen.looks[scheme] > 20
+    assert seen.violations[scheme] == []
+
+
+@pytest.mark.nightly
+@every_scheme
+@every_width
+def test_axe_finds_no_violation_in_any_element(card: Path, browser: Browser, scheme: Scheme, width: int) -> None:
+    page = browser.new_page(offline=True, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.goto((card / "card.html").as_uri())
+    in_page(page, "unfold")
+    page.evaluate(AXE_SCRIPT)
+    assert violations(page) == []
+    page.close()
+
+
+def test_the_page_needs_no_network_and_no_script(card: Path, seen: Seen) -> None:
+    assert [url for url in seen.asked if not url.startswith("data:")] == [(card / "card.html").as_uri()]
+    assert seen.alone == {"scripts": 0, "handlers": [], "lost": [], "fonts": [
+        "Source Sans 3 400 loaded", "Source Sans 3 600 loaded", "Source Code Pro 400 loaded"]}
+
+
+def test_what_is_folded_opens_without_a_script(seen: Seen) -> None:
+    assert seen.opened == {"#spec": (False, True), "#method": (False, True), "data": (False, True)}
 
 
 PRINTED = {"apartments"}

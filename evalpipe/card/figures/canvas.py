@@ -75,7 +75,7 @@ def data_tables(drawing: Drawing) -> list[PointTable]:
         rows = [(member.name, *map(_written, values)) for member in members
                 for values in _thinned(list(zip(*member.columns.values(), strict=True)), most)]
         whole = sum(len(next(iter(member.columns.values()))) for member in members)
-        tables.append(PointTable(("", *columns), tuple(rows), whole - len(rows)))
+        tables.append(PointTable(("Series", *columns), tuple(rows), whole - len(rows)))
     return tables
 
 

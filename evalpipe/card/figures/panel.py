@@ -267,11 +267,18 @@ def panel(
     drawn.frame(across=last, up=first)
     sheet.bottom = drawn.base + (BELOW + 2 if last else 4)
     if last and x.name:
-        for line in wrap(x.name, room):
-            sheet.bottom += LINE - 1
-            sheet.write(drawn.left + drawn.width / 2, sheet.bottom, line, "muted", "middle")
-        sheet.bottom += 3
+        _name_across(drawn, left, room)
     return drawn
+
+
+def _name_across(drawn: Panel, left: float, room: float) -> None:
+    """Name the horizontal axis beneath its middle, as far as there is room from ``left``."""
+    sheet = drawn.sheet
+    for line in wrap(drawn.x.name, room):
+        sheet.bottom += LINE - 1
+        middle = min(drawn.left + drawn.width / 2, left + room - width(line) / 2)
+        sheet.write(middle, sheet.bottom, line, "muted", "middle")
+    sheet.bottom += 3
 
 
 def side(y: Axis) -> float:
