@@ -107,8 +107,8 @@ METRICS = f"""{MARK}
 Every metric, by what a model must give for it, with the tasks it is for: in bold where it belongs to the standard set
 of that task. Where a metric is undefined, its value is `null` with the reason.
 
-A metric that sees an event (marked "averaged" below) takes each level of a multiclass or ordinal outcome in turn as the
-event, and `average` brings the levels together.
+A metric that sees an event (marked "averaged" below) takes each level of a multiclass or ordinal outcome as the
+event, and `average` says how the levels are averaged.
 [spec.md](spec.md) says how to choose the interval method.
 """
 

@@ -103,9 +103,9 @@ class Platt(_Line):
 class Beta(OnLogOdds):
     """A curve from two beta distributions: logit p' = a ln p - b ln(1 - p) + intercept, with a and b not below 0.
 
-    ``abm`` frees all three, the intercept standing for the midpoint m; ``am`` sets a = b, which is a line on the log
-    odds; ``ab`` sets the intercept to (a - b) ln 2, so that 1/2 stays 1/2. If the best coefficient would be negative,
-    its term is left out and the others are fitted again.
+    ``abm`` fits all three, with the intercept for the midpoint m. ``am`` sets a = b, which is a line on the log odds.
+    ``ab`` sets the intercept to (a - b) ln 2, so 1/2 stays 1/2. If the best coefficient would be negative, its term is
+    left out and the others are fitted again.
     """
 
     @staticmethod

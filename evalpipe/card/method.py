@@ -102,7 +102,7 @@ def _digits() -> str:
 def _without_information(results: Results) -> Iterator[tuple[str, str]]:
     if any(estimate.no_information is not None for estimate in results.rows):
         yield "Without information", (
-            "The value that a measure would have if outcome and prediction were independent: its mean over all "
+            "The value that a measure would have if outcome and prediction were independent. It is the mean over all "
             "pairings of outcomes with predictions, exact where a closed form exists, otherwise over "
             f"{numbers.count(results.intervals.pairings)} random pairings. Skill is 0 at this value and 1 at the best "
             "value.")

@@ -52,8 +52,8 @@ def app() -> None:
 
     A SPEC of - is read from the standard input; its paths then start from the working folder.
 
-    Exit codes: 0 done; 1 done, but a gate of the spec did not hold; 2 the spec or the command line is wrong; 3 the
-    data are wrong; 4 a fault of evalpipe itself; 130 interrupted.
+    Exit codes: 0 done; 1 done, but a gate did not hold; 2 the spec or the command line is wrong; 3 the data are wrong;
+    4 a fault of evalpipe itself; 130 interrupted.
     """
 
 

@@ -114,8 +114,8 @@ def _squeezed(where: str, summary: Summary, *, importance: bool) -> Iterator[War
         yield Warned(
             code="squeezed-scores",
             message=f"{where}: the scores rank well (ROC AUC {auc:.2f}), but 98 % of them lie between {low:.2f} and "
-            f"{high:.2f} with a calibration slope of {slope:.2f} ({slope - reach:.2f} to {slope + reach:.2f}): they "
-            "are squeezed together and need recalibration",
+                    f"{high:.2f} with a calibration slope of {slope:.2f} ({slope - reach:.2f} to "
+                    f"{slope + reach:.2f}): they are too close together and need recalibration",
         )
 
 

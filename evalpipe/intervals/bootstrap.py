@@ -138,7 +138,7 @@ def studentised_limits(replicates: Floats, errors: Floats, value: float, error: 
 @interval(
     "bootstrap_error", title="bootstrap standard error",
     text="For differences: plus and minus the quantile of Student’s distribution times the standard error, taken "
-         "from the distance between two quantiles of the replicates; a few extreme replicates do not change it.",
+         "from the distance between two quantiles of the replicates. A few extreme replicates do not change it.",
     ref="Machado, J. A. F. & Parente, P. (2005). Bootstrap estimation of covariance matrices via the "
     "percentile method. The Econometrics Journal 8(1), 70–78.")
 def bootstrap_error(replicates: Floats) -> float:

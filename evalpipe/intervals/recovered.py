@@ -9,9 +9,9 @@ from evalpipe.intervals.declare import interval
 
 @interval(
     "recovered", title="recovery of variances",
-    text="For a difference between two runs, or from a reference rate with limits, taken as independent samples: "
-         "combines the distances of the two values from their limits, as the root of the sum of their squares. If "
-         "the two share rows, it is wider than necessary.",
+    text="For a difference between two runs, or from a reference rate with limits, taken as independent samples. "
+         "Combines the distances of the two values from their limits: the root of the sum of their squares. If the "
+         "two share rows, it is wider than necessary.",
     ref="Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: a general "
     "approach. Statistics in Medicine 27(10), 1693–1702.")
 def recovered_limits(

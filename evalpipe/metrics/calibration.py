@@ -83,7 +83,7 @@ def rmsce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, b
         ref="Guo et al. (2017)")
 def top_label_ece(total: Floats, top_label_gap: Floats, *, bins: Bins = 15) -> Floats:  # noqa: ARG001
     r"""Mean distance between accuracy and mean confidence (the probability of the predicted class) in bins of equal
-    width, each weighted by its rows; says nothing about the probabilities of the other classes,
+    width, each weighted by its rows. Says nothing about the probabilities of the other classes,
     $\sum_b\frac{n_b}{n}|acc_b-conf_b|$."""
     return ratio(np.abs(top_label_gap).sum(-1), total)
 

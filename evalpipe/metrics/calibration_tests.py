@@ -54,7 +54,7 @@ def hosmer_lemeshow(events_at: Floats, others_at: Floats, probability_at: Floats
 
 @hypothesis_test(range=UNIT, title="Hosmer-Lemeshow test (p)", undefined=FEW, ref="Hosmer & Lemeshow (1980)")
 def hosmer_lemeshow_p(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
-    r"""p-value of the Hosmer-Lemeshow chi-squared with the number of groups minus two as degrees of freedom; small
+    r"""p-value of the Hosmer-Lemeshow chi-squared with the number of groups minus two as degrees of freedom. Small
     where probabilities are wrong; with many rows, even a slight fault makes it small, $P(\chi^2_{G-2}>\chi^2)$."""
     from scipy.special import chdtrc
 

@@ -67,9 +67,9 @@ def calibration_slope(events_at: Floats, others_at: Floats, log_odds_at: Floats)
 def ici(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth = "spline"
 ) -> Floats:
-    r"""Mean distance between the probabilities and a calibration curve: a restricted cubic spline of the log odds
-    with five knots (fewer for small data), a logistic line, or isotonic steps, which follow noise most closely,
-    $\frac{1}{n}\sum_i|\hat c(p_i)-p_i|$."""
+    r"""Mean distance between the probabilities and a calibration curve. The curve is a restricted cubic spline of
+    the log odds with five knots (fewer for small data), a logistic line, or isotonic steps, which follow noise most
+    closely, $\frac{1}{n}\sum_i|\hat c(p_i)-p_i|$."""
     at, away = _away(events_at, others_at, probability_at, log_odds_at, smooth)
     return ratio((at * away).sum(axis=-1), at.sum(axis=-1))
 

@@ -83,7 +83,7 @@ def partial_roc_auc(
     low: Annotated[float, Field(ge=0, lt=1)] = 0.0, high: Share = 1.0, standardize: bool = True,
 ) -> Floats:
     r"""Area under the ROC curve over a band of the false positive rate, or of sensitivity (then specificity is
-    integrated); standardized so that chance is 1/2 and perfection 1, else the raw area,
+    integrated). Standardized, chance is 1/2 and perfection 1; else the raw area,
     $\frac{1}{2}\left(1+\frac{A-A_{min}}{A_{max}-A_{min}}\right)$."""
     zero = np.zeros_like(events_from[..., :1])
     sensitivity, alarms = (

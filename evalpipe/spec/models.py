@@ -51,9 +51,9 @@ class Spec(SpecPart):
     outcome: Outcome
     """The outcome's column, its event or levels, its unit."""
     prevalence: Annotated[Annotated[Prevalence, Short("value")] | None, Only(*CLASSES)] = None
-    """The prior probability of the event where the model will be used: a number, or a mapping with its source; of
-    more levels, a mapping of level to number under `levels`; `beta` or `dirichlet` where it is itself uncertain.
-    `ppv` and `npv` need it, and so does every measure at `prevalence: declared`."""
+    """The prior probability of the event where the model will be used: a number, or a mapping with its source. For
+    more levels, a mapping of level to number under `levels`; `beta` or `dirichlet` where it is uncertain. `ppv` and
+    `npv` need it, and so does every measure at `prevalence: declared`."""
     weight: Annotated[Weight, Short("column")] | None = None
     """The column of case weights, or a mapping with their kind."""
     exposure: Annotated[Annotated[Exposure, Short("column")] | None, Only("count")] = None
@@ -66,9 +66,9 @@ class Spec(SpecPart):
     id: ColumnName | None = None
     """The column that identifies a row; checked for duplicates and for rows shared with reference datasets."""
     complete_case: Literal["all"] | None = None
-    """What is done with rows for which a model has no prediction. Without this key they are an error. `all`: they are
-    left out for every model, so that all models are measured on the same rows; the results and the card say how many
-    these are, and which model lacks them."""
+    """What is done with rows for which a model has no prediction. Without this key they are an error. `all`: they
+    are left out for every model, so that all models are measured on the same rows. The results and the card give
+    their number, and which model lacks them."""
     datasets: Annotated[dict[Key, Dataset], Field(min_length=1)]
     """The datasets, by name. See [Names](#names)."""
     models: Annotated[dict[Key, Model], Field(min_length=1)]
@@ -93,8 +93,8 @@ class Spec(SpecPart):
     costs: Annotated[tuple[Cost, ...] | None, Only(*CLASSES)] = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
     profit: Annotated[ProfitRule | None, Only("binary")] = None
-    """What contacting rows costs and an event that is contacted brings: the profit of contacting the rows of a binary
-    outcome from the highest score down, for each model that gives scores."""
+    """The cost of contacting a row and the benefit of contacting an event. The results then give the profit of
+    contacting the rows of a binary outcome from the highest score down, for each model that gives scores."""
     slices: tuple[SlicingRule, ...] | None = None
     """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
     their combinations, and conditions. Rows whose value is missing (null or NaN) are the slice `(missing)`, rows with

@@ -36,9 +36,9 @@ class Outcome(SpecPart):
     column: ColumnName
     """The column that holds the true outcome."""
     event: Annotated[Level | None, Only("binary")] = None
-    """The level that counts as the event. Required of a binary outcome, never guessed. Values of the data that are the
-    same number are the same level however they are stored (1, 1.0, "1.0"; true and false, in any capitals, are 1 and
-    0); texts are the same when every character is. A column that holds one value in two ways, '1' and '1.0', is an
+    """The level that counts as the event. Required of a binary outcome, never guessed. Values that are the same
+    number are the same level however they are stored: 1, 1.0 and "1.0"; true and false, in any capitals, are 1 and
+    0. Texts are the same when every character is. A column that holds one value in two ways, '1' and '1.0', is an
     error. This holds for `levels` and predicted levels too."""
     levels: Annotated[tuple[Level, ...] | None, Only(*CLASSES)] = None
     """All levels of the outcome, in order; required of a multiclass and of an ordinal outcome. A value in the data that
@@ -136,8 +136,9 @@ class Model(SpecPart):
     csv: Csv | None = None
     """How the csv and tsv files under `predictions` are written."""
     threshold: Annotated[OfModel | None, Only("binary")] = None
-    """The model's own threshold; overrides the spec's. A probability, which of a score with a `scale` is compared as
-    log odds (0.5 is a score of 0), or a score where the score is a rank alone; or a rule that chooses it."""
+    """The model's own threshold; overrides the spec's. A probability, a score where the score is a rank alone, or a
+    rule that chooses it. With a `scale`, the probability is compared with the score as log odds (0.5 is a score of
+    0)."""
     equivocal: Annotated[EquivocalZone | None, Only(*CLASSES)] = None
     """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
     label: StrictStr | None = None

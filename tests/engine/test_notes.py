@@ -30,7 +30,7 @@ def test_scores_that_rank_well_but_are_squeezed_are_named() -> None:
     (message,) = said(truth, 0.5 + (chance - 0.5) / 4)
     assert "the scores rank well (ROC AUC 0.8" in message
     assert "98 % of them lie between 0.38 and 0.6" in message
-    assert message.endswith("they are squeezed together and need recalibration")
+    assert message.endswith("they are too close together and need recalibration")
 
 
 @pytest.mark.parametrize("case", ["calibrated", "rare", "blunt", "few rows", "slightly squeezed"])

@@ -7,8 +7,8 @@ from evalpipe.card.procedures import Procedure
 TESTS: dict[str, tuple[str, Procedure]] = {
     "delong": ("DeLong", Procedure(
         "DeLong’s test",
-        "Two areas under the ROC curve on the same rows: the variance of their difference comes from the placements "
-        "of the rows under both models, and so takes account of the correlation of the models.",
+        "Two areas under the ROC curve on the same rows. The variance of their difference comes from the placements "
+        "of the rows under both models, so it takes account of their correlation.",
         "DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more correlated "
         "receiver operating characteristic curves. Biometrics 44(3), 837–845.",
     )),

@@ -87,8 +87,8 @@ class GateRule(SpecPart):
     max: Number | None = None
     """The highest value allowed."""
     against: Against | None = None
-    """What a change is measured from: `baseline`, the model of `compare.baseline` on the same rows; `last`, the same
-    number in the last run in this output folder that held, its `reference.json`; or `{results: path}`, the same
+    """What a change is measured from. `baseline`: the model of `compare.baseline` on the same rows. `last`: the same
+    number in the last run of this output folder whose gates held, its `reference.json`. `{results: path}`: the same
     number in any earlier run. A change is the value minus its reference."""
     max_increase: Change | None = None
     """The most by which the value may exceed its reference."""
@@ -107,8 +107,8 @@ class GateRule(SpecPart):
     misses it, and is indeterminate between. `value`, `lower` or `upper`: that number alone, pass or fail. Where no
     interval is made, such as under `intervals: {method: none}`, the value is judged."""
     undefined: Literal["fail", "indeterminate", "pass"] = "fail"
-    """The verdict where the number is undefined, such as the precision of a model that predicts no event, or where its
-    interval cannot be relied on, such as one that is the same in all replicates. With `pass`, the value of the latter
+    """The verdict where the number is undefined (such as the precision of a model that predicts no event) or its
+    interval is unreliable (such as a value that is the same in all replicates). With `pass`, the value of the latter
     is judged. A slice of fewer rows than `slice_rules.min_rows` has no number, and is indeterminate either way."""
     dataset: Key | None = None
     """The evaluated dataset; every one where absent."""

@@ -122,8 +122,8 @@ class SliceRules(SpecPart):
         Discriminator(_reference_form),
         AnyOf(),
     ] = "overall"
-    """What a slice is compared with: `overall`, all rows; `rest`, the rows that are not in it; or a mapping of column
-    to level, for slices by that column alone; other slices are then compared with all rows."""
+    """What a slice is compared with: `overall`, all rows; `rest`, the rows outside it; or a mapping of column to
+    level, for slices by that column alone. Other slices are then compared with all rows."""
     disparities: tuple[MetricName, ...] | None = None
     """The disparities to report: `demographic_parity`, `equal_opportunity`, `equalized_odds` (binary outcomes), or
     names of measures of this evaluation."""

@@ -145,11 +145,11 @@ class _Search:
         of_classes = "class" in self.reference.options or self.reference.options.get("average") == "none"
         meant = [entry for entry in fitting if entry.average == "none"] if of_classes else averaged or fitting
         if not same:
-            raise self.error("not-asked-for", f"{metric.name} is not asked for", "list it in 'metrics'")
+            raise self.error("not-asked-for", f"{metric.name} is not in 'metrics'", "list it in 'metrics'")
         asked = joined([entry.label for entry in same], "and")
         if not meant:
             verb = "is" if len(same) == 1 else "are"
-            message = f"{metric.name} is not asked for in this form: {asked} {verb}"
+            message = f"{metric.name} is not in 'metrics' in this form: {asked} {verb}"
             raise self.error("not-asked-for", message, "add it to 'metrics', or refer to one that is")
         if len(meant) > 1:
             message = f"which number is meant, {joined([entry.label for entry in meant], 'or')}?"

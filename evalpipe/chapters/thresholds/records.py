@@ -54,7 +54,7 @@ class Threshold(Record):
     """The measure at the threshold on the rows that chose it: too good."""
     optimism: float | None = None
     """By how much it is too good, by the bootstrap: the mean of the measure in a replicate at the replicate's
-    threshold minus its value on all rows at that threshold; below zero for a measure to be minimized. Harrell, Lee &
+    threshold minus its value on all rows at that threshold. Below zero for a measure to be minimized. Harrell, Lee &
     Mark (1996)."""
     corrected: float | None = None
     """The apparent value minus its optimism, kept within the range of the measure."""

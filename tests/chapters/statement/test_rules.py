@@ -59,12 +59,12 @@ FAULTS = {
     'value("f_beta", model="a")': (
         "ambiguous-reference", "which number is meant, f_beta(beta=2.0) or f_beta(beta=1.0)?",
         "name the options that tell them apart"),
-    'value("brier", model="a")': ("not-asked-for", "brier is not asked for", "list it in 'metrics'"),
+    'value("brier", model="a")': ("not-asked-for", "brier is not in 'metrics'", "list it in 'metrics'"),
     'value("f_beta", model="a", beta=3)': (
-        "not-asked-for", "f_beta is not asked for in this form: f_beta(beta=2.0) and f_beta(beta=1.0) are",
+        "not-asked-for", "f_beta is not in 'metrics' in this form: f_beta(beta=2.0) and f_beta(beta=1.0) are",
         "add it to 'metrics', or refer to one that is"),
     'value("accuracy", model="a", average="macro")': (
-        "not-asked-for", "accuracy is not asked for in this form: accuracy is",
+        "not-asked-for", "accuracy is not in 'metrics' in this form: accuracy is",
         "add it to 'metrics', or refer to one that is"),
 }
 
@@ -171,8 +171,8 @@ def test_a_mapping_has_no_places_and_the_message_names_the_key(folder: Path) -> 
         evalpipe.run(spec)
 
     assert str(caught.value) == (
-        "error[not-asked-for]: card.limits[0]: {{ value('brier') }}: brier is not asked for\n"
-        "  = help: list it in 'metrics'")
+        "error[not-asked-for]: card.limits[0]: {{ value('brier') }}: brier is not in 'metrics'\n  = help: list it in "
+        "'metrics'")
 
 
 def test_what_is_right_is_resolved_and_kept_beside_the_text(folder: Path) -> None:
@@ -184,7 +184,7 @@ def test_what_is_right_is_resolved_and_kept_beside_the_text(folder: Path) -> Non
         f"{SPEC.replace('accuracy]', 'sensitivity]')}extends: texts/base.yaml\n"
         "card: {limits: ['{{ value(\"f1\", model=\"a\") }}'], version: '{{ value(\"ppv\", model=\"a\") }}'}\n",
         encoding="utf-8")
-    with pytest.raises(SpecError, match="f1 is not asked for"):
+    with pytest.raises(SpecError, match="f1 is not in 'metrics'"):
         evalpipe.run(folder / "spec.yaml")
     wrong = (folder / "spec.yaml").read_text(encoding="utf-8")
     (folder / "spec.yaml").write_text(wrong.replace('"f1", ', '"f_beta", beta=1, '), encoding="utf-8")
