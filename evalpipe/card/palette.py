@@ -25,7 +25,7 @@ OUTLINES = {
 
 ROLES = {
     "ink": ("#1b2733", "#e8edf2"), "muted": ("#55616d", "#a3b0bc"), "grid": ("#dde2e7", "#333d47"),
-    "pale": ("#b3bdc6", "#566370"), "zone": ("#e3e8ec", "#2b343d"), "limit": ("#a3231c", "#ff8a80"),
+    "pale": ("#a3aeb8", "#77848f"), "zone": ("#e3e8ec", "#2b343d"), "limit": ("#a3231c", "#ff8a80"),
     "paper": ("#ffffff", "#14191f"),
 }
 """Colours of everything that is no model, on light and on dark paper."""
@@ -39,7 +39,7 @@ KINDS: dict[str, dict[str, str]] = {
     "fill": {"fill": "{c}", "fill-opacity": ".75"},
     "light": {"fill": "{c}", "fill-opacity": ".35"},
     "solid": {"fill": "{c}"},
-    "dots": {"fill": "none", "stroke": "{c}", "stroke-width": "3.6", "stroke-linecap": "round", "stroke-opacity": ".5"},
+    "dots": {"fill": "none", "stroke": "{c}", "stroke-width": "3.6", "stroke-linecap": "round", "stroke-opacity": ".7"},
     "mark": {"fill": "{c}", "stroke": "{paper}", "stroke-width": ".8"},
     "ring": {"fill": "{paper}", "stroke": "{c}", "stroke-width": "2"},
     "text": {"fill": "{c}"},

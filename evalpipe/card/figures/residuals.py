@@ -45,7 +45,7 @@ def _bars(sheet: Sheet, series: Series, curve: ResidualHistogram, x: Axis, *, la
     top = 1.1 * max(shares)
     drawn = panel(sheet, x, Axis("Per cent of rows", 0, top, ticks_between(0, top, 4)), 120, title=series.label,
                   last=last)
-    drawn.bars(edges, shares, series.ink, name=series.label, kind="light")
+    drawn.bars(edges, shares, series.ink, name=series.label)
     drawn.rule("ink", x=0)
 
 
