@@ -1,6 +1,6 @@
 """Write the generated pages of this folder, or compare them with what they should be.
 
-    python docs/build.py            write the catalogues, spec.md, cli.md and the two JSON Schemas
+    python docs/build.py            write the catalogues, spec.md, cli.md, the two JSON Schemas and the formulas
     python docs/build.py --check    change nothing; name the stale pages and end with 1
 
 Each page is read off the code: the registries, the models of the spec and the results, the commands.
@@ -19,6 +19,8 @@ from click.testing import CliRunner
 from pydantic import BaseModel, RootModel
 
 from evalpipe.calibration import registry as recalibrators
+from evalpipe.card.figures.formula import prepared
+from evalpipe.card.locate import templates
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.cli import app
 from evalpipe.cli.catalogue import describe
@@ -468,17 +470,19 @@ def pages() -> dict[str, str]:
 def main(*, check: bool) -> int:
     """Write the pages, or with ``check`` name those that differ; return the exit code."""
     stale = []
-    for name, text in pages().items():
-        file = HERE / name
+    formulas = prepared(entry.formula for entry in registry if entry.formula)
+    written = {f"docs/{name}": (HERE / name, text) for name, text in pages().items()}
+    written["templates/formulas.json"] = templates() / "formulas.json", formulas
+    for name, (file, text) in written.items():
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             continue
         stale.append(name)
         if not check:
             file.write_text(text, encoding="utf-8")
     if check and stale:
-        print(f"stale: {', '.join(f'docs/{name}' for name in stale)}; run `make docs` and commit the result")
+        print(f"stale: {', '.join(stale)}; run `make docs` and commit the result")
         return 1
-    print("the generated pages are fresh" if not stale else f"wrote {', '.join(f'docs/{name}' for name in stale)}")
+    print("the generated pages are fresh" if not stale else f"wrote {', '.join(stale)}")
     return 0
 
 

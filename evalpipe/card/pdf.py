@@ -106,11 +106,15 @@ def _fetcher() -> Any:
 
 
 def _packaged(name: str) -> bytes:
+    from importlib.util import find_spec
     from pathlib import Path
 
-    import matplotlib as mpl
-
-    return (Path(mpl.get_data_path()) / "fonts" / "ttf" / name).read_bytes()
+    # Found without being imported, which takes longer than all that is done with it.
+    package = find_spec("matplotlib")
+    if package is None or package.origin is None:
+        raise UsageError.of("missing-library", "the PDF cannot be made: matplotlib, which has its fonts, is missing",
+                            hint="install evalpipe again")
+    return (Path(package.origin).parent / "mpl-data" / "fonts" / "ttf" / name).read_bytes()
 
 
 def _faces() -> str:

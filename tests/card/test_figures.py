@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from card.drawn import of_figure
-from evalpipe.card.figures import drawings, formula_svg
+from evalpipe.card.figures import drawings, formula, formula_svg
 from evalpipe.card.figures.declare import figure_of, figures
 from evalpipe.card.figures.sheet import stacks
 from evalpipe.card.tables import shown
 from evalpipe.chapters.prevalence.figures import prevalence_figures
+from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.results.curves.calibration import Histogram, Ks, Refinement, Reliability
 from evalpipe.results.curves.events import Roc, Thresholds
@@ -180,3 +183,29 @@ def test_panels_of_many_models_stand_on_sheets_side_by_side(
     (drawing,) = of_figure(results, results.datasets[0].name, name)
     assert [[f">{model.label}<" in svg for model in models] for svg in drawing.svgs] == [
         [True] * 3 + [False] * 3, [False] * 3 + [True] * 3]
+
+
+def test_the_formulas_of_measures_are_set_in_advance_as_mathtext_sets_them() -> None:
+    formulas = {entry.formula for entry in registry if entry.formula}
+    outlines, known = formula.in_advance()
+    assert set(known) == formulas
+    some = sorted(formulas)[::9]
+    again, fresh = formula.set_formulas(some)
+    assert {latex: known[latex] for latex in some} == fresh
+    assert {name: outlines[name] for name in again} == again
+
+
+def test_a_formula_of_a_measure_needs_no_matplotlib() -> None:
+    code = ("import sys; from evalpipe.card.figures import formula_svg; "
+            r"print(formula_svg(r'\frac{TP}{TP+FN}', 'x')[:4], 'matplotlib' in sys.modules)")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == (
+        "<svg False\n")
+
+
+def test_a_formula_of_another_measure_is_set_when_it_is_shown() -> None:
+    latex = r"\frac{1}{2}\sqrt{x}"
+    assert latex not in formula.in_advance()[1]
+    svg = formula_svg(latex, "formula-z")
+    assert svg is not None
+    assert svg.startswith('<svg class="formula" style="width: ')
+    assert 'viewBox="0 0 ' in svg

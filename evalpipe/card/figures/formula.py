@@ -1,14 +1,22 @@
-"""Formulas: LaTeX set by matplotlib's mathtext as one outline each."""
+"""Formulas: LaTeX set by matplotlib's mathtext as one outline each; those of our own measures are set in advance.
+
+Mathtext gives the letters of a formula, where each stands, and its lines. For the formulas of measures these are in
+`templates/formulas.json`, written by `docs/build.py`, so that a card needs no matplotlib.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from evalpipe.card.locate import text
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 FRACTION, DISPLAYED = r"\frac", r"\dfrac"
 UNITS = 100
@@ -17,31 +25,32 @@ UNITS = 100
 PAD = 4
 """Units around a formula."""
 
+FILE = "formulas.json"
 COMMANDS = {1: ("M", 1), 2: ("L", 1), 3: ("Q", 2), 4: ("C", 3), 79: ("z", 1)}
 """The commands of matplotlib's paths: that of SVG, and how many vertices it takes."""
+
+PIECE = re.compile(r"([MLQCz])([^MLQCz]*)")
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SetFormula:
+    """A formula as mathtext sets it: its letters as (name, x, y, scale), and its lines as (left, low, right, high)."""
+
+    letters: tuple[tuple[str, float, float, float], ...]
+    lines: tuple[tuple[float, float, float, float], ...]
 
 
 @cache
 def formula_svg(latex: str, key: str) -> str | None:
-    r"""Set a formula such as ``\frac{TP}{TP+FN}``; None where mathtext cannot. The LaTeX is the alternative text."""
-    from matplotlib import rc_context
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
-
-    with rc_context({"text.usetex": False, "text.parse_math": True}):
-        try:
-            path = TextPath((0, 0), f"${latex.replace(FRACTION, DISPLAYED)}$", size=UNITS,
-                            prop=FontProperties(family="DejaVu Sans", math_fontfamily="cm"))
-        except ValueError:
-            return None
-    drawn = path.vertices[path.codes != path.CLOSEPOLY]
-    (left, low), (right, high) = drawn.min(axis=0), drawn.max(axis=0)
-    wide, tall = (round(high - low) + 2 * PAD for low, high in ((left, right), (low, high)))
-    outline = "".join(_commands(path, left - PAD, high + PAD))
-    size = f"width: {wide / UNITS:g}em; height: {tall / UNITS:g}em"
-    return (f'<svg class="formula" style="{size}" viewBox="0 0 {wide} {tall}" role="img" '
-            f'aria-labelledby="{key}-title"><title id="{key}-title">{escape(latex)}</title>'
-            f'<path fill="currentColor" d="{outline}"/></svg>')
+    r"""Draw a formula such as ``\frac{TP}{TP+FN}``; None where mathtext cannot. The LaTeX is the alternative text."""
+    outlines, known = in_advance()
+    if latex in known:
+        formula = known[latex]
+        return None if formula is None else _svg(latex, key, formula, outlines)
+    outlines, formulas = set_formulas([latex])
+    formula = formulas[latex]
+    return None if formula is None else _svg(latex, key, formula, outlines)
 
 
 def formula_size(svg: str) -> str:
@@ -49,12 +58,87 @@ def formula_size(svg: str) -> str:
     return svg.split('style="', 1)[1].split('"', 1)[0]
 
 
-def _commands(path: Any, left: float, top: float) -> Iterator[str]:
-    """Yield the commands of a path, its corner moved to the origin and its vertical axis turned downwards."""
-    codes, vertices = list(map(int, path.codes)), [(float(x), float(y)) for x, y in path.vertices]
-    place = 0
-    while place < len(codes):
-        command, many = COMMANDS[codes[place]]
-        points = vertices[place : place + many]
-        yield command if command == "z" else command + " ".join(f"{x - left:.0f} {top - y:.0f}" for x, y in points)
+@cache
+def in_advance() -> tuple[dict[str, str], dict[str, SetFormula | None]]:
+    """Read the outlines of letters by name, and the formulas of our own measures by their LaTeX."""
+    held = json.loads(text(FILE))
+    return held["letters"], {
+        latex: None if given is None else SetFormula(*(tuple(map(tuple, part)) for part in given))
+        for latex, given in held["formulas"].items()}
+
+
+def set_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, SetFormula | None]]:
+    """Set formulas by mathtext: outlines of their letters by name, and each formula, None where it cannot be set."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    looks = FontProperties(family="DejaVu Sans", math_fontfamily="cm")
+    outlines, done = dict[str, str](), dict[str, SetFormula | None]()
+    for latex in formulas:
+        try:
+            letters, drawn, lines = text_to_path.get_glyphs_mathtext(looks, f"${latex.replace(FRACTION, DISPLAYED)}$")
+        except ValueError:
+            done[latex] = None
+            continue
+        outlines |= {name: _outline(*path) for name, path in drawn.items()}
+        placed = tuple((name, *_rounded(x, y, scale)) for name, x, y, scale in letters)
+        done[latex] = SetFormula(placed, tuple(_ends(corners) for corners, _ in lines))
+    return outlines, done
+
+
+def _rounded(x: float, y: float, scale: float) -> tuple[float, float, float]:
+    return round(float(x), 2), round(float(y), 2), round(float(scale), 3)
+
+
+def prepared(formulas: Iterable[str]) -> str:
+    """Write formulas as `in_advance` reads them."""
+    outlines, done = set_formulas(sorted(set(formulas)))
+    held: dict[str, dict[str, object]] = {"letters": dict(sorted(outlines.items())), "formulas": {
+        latex: None if formula is None else [formula.letters, formula.lines] for latex, formula in done.items()}}
+    parts = (f'"{name}": {{\n' + ",\n".join(
+        f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in part.items()) + "\n}"
+        for name, part in held.items())
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def _outline(vertices: Any, codes: Any) -> str:
+    """Write the path of a letter, its coordinates with one decimal."""
+    place, written, numbered = 0, "", [int(code) for code in codes]
+    while place < len(numbered):
+        command, many = COMMANDS[numbered[place]]
+        written += command
+        if command != "z":
+            written += " ".join(f"{round(float(value), 1):g}" for point in vertices[place : place + many]
+                                for value in point)
         place += many
+    return written
+
+
+def _ends(corners: Sequence[Point]) -> tuple[float, float, float, float]:
+    across, down = zip(*((float(x), float(y)) for x, y in corners[:4]), strict=True)
+    return round(min(across), 1), round(min(down), 1), round(max(across), 1), round(max(down), 1)
+
+
+def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) -> str:
+    pieces = list(_pieces(formula, outlines))
+    left, right = (end(x for _, points in pieces for x, _ in points) for end in (min, max))
+    low, high = (end(y for _, points in pieces for _, y in points) for end in (min, max))
+    wide, tall = round(right - left) + 2 * PAD, round(high - low) + 2 * PAD
+    path = "".join(command + " ".join(f"{x - left + PAD:.0f} {high + PAD - y:.0f}" for x, y in points)
+                   for command, points in pieces)
+    size = f"width: {wide / UNITS:g}em; height: {tall / UNITS:g}em"
+    return (f'<svg class="formula" style="{size}" viewBox="0 0 {wide} {tall}" role="img" '
+            f'aria-labelledby="{key}-title"><title id="{key}-title">{escape(latex)}</title>'
+            f'<path fill="currentColor" d="{path}"/></svg>')
+
+
+def _pieces(formula: SetFormula, outlines: dict[str, str]) -> Iterator[tuple[str, list[Point]]]:
+    """Yield the commands of all letters and lines of a formula, each with its points; the vertical axis is upwards."""
+    for name, x, y, scale in formula.letters:
+        for command, given in PIECE.findall(outlines[name]):
+            values = [float(value) * scale for value in given.split()]
+            yield command, [(a + x, b + y) for a, b in zip(values[::2], values[1::2], strict=True)]
+    for left, low, right, high in formula.lines:
+        yield "M", [(left, low)]
+        yield from (("L", [corner]) for corner in ((left, high), (right, high), (right, low)))
+        yield "z", []
