@@ -21,6 +21,8 @@ from pydantic import BaseModel, RootModel
 from evalpipe.calibration import registry as recalibrators
 from evalpipe.card.figures.formula import prepared
 from evalpipe.card.locate import templates
+from evalpipe.chapters.standards.evidence import EVIDENCE
+from evalpipe.chapters.standards.spec_profiles import profiles
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.cli import app
 from evalpipe.cli.catalogue import describe
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from evalpipe.calibration import Recalibrator
+    from evalpipe.chapters.standards.spec_profiles import ProfileItem
     from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
 
@@ -146,6 +149,30 @@ equal share of the error, which is 1 minus the confidence level, and what a rule
 decides, but not after correction for all tests, the finding is open, and says so. The p-values come from the tests
 that results hold. Where there is no test they come from the interval: its half towards the tested value is taken as
 that of a normal distribution (Altman & Bland 2011).
+"""
+
+STANDARDS = f"""{MARK}
+# Standards
+
+A card can document evidence for the items of a standard:
+
+```yaml
+standards:
+  - model_cards_2019
+  - profile: eu_ai_act_annex_iv
+    require: 0.9
+    not_applicable: {{"1f": the system is no part of a product}}
+```
+
+The card, `results.json` (`standards`) and the terminal say which items are present, missing or not applicable. An item
+is present where everything that it needs is there: a text that people state under `card`, or something that the run
+computed. Completeness is the share of the items that are present, of those that apply. Where it is below `require`, the
+run fails as by a gate: exit code 1, the verdict of the card, a failed test case of `junit.xml`. A field that an item
+asks for and nobody states stands on the card as MISSING, with the item. The appendix has a cross-walk: each field and
+each piece of evidence, where it stands, and the items of all chosen standards that ask for it.
+
+This is no statement of conformity. Items are told in our own words; that a text is there does not say that it is right
+or enough, which is for the reader to judge with the standard at hand.
 """
 
 RECALIBRATORS = f"""{MARK}
@@ -355,6 +382,25 @@ def findings_page() -> str:
     return FINDINGS + "\n" + "\n\n".join(parts) + "\n"
 
 
+def standards_page() -> str:
+    """Return every profile of a standard, with its items and what answers each, and the evidence that there is."""
+    parts = [STANDARDS]
+    for standard in profiles():
+        parts.append(f"## {standard.name}\n\n{standard.title}. {standard.edition}. {standard.remark}".rstrip() + "\n")
+        parts.append("| item | asks for | answered by |\n|---|---|---|")
+        parts += [f"| {item.id} | {item.asks} | {needs(item)} |" for item in standard.items]
+        parts.append("")
+    parts.append("## Evidence\n\nWhat a run computes. `card.` and a key is a field that people state: "
+                 "[spec.md](spec.md) has them all.\n")
+    parts += [f"- `evidence.{name}`: {evidence.title.lower()}" for name, evidence in EVIDENCE.items()]
+    return "\n".join(parts) + "\n"
+
+
+def needs(item: ProfileItem) -> str:
+    """Write what an item needs: all that is parted by commas, either of what is parted by "or"."""
+    return ", ".join(" or ".join(f"`{name}`" for name in need) for need in item.needs)
+
+
 def recalibrators_page() -> str:
     """Return the catalogue of recalibrators."""
     return "\n".join([RECALIBRATORS, *map(recalibrator_entry, recalibrators.values())])
@@ -462,7 +508,7 @@ def pages() -> dict[str, str]:
     texts = {name: json.dumps(value, ensure_ascii=False, indent=2) + "\n" for name, value in documents.items()}
     catalogues = {
         "metrics.md": metrics_page(), "intervals.md": intervals_page(), "recalibrators.md": recalibrators_page(),
-        "findings.md": findings_page(),
+        "findings.md": findings_page(), "standards.md": standards_page(),
     }
     return {**catalogues, "spec.md": spec_page(), "cli.md": cli_page(), **texts}
 

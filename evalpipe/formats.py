@@ -9,19 +9,19 @@ FormatName = Literal["html", "pdf", "junit"]
 
 
 class Format(NamedTuple):
-    """The file of a format, and whether it holds the verdicts of gates, so that there is none without gates."""
+    """The file of a format, and whether it holds verdicts, so that there is none where nothing is judged."""
 
     file: str
-    needs_gates: bool = False
+    needs_verdicts: bool = False
 
 
 FORMATS: dict[FormatName, Format] = {
-    "html": Format("card.html"), "pdf": Format("card.pdf"), "junit": Format("junit.xml", needs_gates=True),
+    "html": Format("card.html"), "pdf": Format("card.pdf"), "junit": Format("junit.xml", needs_verdicts=True),
 }
 """Every format. Its module `evalpipe.card.<name>` has a function ``document(edition)``, which returns the bytes."""
 
 
-def files(formats: Iterable[str], *, gates: bool) -> dict[str, str]:
-    """Return the file of each of the formats that is written, given whether there are ``gates``."""
+def files(formats: Iterable[str], *, judged: bool) -> dict[str, str]:
+    """Return the file of each of the formats that is written, given whether anything is ``judged``."""
     known = {str(name): entry for name, entry in FORMATS.items()}
-    return {name: known[name].file for name in formats if gates or not known[name].needs_gates}
+    return {name: known[name].file for name in formats if judged or not known[name].needs_verdicts}

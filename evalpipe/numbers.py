@@ -52,6 +52,16 @@ def percent(part: float, whole: float) -> str:
     return f"{fixed(100 * part / whole, 1)}%" if whole else "–"
 
 
+def floored_percent(share: float) -> str:
+    """Write a share in per cent, rounded down to one decimal, so that what is incomplete never reads as 100%."""
+    return f"{math.floor(share * 1000 + 1e-9) / 10:g}%"
+
+
+def given_percent(share: float) -> str:
+    """Write a share that the spec gives in per cent."""
+    return f"{plain(share * 100)}%"
+
+
 def exact(value: float) -> str:
     """Write the shortest decimal text that reads back as the same number; huge and tiny ones with an exponent."""
     # Decimal writes 0.00001 in full, where Python would write 1e-05.

@@ -148,12 +148,14 @@ def _gathered(
     planned: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, object],
     earlier: EarlierRuns,
 ) -> Results:
-    """Return the results, with the verdicts of the gates on them."""
+    """Return the results, with the verdicts of the gates on them, and what they answer of standards."""
     from evalpipe.chapters.gates.compute import judged
+    from evalpipe.chapters.standards.compute import assessed
     from evalpipe.engine.gather import gather
     from evalpipe.findings import with_findings
 
-    return with_findings(judged(planned, gather(planned, samples, evaluation, written), earlier))
+    gathered = gather(planned, samples, evaluation, written)
+    return with_findings(assessed(planned, judged(planned, gathered, earlier)))
 
 
 def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[str, bytes]:
@@ -182,9 +184,10 @@ def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | N
     from evalpipe.results import Results
 
     run_results = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
-    empty = [entry.file for name, entry in FORMATS.items() if name in (formats or ()) and entry.needs_gates]
-    if empty and not run_results.gates:
-        raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint="add 'gates: […]' to the spec")
+    empty = [entry.file for name, entry in FORMATS.items() if name in (formats or ()) and entry.needs_verdicts]
+    if empty and not run_results.judged:
+        hint = "add 'gates: […]' to the spec, or 'require' to a standard"
+        raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint=hint)
     if formats is None:
         formats = run_results.spec.get("report", {}).get("formats", ())
     return render_card(run_results, formats)

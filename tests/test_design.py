@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-OTHER = {"earlier.py"}  # of gates: what reads the results of earlier runs
+OTHER = {"earlier.py", "evidence.py"}  # of gates: what reads earlier runs; of standards: what results answer
 ROLES = ("spec.py", "rules.py", "plan.py", "compute.py", "records.py", "findings.py", "card.py", "figures.py")
 
 

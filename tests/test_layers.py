@@ -23,25 +23,30 @@ ROLES = {
         "levels", "origin", "prose", "chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks", "errors",
     },
     "plan": {
-        "fields", "levels", "origin", "prose", "chapters.spec", "plan", "spec", "spelling", "metrics", "calibration",
-        "tasks", "errors",
+        "fields", "levels", "numbers", "origin", "prose", "chapters.spec", "plan", "spec", "spelling", "metrics",
+        "calibration", "tasks", "errors",
     },
     "compute": {
-        "chapters.plan", "chapters.records", "plan", "engine", "statistics", "metrics", "intervals", "calibration",
-        "data.sample", "card.names", "card.wording", "results", "records", "constants", "numbers", "spelling",
-        "tasks", "errors",
+        "chapters.plan", "chapters.records", "chapters.evidence", "plan", "engine", "statistics", "metrics",
+        "intervals", "calibration", "data.sample", "card.names", "card.wording", "results", "records", "constants",
+        "numbers", "spelling", "tasks", "errors",
     },
     "earlier": {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
     },
     "records": {"fields", "records"},
+    "evidence": {"card.stated", "fields", "results"},
     "findings": {"chapters.records", "findings", "card.names", "card.wording", "results", "records", "numbers"},
-    "card": {"chapters.records", "calibration", "constants", "card", "fields", "results", "records", "numbers"},
+    "card": {
+        "chapters.records", "chapters.evidence", "calibration", "constants", "card", "fields", "results", "records",
+        "numbers",
+    },
 }
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
 
 `earlier.py` of gates has a role of its own, for it reads files: the results of earlier runs, which no file of numbers
-may. The reasons that results give for a verdict name measures and models as the card does, hence `card.names`.
+may. So has `evidence.py` of standards, which the computation asks and the card names. The reasons that results give
+for a verdict name measures and models as the card does, hence `card.names`.
 """
 
 BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {

@@ -37,7 +37,7 @@ def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
         *known, last = sorted(FORMATS)
         raise UsageError.of("unknown-format", f"the card cannot be written as '{unknown[0]}'",
                             hint=f"use {', '.join(known)} or {last}")
-    written = files(formats, gates=bool(results.gates))
+    written = files(formats, judged=results.judged)
     edition = Edition(results)
     with _without_collection():
         return {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in written.items()}

@@ -9,6 +9,7 @@ from evalpipe.card.dots import dot_plots
 from evalpipe.card.method import weighting
 from evalpipe.card.page import Aside, BlockGroup, Bullets, Code, Facts, Heading, Link, Section, Strong, Verdict
 from evalpipe.card.prose import line
+from evalpipe.card.stated import missing
 from evalpipe.card.tables import evaluated
 from evalpipe.card.wording import MISSING, joined
 from evalpipe.chapters import functions
@@ -51,7 +52,7 @@ def identity(results: Results) -> Cell:
 
 def verdict(results: Results) -> Section:
     """Write the box with the verdict of the gates and the findings that matter most, with links to their evidence."""
-    sign, headline = next(iter(said for say in functions("card", "run_verdict") for said in say(results)))
+    sign, headline = _headline(results)
     chosen = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
     items = tuple(sentence(finding) for finding in chosen[:MOST_FINDINGS])
     more = len(results.findings) - len(items)
@@ -62,9 +63,16 @@ def verdict(results: Results) -> Section:
     return Section("verdict", Verdict(headline, sign), blocks, f"gates {_style(results)}")
 
 
+def _headline(results: Results) -> tuple[str, str]:
+    """Join what chapters say of the whole run; the sign is of what failed, where anything did."""
+    said = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
+    sign = next((sign for sign, _ in said if sign == "✗"), said[0][0])
+    return sign, "; ".join(sentence for _, sentence in said)
+
+
 def _style(results: Results) -> str:
-    """Return the colour of the box: of the gates, or of the findings where there is none."""
-    if results.gates:
+    """Return the colour of the box: of gates and standards, or of the findings where there is none."""
+    if results.judged:
         return results.verdict
     return "warn" if any(finding.kind == "fails" for finding in results.findings) else "indeterminate"
 
@@ -89,13 +97,13 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
     yield "Evaluated on", _evaluated_on(results)
     yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated(results, "owner")
-    yield "Signed", Strong(MISSING)
+    yield "Signed", Strong(MISSING, "missing")
 
 
 def _stated(results: Results, key: str) -> Cell:
     """Write what is stated under a key in a line, or that it is missing."""
     text = getattr(results.statement, key)
-    return Strong(MISSING) if text is None else line(results, text)
+    return missing(results, key) if text is None else line(results, text)
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:

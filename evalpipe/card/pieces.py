@@ -49,6 +49,7 @@ class Strong:
     """Words that stand out."""
 
     text: Cell
+    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)

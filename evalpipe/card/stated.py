@@ -42,9 +42,16 @@ PLACES: dict[SectionName, SectionPlace] = {
 """Every section of fields."""
 
 
-def missing() -> Cell:
-    """Write that a field is not stated."""
-    return Strong(MISSING)
+def missing(results: Results, key: str) -> Cell:
+    """Write that a field is not stated, and which items of standards ask for it: "MISSING (A4-4)"."""
+    asking = ", ".join(asked_by(results, key))
+    return Strong(f"{MISSING} ({asking})" if asking else MISSING, "missing")
+
+
+def asked_by(results: Results, key: str) -> list[str]:
+    """Return the items of the chosen standards that a field is missing from."""
+    return [item.label for standard in results.standards for item in standard.items
+            if any(f"card.{key}" in need.split(" | ") for need in item.missing)]
 
 
 def entries(results: Results, section: SectionName) -> Entries:
@@ -55,8 +62,8 @@ def entries(results: Results, section: SectionName) -> Entries:
 def _entries(results: Results, section: SectionName) -> Iterator[tuple[str, Cell | tuple[Block, ...]]]:
     for key, field in FIELDS.items():
         text: str | None = getattr(results.statement, key)
-        if field.section == section and (text is not None or field.always):
-            yield field.title, blocks(results, text) if text else missing()
+        if field.section == section and (text is not None or field.always or asked_by(results, key)):
+            yield field.title, blocks(results, text) if text else missing(results, key)
 
 
 def section(results: Results, name: SectionName) -> Iterator[Section]:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     ]
 
 CHAPTERS = (
-    "statement", "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare", "reference_rates",
-    "desirability", "slices", "gates",
+    "standards", "statement", "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare",
+    "reference_rates", "desirability", "slices", "gates",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

@@ -37,6 +37,10 @@ def plan_document(plan: Plan) -> Document:
              "value": rate.value, "limits": rate.limits} for rival, rate in plan.reference_rates],
         "goals": [_goal(goal) for goal in plan.goals],
         "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)],
+        "standards": [
+            {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
+             "require": standard.require, "not_applicable": dict(standard.not_applicable)}
+            for standard in plan.standards],
     }
 
 

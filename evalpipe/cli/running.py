@@ -43,16 +43,19 @@ def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
     """Print the summary, the gates and the paths of what was written."""
     from evalpipe.cli.findings import print_findings
     from evalpipe.cli.gates import print_annotations, print_gates
+    from evalpipe.cli.standards import annotate_standards, print_standards
     from evalpipe.cli.summary import print_summary
     from evalpipe.formats import files
 
     print_summary(results)
     print_gates(results, spec, folder)
+    print_standards(results)
     print_findings(results)
     if form == "github":
         print_annotations(results, spec)
+        annotate_standards(results, spec)
     click.echo("")
-    for name in (*files(spec.report.formats, gates=bool(results.gates)).values(), "results.json"):
+    for name in (*files(spec.report.formats, judged=results.judged).values(), "results.json"):
         click.echo(str(folder / name))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 GATE_FAILED: Final = 100.0
+STANDARD_SHORT: Final = 98.0
 BOUND_BROKEN: Final = 95.0
 WORSE_THAN_TRIVIAL: Final = 92.0
 TOO_GOOD: Final = 91.0

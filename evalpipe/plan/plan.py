@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
     from evalpipe.chapters.slices.plan import SlicesPlan
+    from evalpipe.chapters.standards.plan import StandardPlan
     from evalpipe.chapters.statement.plan import StatementPlan
     from evalpipe.errors import Problem
     from evalpipe.origin import Origin
@@ -55,6 +56,7 @@ class Plan:
     workers: int | Literal["auto"]
     no_information: bool
     statement: StatementPlan
+    standards: tuple[StandardPlan, ...]
     formats: tuple[Literal["html", "pdf", "junit"], ...]
     outcome: OutcomePlan
     weight: WeightPlan | None

@@ -12,6 +12,7 @@ from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
 from evalpipe.chapters.reference_rates.plan import rates_plan
 from evalpipe.chapters.slices.plan import behind, slices_plan
+from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.statement.plan import statement_plan
 from evalpipe.errors import DataError
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
@@ -59,7 +60,8 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, no_information=spec.no_information, formats=spec.report.formats,
-        statement=statement_plan(spec, metrics, models), outcome=outcome_plan(spec), cluster=spec.cluster,
+        statement=statement_plan(spec, metrics, models), standards=standards_plan(spec),
+        outcome=outcome_plan(spec), cluster=spec.cluster,
         weight=None if weight is None else WeightPlan(weight.column, weight.kind),
         exposure=None if exposure is None else ExposurePlan(exposure.column, exposure.unit),
         id=spec.id, complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,

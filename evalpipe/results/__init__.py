@@ -106,16 +106,25 @@ class Results(Document):
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of all gates: fail, warn, indeterminate or, where each is held or there is none, pass."""
-        return worst(self.gates)
+        """The worst verdict of all gates: fail, warn, indeterminate or, where each is held or there is none, pass.
+
+        A standard that is answered less than is required counts as a gate that failed.
+        """
+        return "fail" if any(standard.verdict == "fail" for standard in self.standards) else worst(self.gates)
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is anything to hold: a gate, or a standard of which a share is required."""
+        return bool(self.gates) or any(standard.verdict is not None for standard in self.standards)
 
     def holds(self, fail_on: FailOn = "fail") -> bool:
-        """Tell whether the gates hold; ``fail_on`` is the least verdict that counts as missed, or never.
+        """Tell whether gates and standards hold; ``fail_on`` is the least verdict that counts as missed, or never.
 
         ``"fail"``: failed gates. ``"warn"``: also failed gates whose severity is warn. ``"indeterminate"``: also those
         that the interval leaves open.
         """
-        return holds(self.gates, fail_on)
+        short = any(standard.verdict == "fail" for standard in self.standards)
+        return holds(self.gates, fail_on) and (fail_on == "never" or not short)
 
     @property
     def estimates(self) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from evalpipe.chapters.prevalence.records import ObservedShare, Prior
 from evalpipe.chapters.recalibrate.records import Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
+from evalpipe.chapters.standards.records import StandardCompleteness
 from evalpipe.chapters.statement.records import Stated
 from evalpipe.chapters.thresholds.records import Threshold
 from evalpipe.records import Record
@@ -69,6 +70,8 @@ class Document(Record):
     curves: list[AnyCurve]
     desirability: Desirability = Desirability()
     gates: list[Gate] = Field(default_factory=list)
+    standards: list[StandardCompleteness] = Field(default_factory=list)
+    """What the card answers of each standard that the spec names."""
     thresholds: list[Threshold]
     recalibration: list[Recalibration] = Field(default_factory=list)
     costs: list[NamedCost] = Field(default_factory=list)

@@ -132,6 +132,24 @@ class Short:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOrMore:
+    """Lets a list of a single entry be written as that entry."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Wrap a single entry into a list."""
+        return core_schema.no_info_before_validator_function(
+            lambda value: value if isinstance(value, list | tuple) else [value], handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both ways of writing it."""
+        whole = handler(schema)
+        return {"anyOf": [whole["items"], whole]}
+
+
+@dataclass(frozen=True, slots=True)
 class AnyOf:
     """Describes forms that a discriminator tells apart, so that errors are of one form alone, as plain alternatives."""
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from evalpipe.errors import Problem
 
-EMPTY = (("gates",), ("slices",), ("costs",), ("desirability",), ("reference_rates",), ("slice_rules", "disparities"))
+EMPTY = (("gates",), ("slices",), ("costs",), ("desirability",), ("reference_rates",), ("standards",),
+         ("slice_rules", "disparities"))
 """The lists that may be empty, which is as if they were not there."""
 
 Source = str | os.PathLike[str] | Mapping[str, object] | Spec

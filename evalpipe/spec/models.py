@@ -20,12 +20,13 @@ from evalpipe.chapters.prevalence.spec import Prevalence
 from evalpipe.chapters.recalibrate.spec import Recalibrate
 from evalpipe.chapters.reference_rates.spec import ReferenceRate
 from evalpipe.chapters.slices.spec import SliceRules, SlicingRule, WorstSlices
+from evalpipe.chapters.standards.spec import Standard
 from evalpipe.chapters.statement.spec import Statement
 from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
 from evalpipe.origin import Loc, Origin
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import ColumnName, Day, Key, Name, Only, Short, SpecPart, Version
+from evalpipe.spec.kinds import ColumnName, Day, Key, Name, OneOrMore, Only, Short, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.spec.texts import ProseText
 from evalpipe.tasks import CLASSES, Task
@@ -44,6 +45,8 @@ class Spec(SpecPart):
     """The day that the card is about, such as 2026-11-21; a card never bears the day on which it was made."""
     card: Statement = Statement()
     """What people state on the card: use and limits, owner, monitoring, changes."""
+    standards: Annotated[tuple[Standard, ...], OneOrMore(), Field(min_length=1)] | None = None
+    """The standards that the card documents evidence for: a name, a mapping, or a list of these."""
     seed: Annotated[StrictInt, Field(ge=0)] = 0
     """The root of all random numbers."""
     task: Task

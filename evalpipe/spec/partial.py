@@ -17,7 +17,7 @@ from pydantic import BaseModel, Discriminator, RootModel, Tag
 from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.explain import existing
-from evalpipe.spec.kinds import Short
+from evalpipe.spec.kinds import OneOrMore, Short
 from evalpipe.spec.models import Spec
 
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ def _form(declared: Any, value: Any) -> tuple[Any, Any]:
             kind, *marks = get_args(kind)
             short = next((mark.key for mark in marks if isinstance(mark, Short)), None)
             value = {short: value} if short is not None and not isinstance(value, Mapping) else value
+            several = any(isinstance(mark, OneOrMore) for mark in marks)
+            value = [value] if several and not isinstance(value, list) else value
         elif value is None and NoneType in get_args(kind):
             return NoneType, None
         else:

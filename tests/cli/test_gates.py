@@ -118,7 +118,8 @@ def test_without_gates_there_is_no_junit(command: Command, folder: Path) -> None
     again = command("render", "out", "--format", "junit")
     assert again.returncode == 2
     assert again.stderr == (
-        "error[no-gates]: there is no junit.xml without gates\n  = help: add 'gates: […]' to the spec\n")
+        "error[no-gates]: there is no junit.xml without gates\n"
+        "  = help: add 'gates: […]' to the spec, or 'require' to a standard\n")
 
 
 def test_a_night_is_compared_with_the_night_before(command: Command, folder: Path) -> None:

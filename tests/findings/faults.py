@@ -381,3 +381,12 @@ def missing_values_dropped() -> Planted:
 def another_prevalence_than_declared() -> Planted:
     return binary(events(41), ("note", "prevalence", ("The declared prevalence differs from that of d",)),
                   metrics=["ppv"], prevalence={"value": 0.1, "source": "the register"}, models=BINARY, threshold=0.5)
+
+
+# Of standards
+
+@fault
+def a_standard_with_gaps() -> Planted:
+    standard = {"profile": "model_cards_2019", "require": 0.9}
+    return binary(events(31), ("fails", "standards", ("0 of 9 items are answered (0%)", "required 90%")),
+                  metrics=["brier"], standards=standard)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.page import Bullets, Column, Facts, Heading, Row, Section, Table
 from evalpipe.card.prose import blocks, line
-from evalpipe.card.stated import PLACES, entries, missing, section
+from evalpipe.card.stated import PLACES, asked_by, entries, missing, section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,10 +30,10 @@ def sections(results: Results) -> Iterator[Section]:
     for name in BEFORE_CHANGES:
         yield from section(results, name)
     stated = results.statement
-    if stated.changes:
+    if stated.changes or asked_by(results, "changes"):
+        changes = tuple((change.date, blocks(results, change.text)) for change in stated.changes)
         yield Section("changes", "Change log", (
-            Facts(tuple((change.date, blocks(results, change.text)) for change in stated.changes), "rules"),),
-            part="changes")
+            Facts(changes or (("Changes", missing(results, "changes")),), "rules"),), part="changes")
     for name in BEFORE_SIGNATURES:
         yield from section(results, name)
     yield Section("sign-off", "Sign-off", (_signatures(results),), part="sign_off")
@@ -42,7 +42,7 @@ def sections(results: Results) -> Iterator[Section]:
 def _use(results: Results) -> Section:
     """Write what the model is for, and its limits."""
     limits = results.statement.limits
-    facts = entries(results, "use") + (() if limits else (("Limits", missing()),))
+    facts = entries(results, "use") + (() if limits else (("Limits", missing(results, "limits")),))
     listed = (Heading("Limits"), Bullets(tuple(line(results, limit) for limit in limits))) if limits else ()
     return Section("use", PLACES["use"].title, (Facts(facts, "rules"), *listed), part="use")
 

@@ -1,0 +1,1 @@
+"""Standards: what their items ask for, and what of it this card answers."""

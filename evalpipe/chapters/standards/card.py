@@ -1,0 +1,164 @@
+"""What the card says of standards: how much of each is answered, what is missing, and where the rest stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card.junit import Check
+from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Strong, Table, Text, Verdict
+from evalpipe.card.wording import joined
+from evalpipe.chapters.standards.evidence import EVIDENCE, answer
+from evalpipe.fields import FIELDS, LISTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalpipe.card.page import Block, Cell
+    from evalpipe.chapters.standards.records import StandardCompleteness, StandardItem
+    from evalpipe.results import Results
+
+LEAD = (
+    "This card documents evidence for the standards below; it is no statement of conformity. What their items ask for "
+    "is told in our words: the standards themselves decide. An item is present where each of its parts is answered, be "
+    "it stated or computed; whether the answers are right is for the reader to judge."
+)
+
+CROSSWALK = (
+    "Every field and every piece of evidence that a standard above asks for, where it stands on this card, and the "
+    "items that ask for it."
+)
+
+
+def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
+    """Give the sign and the sentence on the standards that are answered less than is required."""
+    short = [standard for standard in results.standards if standard.verdict == "fail"]
+    if short:
+        shares = [f"{standard.title} is answered to {numbers.floored_percent(standard.completeness)}, required "
+                  f"{numbers.given_percent(standard.require or 0)}" for standard in short]
+        yield "✗", "; ".join(shares)
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write how complete the evidence for each standard is, what is missing first; and the cross-walk."""
+    if results.standards:
+        gaps = tuple(block for standard in results.standards for block in _standard(standard))
+        yield Section("standards", "Evidence for standards", (Text(LEAD, "lead"), _summary(results.standards), *gaps),
+                      part="sign_off")
+        yield Section("cross-walk", "Cross-walk of standards", (
+            Text(CROSSWALK, "lead"), _crosswalk(results), *_present(results)), part="appendix")
+
+
+def _summary(standards: Sequence[StandardCompleteness]) -> Table:
+    columns = (Column("Standard"), Column("Present", "num"), Column("Missing", "num"), Column("Not applicable", "num"),
+               Column("Complete", "num"), Column("Required", style="said"))
+    return Table("Completeness of the evidence, item by item", columns, tuple(Row((
+        (standard.title, Aside(standard.edition, "definition")), f"{standard.present}", f"{standard.missing}",
+        f"{standard.not_applicable}", numbers.floored_percent(standard.completeness), _required(standard)))
+        for standard in standards), "standards", label="Completeness")
+
+
+def _required(standard: StandardCompleteness) -> Cell:
+    """Say what is required, and whether it is reached."""
+    if standard.require is None or standard.verdict is None:
+        return "not set"
+    sign, word = ("✗", "not reached") if standard.verdict == "fail" else ("✓", "reached")
+    return (f"{numbers.given_percent(standard.require)} ", Verdict(word, sign, f"outcome {standard.verdict}"))
+
+
+def _standard(standard: StandardCompleteness) -> Iterator[Block]:
+    """Write what is missing of a standard, and what does not apply."""
+    yield Heading(standard.title)
+    if standard.remark:
+        yield Text(standard.remark, "small")
+    missing, left_out = standard.with_status("missing"), standard.with_status("not_applicable")
+    if missing:
+        yield _items(f"Missing for {standard.title}", "Missing", ((item, _lacking(item)) for item in missing))
+    else:
+        yield Text("Every item that applies is answered; the cross-walk in the appendix says where.")
+    if left_out:
+        reasons = ((item, item.reason or "") for item in left_out)
+        yield _items(f"Not applicable of {standard.title}", "Reason", reasons)
+
+
+def _items(caption: str, head: str, items: Iterable[tuple[StandardItem, Cell]]) -> Table:
+    """Write items, each with what it asks for, and what is said of it under a head."""
+    columns = (Column("Item", style="item"), Column("Asks for", style="what"), Column(head))
+    rows = tuple(Row((item.label, item.asks, said)) for item, said in items)
+    return Table(caption, columns, rows, "items", stacked=True)
+
+
+def _lacking(item: StandardItem) -> Cell:
+    """Say what is missing of an item, and what of it is there."""
+    there = [need for need in item.needs if need not in item.missing]
+    missing = Strong(_listed(item.missing), "missing")
+    return (missing, Aside(f"There: {_listed(there)}", "definition")) if there else missing
+
+
+def _listed(needs: Sequence[str]) -> str:
+    return "; ".join(joined([title_of(name) for name in need.split(" | ")], "or") for need in needs)
+
+
+def title_of(name: str) -> str:
+    """Return what a need is called on the card."""
+    kind, _, key = name.partition(".")
+    return EVIDENCE[key].title if kind == "evidence" else (FIELDS | LISTED)[key].title
+
+
+def _present(results: Results) -> Iterator[Table]:
+    """Write every item that is answered, with links to where."""
+    for standard in results.standards:
+        items = standard.with_status("present")
+        if items:
+            answers = ((item, _links(results, item)) for item in items)
+            yield _items(f"Present of {standard.title}", "Answered by", answers)
+
+
+def _links(results: Results, item: StandardItem) -> Cell:
+    """Write what answers an item, with links to the sections."""
+    names = [name for need in item.needs for name in need.split(" | ")]
+    places = {name: answer(results, name) for name in names}
+    links = [Link(title_of(name), anchor) for name, anchor in places.items() if anchor is not None]
+    return tuple(piece for link in links for piece in (", ", link))[1:]
+
+
+def _crosswalk(results: Results) -> Table:
+    """Write each field and each evidence against each standard: the items that ask for it."""
+    asking: dict[str, dict[str, list[str]]] = {}
+    for standard in results.standards:
+        for item in standard.items:
+            for name in (name for need in item.needs for name in need.split(" | ")):
+                asking.setdefault(name, {}).setdefault(standard.profile, []).append(item.label)
+    order = [*(f"card.{key}" for key in FIELDS | LISTED), *(f"evidence.{key}" for key in EVIDENCE)]
+    columns = (Column("What"), Column("Where"), *(Column(standard.title) for standard in results.standards))
+    rows = tuple(Row((title_of(name), _place(results, name), *(
+        ", ".join(dict.fromkeys(asking[name].get(standard.profile, []))) or "–" for standard in results.standards)))
+        for name in order if name in asking)
+    return Table("What answers which item", columns, rows, "crosswalk", label="Cross-walk")
+
+
+def _place(results: Results, name: str) -> Cell:
+    """Link to where something stands; say that it is missing where it is nowhere."""
+    there = answer(results, name)
+    if there is None:
+        return Strong("missing", "missing")
+    return Link("stated" if name.startswith("card") else "computed", there)
+
+
+def checks(results: Results) -> Iterator[Check]:
+    """Write a test case for each standard of which a share is required."""
+    for standard in results.standards:
+        if standard.verdict is not None:
+            yield Check("standards", f"Evidence for {standard.title}",
+                        "failed" if standard.verdict == "fail" else "passed", in_words(standard))
+
+
+def in_words(standard: StandardCompleteness, most: int | None = None) -> str:
+    """Say how much of a standard is answered, for the terminal and `junit.xml`, with at most so many gaps."""
+    left_out = f", {standard.not_applicable} not applicable" if standard.not_applicable else ""
+    required = "" if standard.require is None else f"; required {numbers.given_percent(standard.require)}"
+    missing = [item.label for item in standard.with_status("missing")]
+    more = "" if most is None or len(missing) <= most else f" and {len(missing) - most} more"
+    gaps = f"; missing: {', '.join(missing[:most])}{more}" if missing else ""
+    return (f"{standard.present} of {standard.applicable} items answered "
+            f"({numbers.floored_percent(standard.completeness)}){left_out}{required}{gaps}")

@@ -1,0 +1,47 @@
+"""What the results answer of the items of standards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.standards.evidence import answer
+from evalpipe.chapters.standards.records import StandardCompleteness, StandardItem
+
+if TYPE_CHECKING:
+    from evalpipe.chapters.standards.plan import StandardPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.results import Results
+
+
+def assessed(plan: Plan, results: Results) -> Results:
+    """Return the results with what they answer of each standard that the spec names."""
+    if not plan.standards:
+        return results
+    return results.model_copy(update={"standards": [completeness(standard, results) for standard in plan.standards]})
+
+
+def completeness(standard: StandardPlan, results: Results) -> StandardCompleteness:
+    """Return what results answer of a standard; items that do not apply count neither way."""
+    items = [_item(standard, place, results) for place in range(len(standard.profile.items))]
+    counts = {status: sum(item.status == status for item in items)
+              for status in ("present", "missing", "not_applicable")}
+    share = counts["present"] / (counts["present"] + counts["missing"])
+    verdict = None if standard.require is None else "pass" if share >= standard.require else "fail"
+    return StandardCompleteness(
+        profile=standard.profile.name, title=standard.profile.title, edition=standard.profile.edition,
+        remark=standard.profile.remark, completeness=share, **counts, require=standard.require, verdict=verdict,
+        items=items)
+
+
+def _item(standard: StandardPlan, place: int, results: Results) -> StandardItem:
+    """Return what is answered of the item at a place: each of its needs, by any of its names."""
+    item = standard.profile.items[place]
+    reason = standard.not_applicable.get(item.id)
+    answers = {" | ".join(names): next(filter(None, (answer(results, name) for name in names)), None)
+               for names in item.needs}
+    missing = [need for need, anchor in answers.items() if anchor is None]
+    status = "not_applicable" if reason is not None else "missing" if missing else "present"
+    return StandardItem(
+        id=item.id, label=f"{standard.profile.prefix}{item.id}", asks=item.asks, status=status, needs=list(answers),
+        where=list(dict.fromkeys(filter(None, answers.values()))) if reason is None else [],
+        missing=missing if reason is None else [], reason=reason)

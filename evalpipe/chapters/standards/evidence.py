@@ -1,0 +1,117 @@
+"""What a run computes that items of standards ask for: when it is there, and in which section of the card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalpipe.card.stated import PLACES
+from evalpipe.fields import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evalpipe.results import Results
+
+FIRST_SCREEN = "verdict"
+"""The anchor of what stands on the first screen."""
+
+
+class Evidence(NamedTuple):
+    """Something computed: its title, and the function that returns the anchor of its section; None where it is not."""
+
+    title: str
+    where: Callable[[Results], str | None]
+
+
+def _always(anchor: str) -> Callable[[Results], str]:
+    return lambda _: anchor
+
+
+def _where(anchor: str, is_there: Callable[[Results], object]) -> Callable[[Results], str | None]:
+    return lambda results: anchor if is_there(results) else None
+
+
+def _in_dataset(prefix: str, datasets: Callable[[Results], Iterator[str]]) -> Callable[[Results], str | None]:
+    """Return the anchor of the section of the first dataset that has something, which ends in its place."""
+    def anchor(results: Results) -> str | None:
+        places = {dataset.name: place for place, dataset in enumerate(results.datasets, 1)}
+        first = next(datasets(results), None)
+        return None if first is None else f"{prefix}-{places[first]}"
+
+    return anchor
+
+
+def _with_curve(*names: str) -> Callable[[Results], Iterator[str]]:
+    return lambda results: (curve.dataset for curve in results.curves
+                            if curve.slice is None and curve.curve.startswith(names))
+
+
+def _sliced(columns: int) -> Callable[[Results], bool]:
+    """Tell whether there is a number, with its interval, of a slice by so many columns or more."""
+    return lambda results: any(
+        row.slice is not None and len(row.slice) >= columns and row.lower is not None for row in results.rows)
+
+
+def _values(results: Results) -> Iterator[str]:
+    return (row.dataset for row in results.rows if row.slice is None and row.value is not None)
+
+
+def _intervals(results: Results) -> Iterator[str]:
+    return (row.dataset for row in results.rows if row.slice is None and row.lower is not None)
+
+
+def _compared(results: Results) -> bool:
+    return any(row.model != row.baseline and row.baseline_dataset is None for row in results.comparisons)
+
+
+EVIDENCE: dict[str, Evidence] = {
+    "title": Evidence("Title and outcome", _always(FIRST_SCREEN)),
+    "dated": Evidence("Day that the card is about", _where(FIRST_SCREEN, lambda results: results.statement.as_of)),
+    "values": Evidence("Values of the measures", _in_dataset("dataset", _values)),
+    "intervals": Evidence("Intervals of the measures", _in_dataset("dataset", _intervals)),
+    "definitions": Evidence("Definitions of the measures", _always("definitions")),
+    "interval_methods": Evidence("Methods of the intervals", _where(
+        "method", lambda results: any(_intervals(results)))),
+    "confusion": Evidence("Confusion matrix", _in_dataset("decisions", lambda results: (
+        matrix.dataset for matrix in results.confusion if matrix.slice is None))),
+    "calibration": Evidence("Calibration", _in_dataset("calibration", _with_curve("calibration_"))),
+    "residuals": Evidence("Residuals", _in_dataset("calibration", _with_curve("residual_predicted"))),
+    "recalibration": Evidence("Recalibration", _in_dataset("recalibration", lambda results: (
+        applied.dataset for record in results.recalibration for applied in record.applied))),
+    "slices": Evidence("Results by group", _where("slices", _sliced(1))),
+    "intersections": Evidence("Results by combined groups", _where("slices", _sliced(2))),
+    "comparison": Evidence("Comparison of models", _where("comparison-1", _compared)),
+    "reference_rates": Evidence("Comparison with reference rates", _where(
+        "reference-rates", lambda results: results.reference_rates)),
+    "gates": Evidence("Limits to keep", _where("gates", lambda results: results.gates)),
+    "decision_rule": Evidence("Rule of decision", _where("models", lambda results: any(
+        model.threshold is not None or model.threshold_rule is not None for model in results.models))),
+    "equivocal": Evidence("Equivocal zone", _where("models", lambda results: any(
+        model.equivocal is not None for model in results.models))),
+    "row_flow": Evidence("Flow of the rows", _always("data")),
+    "roles": Evidence("Roles of the datasets", _always("data")),
+    "level_counts": Evidence("Frequency of the outcome", _always("data")),
+    "drift": Evidence("Outcome in evaluated and other data", _where(
+        "data", lambda results: any(dataset.role != "evaluate" for dataset in results.datasets))),
+    "data_files": Evidence("Files of the data, with their sha256", _where(
+        "data", lambda results: all(file.sha256 is not None for file in results.inputs))),
+    "findings": Evidence("Findings", _always("findings")),
+    "software": Evidence("Version of the software", _always("provenance")),
+    "reproduction": Evidence("Spec, and how to reproduce", _always("provenance")),
+}
+"""Everything computed that an item may need, by name."""
+
+
+def answer(results: Results, name: str) -> str | None:
+    """Return the anchor of the section that answers a need, such as ``card.risks``; None where nothing does."""
+    kind, _, key = name.partition(".")
+    if kind == "evidence":
+        return EVIDENCE[key].where(results)
+    return anchor_of(key) if getattr(results.statement, key) else None
+
+
+def anchor_of(field: str) -> str:
+    """Return the anchor of the section of a field."""
+    if field in FIELDS:
+        return PLACES[FIELDS[field].section].anchor
+    return "changes" if field == "changes" else PLACES["use"].anchor

@@ -1,0 +1,52 @@
+"""Checks of standards: each is named once, and what does not apply is one of its items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from evalpipe.chapters.standards.spec import ProfileName
+from evalpipe.chapters.standards.spec_profiles import profile
+from evalpipe.spec.draft import refer
+from evalpipe.spelling import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.chapters.standards.spec import StandardRule
+    from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
+    from evalpipe.spec.draft import Draft
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of standards."""
+    names: list[str] = []
+    for loc, rule in _entries(draft):
+        if rule.profile in names:
+            message = f"{rule.profile} is named twice"
+            yield draft.tree.problem("duplicate-standard", message, *loc, hint="remove one of them")
+        if rule.profile in get_args(ProfileName):
+            names.append(rule.profile)
+            yield from _items(draft, loc, rule)
+
+
+def _entries(draft: Draft) -> Iterator[tuple[Loc, StandardRule]]:
+    """Yield each standard with its location: one that stands alone is in no list."""
+    alone = not isinstance(draft.tree.get("standards"), list)
+    for place, rule in enumerate(draft.spec.standards or ()):
+        loc: Loc = ("standards",) if alone else ("standards", place)
+        if draft.readable(*loc):
+            yield loc, rule
+
+
+def _items(draft: Draft, loc: Loc, rule: StandardRule) -> Iterator[Problem]:
+    """Report what does not apply and is no item; and a profile of which nothing applies."""
+    known = [item.id for item in profile(rule.profile).items]
+    for name in rule.not_applicable:
+        here = (*loc, "not_applicable", name)
+        message, hint = f"{rule.profile} has no item {name!r}", f"its items are {listed(known, 'and')}"
+        yield from refer(draft, here, known, "unknown-item", message, hint, key=True)
+    if set(known) <= set(rule.not_applicable):
+        message = f"no item of {rule.profile} is left"
+        hint = "remove the standard"
+        yield draft.tree.problem("nothing-to-answer", message, *loc, "not_applicable", key=True, hint=hint)

@@ -1,0 +1,126 @@
+"""What a run answers of standards, by hand on small cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chapters.standards.runs import run
+from evalpipe.chapters.standards.compute import completeness
+from evalpipe.chapters.standards.plan import StandardPlan
+from evalpipe.chapters.standards.spec_profiles import Profile, ProfileItem
+from evalpipe.chapters.statement.records import Stated
+from evalpipe.results import Results
+
+PROFILE = Profile("p", "P", "2026", "P-", "", (
+    ProfileItem("1", "Values", (("evidence.values",),)),
+    ProfileItem("2", "Risks and what is done", (("card.risks",), ("card.mitigation",))),
+    ProfileItem("3", "Either", (("card.ethics", "evidence.gates"),)),
+    ProfileItem("4", "Limits", (("card.limits",), ("evidence.values",))),
+))
+
+
+def assess(results: Results, require: float | None = None, left_out: dict[str, str] | None = None, **card: Any) -> Any:
+    stated = results.model_copy(update={"statement": Stated(**card)})
+    return completeness(StandardPlan(PROFILE, require, left_out or {}), stated)
+
+
+def test_an_item_is_present_where_every_need_is_answered(results: Results) -> None:
+    standard = assess(results, risks="Few.")
+
+    assert [(item.id, item.label, item.status, item.where, item.missing) for item in standard.items] == [
+        ("1", "P-1", "present", ["dataset-1"], []),
+        ("2", "P-2", "missing", ["risks"], ["card.mitigation"]),
+        ("3", "P-3", "missing", [], ["card.ethics | evidence.gates"]),
+        ("4", "P-4", "missing", ["dataset-1"], ["card.limits"]),
+    ]
+    assert (standard.present, standard.missing, standard.not_applicable, standard.completeness) == (1, 3, 0, 0.25)
+    assert standard.verdict is None
+
+
+def test_either_of_two_names_answers_a_need(results: Results) -> None:
+    assert assess(results, ethics="Asked.").items[2].where == ["risks"]
+    assert assess(results, ethics="Asked.").completeness == 0.5
+
+
+def test_a_list_answers_where_it_is_not_empty(results: Results) -> None:
+    assert assess(results, limits=["One."]).items[3].status == "present"
+    assert assess(results, limits=["One."]).items[3].where == ["use", "dataset-1"]
+
+
+def test_what_does_not_apply_counts_neither_way_even_where_it_is_answered(results: Results) -> None:
+    standard = assess(results, left_out={"1": "no numbers", "2": "no risk"}, ethics="Asked.", limits=["One."])
+
+    assert (standard.present, standard.missing, standard.not_applicable, standard.completeness) == (2, 0, 2, 1.0)
+    assert [(item.status, item.reason, item.where, item.missing) for item in standard.items[:2]] == [
+        ("not_applicable", "no numbers", [], []), ("not_applicable", "no risk", [], [])]
+
+
+@pytest.mark.parametrize(("require", "verdict"), [
+    (0.0, "pass"), (0.49, "pass"), (0.5, "pass"), (0.51, "fail"), (1.0, "fail")])
+def test_completeness_is_judged_below_at_and_above_what_is_required(
+    results: Results, require: float, verdict: str
+) -> None:
+    assert assess(results, require, ethics="Asked.").verdict == verdict
+
+
+@pytest.mark.parametrize("parts", range(1, 53))
+def test_a_share_that_is_written_as_a_fraction_is_reached_by_that_fraction(results: Results, parts: int) -> None:
+    items = tuple(ProfileItem(str(number), "x", (("evidence.values" if number < parts else "card.risks",),))
+                  for number in range(52))
+    profile = Profile("p", "P", "2026", "P-", "", items)
+
+    assert completeness(StandardPlan(profile, parts / 52, {}), results).verdict == "pass"
+
+
+def test_a_run_holds_its_standards_and_results_come_back_from_json() -> None:
+    results = run(["hugging_face", {"profile": "model_cards_2019", "not_applicable": {"6": "bought"}}])
+    again = Results.from_json(results.to_json())
+
+    assert [standard.profile for standard in again.standards] == ["hugging_face", "model_cards_2019"]
+    assert again.standards == results.standards
+    assert results.standards[1].not_applicable == 1
+    assert results.verdict == "pass"
+    assert results.holds()
+    assert not results.judged
+
+
+def test_a_run_that_is_answered_less_than_is_required_fails_as_by_a_gate() -> None:
+    results = run({"profile": "model_cards_2019", "require": 0.5})
+
+    assert results.standards[0].verdict == "fail"
+    assert results.verdict == "fail"
+    assert results.judged
+    assert [results.holds(fail_on) for fail_on in ("fail", "warn", "indeterminate", "never")] == [
+        False, False, False, True]
+
+
+@pytest.mark.parametrize(("keys", "names"), [
+    ({}, {"values", "intervals", "confusion", "calibration", "decision_rule"}),
+    ({"slices": ["sex"]}, {"slices"}),
+    ({"slices": ["sex", ["sex", {"column": "q", "cuts": [0.5]}]], "slice_rules": {"min_rows": 5}},
+     {"slices", "intersections"}),
+    ({"gates": [{"metric": "roc_auc", "min": 0.1}]}, {"gates"}),
+    ({"as_of": "2026-11-22"}, {"dated"}),
+    ({"models": {"a": {"probability": "p"}, "b": {"probability": "q"}}, "compare": {"baseline": "a"}}, {"comparison"}),
+    ({"reference_rates": [{"name": "old", "metric": "roc_auc", "value": 0.5}]}, {"reference_rates"}),
+    ({"equivocal": 0.05}, {"equivocal"}),
+    ({"recalibrate": {"fit_on": {"folds": 5}, "methods": ["logistic"]}}, {"recalibration"}),
+    ({"intervals": {"method": "none"}}, {"values", "confusion"}),
+])
+def test_each_evidence_is_there_where_the_run_computed_it_and_stands_on_the_card(
+    keys: dict[str, Any], names: set[str]
+) -> None:
+    from evalpipe.card.contents import card_of
+    from evalpipe.chapters.standards.evidence import EVIDENCE
+
+    results = run("sr_26_2", **keys)
+    always = {"title", "definitions", "row_flow", "roles", "level_counts", "findings", "software", "reproduction"}
+    measured = {"values", "confusion", "calibration", "decision_rule"} | (
+        set() if keys.get("intervals") else {"intervals", "interval_methods"})
+    there = {name: evidence.where(results) for name, evidence in EVIDENCE.items()}
+    anchors = {section.anchor for section in card_of(results).sections} | {"verdict"}
+
+    assert {name for name, anchor in there.items() if anchor is not None} == always | measured | names
+    assert set(there.values()) - {None} <= anchors
