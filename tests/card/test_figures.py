@@ -11,6 +11,7 @@ import pytest
 from card.drawn import of_figure
 from evalpipe.card.figures import drawings, formula, formula_svg
 from evalpipe.card.figures.declare import figure_of, figures
+from evalpipe.card.figures.scales import width
 from evalpipe.card.figures.sheet import stacks
 from evalpipe.card.tables import shown
 from evalpipe.chapters.prevalence.figures import prevalence_figures
@@ -97,6 +98,26 @@ def test_the_reliability_text_counts_bins_that_miss_the_diagonal(results: Result
         "diagonal; widest gap at mean probability 0.800, where the share of events is 0.300."
     )
     assert "Bars are 95% intervals (Wilson score)." in drawing.caption
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_no_label_of_a_line_lies_on_an_interval(results: Results, together: bool) -> None:
+    long: dict[str, list[float | None]] = {"lower": [0.0] * 4, "upper": [0.97] * 4}
+    short: dict[str, list[float | None]] = {"lower": [0.5] * 4, "upper": [0.6] * 4}
+    limits = short | {f"simultaneous_{end}": values for end, values in long.items()} if together else long
+    points = {"mean_probability": [0.16, 0.29, 0.32, 0.9], "event_rate": [0.5] * 4, "weight": [9.0] * 4,
+              "rows": [9.0] * 4} | limits
+    curve = Reliability(dataset="validation", model="model_0", curve="calibration_uniform", points=points,
+                        notes={"method": "wilson"})
+    (drawing,) = of_figure(results.model_copy(update={"curves": [curve]}), "validation", "reliability")
+    bars = re.findall(r'class="(?:range|thin) m0" d="((?:M[\d.]+,[\d.]+V[\d.]+)+)"', drawing.svg)
+    ends = [tuple(map(float, bar)) for bar in re.findall(r"M([\d.]+),([\d.]+)V([\d.]+)", "".join(bars))]
+    assert len(ends) == 4 * len(bars) == (8 if together else 4)
+    for label in ("Naive Bayes", "Perfect calibration"):
+        placed = re.search(rf'x="([\d.]+)" y="([\d.]+)"[^>]*>{label}<', drawing.svg)
+        assert placed is not None
+        left, base = map(float, placed.groups())
+        assert [x for x, low, high in ends if left <= x <= left + width(label) and high - 4 < base < low + 12] == []
 
 
 def test_without_curves_only_the_estimates_are_drawn(results: Results) -> None:

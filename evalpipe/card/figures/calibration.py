@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
@@ -15,7 +16,7 @@ from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves.calibration import Histogram, Reliability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.results.curves import Column
@@ -91,8 +92,18 @@ def _diagram(
 def _labels(drawn: Panel, pairs: Pairs) -> list[KeyEntry]:
     labels = [LineLabel(s.label, s.ink, column(c.points.mean_probability), column(c.points.event_rate), s.marker)
               for s, c in pairs]
-    return label_lines(drawn, labels, [LineLabel("Perfect calibration", "muted", (0, drawn.x.high), (0, drawn.x.high),
-                                             kind="thin", dash=DOTS)])
+    perfect = LineLabel("Perfect calibration", "muted", (0, drawn.x.high), (0, drawn.x.high), kind="thin", dash=DOTS)
+    return label_lines(drawn, labels, [perfect], [box for _, curve in pairs for box in _bars(drawn, curve)])
+
+
+def _bars(drawn: Panel, curve: Reliability) -> Iterator[tuple[float, float, float, float]]:
+    """Yield the boxes that the intervals of the bins take, of all bins together where there are such."""
+    points = curve.points
+    together = points.simultaneous_lower or [], points.simultaneous_upper or []
+    low, high = map(column, together if _together(curve) else (points.lower, points.upper))
+    for x, lower, upper in zip(column(points.mean_probability), low, high, strict=True):
+        if not math.isnan(x + lower + upper):
+            yield drawn.across(x) - 1, drawn.down(upper), drawn.across(x) + 1, drawn.down(lower)
 
 
 def _drawn(curve: Reliability) -> tuple[Column, ...]:
