@@ -4,7 +4,7 @@
     python docs/sentences.py evalpipe/cli   the sentences of the files whose path begins with evalpipe/cli
 
 Sentences are read from the code and are not run: texts and f-strings of `evalpipe/`, with their values as {name};
-docstrings that are printed; the templates; README, CHANGELOG and docs; the comments of configs.
+docstrings that are printed; values of its YAML files; the templates; README, CHANGELOG and docs; comments of configs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,12 +212,25 @@ def of_comments(file: Path) -> Iterator[tuple[int, str]]:
             text = ""
 
 
+def of_values(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield the values of a YAML file of the package, which the card prints; keys are not printed."""
+    nodes = [yaml.compose(file.read_text(encoding="utf-8"), yaml.SafeLoader)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, yaml.ScalarNode):
+            yield node.start_mark.line + 1, node.value
+        elif isinstance(node, yaml.MappingNode):
+            nodes += [held for _, held in node.value]
+        elif node is not None:
+            nodes += node.value
+
+
 def everything(root: Path = ROOT) -> Iterator[Sentence]:
     """Yield every sentence of the project at ``root``, in the order of files and lines."""
     readers = {
-        "evalpipe/**/*.py": of_code, "docs/build.py": of_builder, "templates/*.html": of_template, "*.md": of_markdown,
-        "docs/*.md": of_markdown, "configs/*.md": of_markdown, "configs/*.yaml": of_comments,
-        "configs/data/*.md": of_markdown, "benchmarks/*.md": of_markdown,
+        "evalpipe/**/*.py": of_code, "evalpipe/**/*.yaml": of_values, "docs/build.py": of_builder,
+        "templates/*.html": of_template, "*.md": of_markdown, "docs/*.md": of_markdown, "configs/*.md": of_markdown,
+        "configs/*.yaml": of_comments, "configs/data/*.md": of_markdown, "benchmarks/*.md": of_markdown,
     }
     for pattern, read in readers.items():
         for file in sorted(root.glob(pattern)):

@@ -66,6 +66,7 @@ def recall(tp: int) -> float:
 def helper() -> None:
     """Not printed: no metric."""
 ''',
+    "evalpipe/profiles/a.yaml": "title: The first act\nitems:\n  - {asks: Intended use, key: one_word}\n",
     "templates/card.html": """{# a comment here #}<p title="Exact value here">
 {% if x %}All {{ n }} rows are drawn.{% endif %}</p>
 <style>p { color: red }</style><p>Read
@@ -111,6 +112,8 @@ evalpipe/cli/app.py:33: A row of results.
 evalpipe/cli/app.py:36: The value, with no further words.
 evalpipe/metrics/labels.py:4: Share of the events found, $\\frac{TP}{P}$.
 evalpipe/metrics/labels.py:4: Events only.
+evalpipe/profiles/a.yaml:1: The first act
+evalpipe/profiles/a.yaml:3: Intended use
 templates/card.html:1: Exact value here
 templates/card.html:2: All {n} rows are drawn.
 templates/card.html:3: Read this first.
