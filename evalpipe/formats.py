@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-FormatName = Literal["html", "pdf", "junit"]
+FormatName = Literal["html", "pdf", "junit", "markdown"]
 
 
 class Format(NamedTuple):
@@ -13,10 +13,13 @@ class Format(NamedTuple):
 
     file: str
     needs_verdicts: bool = False
+    usual: bool = True
+    """Whether it is written where the spec says nothing."""
 
 
 FORMATS: dict[FormatName, Format] = {
     "html": Format("card.html"), "pdf": Format("card.pdf"), "junit": Format("junit.xml", needs_verdicts=True),
+    "markdown": Format("card.md", usual=False),
 }
 """Every format. Its module `evalpipe.card.<name>` has a function ``document(edition)``, which returns the bytes."""
 

@@ -76,8 +76,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "chapters.rules", "spelling", "metrics", "calibration", "tasks", "errors",
     },
     "plan": {
-        "cells", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling", "spec",
-        "data.table", "metrics", "tasks", "errors",
+        "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling",
+        "spec", "data.table", "metrics", "tasks", "errors",
     },
     "data": {
         "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "tasks", "results",

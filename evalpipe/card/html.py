@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
 from evalpipe.card.edition import Edition
+from evalpipe.card.explorer import Explorer
 from evalpipe.card.figures.canvas import data_tables
 from evalpipe.card.locate import templates, text
 from evalpipe.card.palette import style_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from jinja2 import BytecodeCache, Environment
     from jinja2.bccache import Bucket
@@ -52,8 +54,11 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     environment.globals |= {
         "write": _writer(environment), "draw": edition.drawn, "limit": limit, "linked": linked,
         "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
-        "safe_svg": _safe_svg, "data_tables": data_tables}
-    page = environment.get_template("card.html").render(page=edition.card, css=_css())
+        "safe_svg": _safe, "safe_json": _safe, "data_tables": data_tables}
+    sheets, scripts = _sheets(linked=linked), [] if linked else _scripts(edition)
+    page = environment.get_template("card.html").render(
+        page=edition.card, page_styles=sheets, scripts=scripts,
+        policy=None if linked else _policy([sheet for _, sheet in sheets], scripts))
     return page.encode("utf-8")
 
 
@@ -104,12 +109,30 @@ def _writer(environment: Environment) -> Callable[[object], Markup]:
     return write
 
 
-def _css() -> dict[str, Markup]:
-    from markupsafe import Markup
+def _sheets(*, linked: bool) -> list[tuple[str, Markup]]:
+    """Return the style sheets with the media that each is for."""
+    sheets = [("", _faces() + text("card.css")), ("screen", style_sheet()),
+              ("screen and (max-width: 44rem)", text("phone.css")),
+              ("screen and (prefers-color-scheme: dark)", text("dark.css")), ("print", text("print.css"))]
+    if not linked:
+        sheets.append(("print", text("unfold.css")))
+    return [(media, _safe(sheet)) for media, sheet in sheets]
 
-    sheets = {"screen": _faces() + text("card.css"), "figures": style_sheet(), "phone": text("phone.css"),
-              "dark": text("dark.css"), "print": text("print.css")}
-    return {name: Markup(sheet) for name, sheet in sheets.items()}  # noqa: S704 - our own files
+
+def _scripts(edition: Edition) -> list[Markup]:
+    """Return the script of every page, and those that the blocks of a card need."""
+    sliders = [_safe(text("what_if.js")) for block in edition.card.masthead if isinstance(block, Explorer)]
+    return [_safe(text("page.js")), *sliders]
+
+
+def _policy(sheets: Sequence[str], scripts: Sequence[str]) -> str:
+    """Return the content security policy of a page: its own styles and scripts, by their hashes, and nothing else."""
+    def allowed(parts: Sequence[str]) -> str:
+        hashes = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts]
+        return " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
+
+    return (f"default-src 'none'; style-src {allowed(sheets)}; script-src {allowed(scripts)}; font-src data:; "
+            "base-uri 'none'; form-action 'none'")
 
 
 def _faces() -> str:
@@ -121,11 +144,11 @@ def _faces() -> str:
     return "".join(rules)
 
 
-def _safe_svg(svg: str) -> Markup:
-    """Let the markup of a figure through; names in it are escaped by its maker."""
+def _safe(markup: str) -> Markup:
+    """Let markup of our own making through: a figure, a style, a script, data; names in it are escaped by its maker."""
     from markupsafe import Markup
 
-    return Markup(svg)  # noqa: S704
+    return Markup(markup)  # noqa: S704
 
 
 def _formula_setter(edition: Edition, *, linked: bool) -> Callable[[Formula], Markup | None]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card.data import SHORT_HASH
+from evalpipe.card.explorer import ModelBoxes
 from evalpipe.card.first import at_a_glance, verdict
 from evalpipe.card.page import Code
+from evalpipe.card.palette import look_of
+from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,9 +19,21 @@ if TYPE_CHECKING:
 
 
 def masthead(results: Results) -> Iterator[Block | Section]:
-    """Write what follows the title: the verdict with what matters most, the key measures, the facts."""
+    """Write what follows the title: the verdict, the key measures, the facts, and what chapters add."""
     yield verdict(results)
     yield at_a_glance(results)
+    if len(results.models) > 1:
+        yield _boxes(results)
+    for beneath in functions("card", "beneath"):
+        yield from beneath(results)
+
+
+def _boxes(results: Results) -> ModelBoxes:
+    """Write the boxes of the models; those that share an ink share a box."""
+    inks: dict[str, list[str]] = {}
+    for place, model in enumerate(results.models):
+        inks.setdefault(look_of(place)[0], []).append(model.label)
+    return ModelBoxes(tuple((ink, ", ".join(labels)) for ink, labels in inks.items()))
 
 
 def short_spec(results: Results) -> Code:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.card.explorer import Explorer, ModelBoxes
 from evalpipe.card.palette import look_of
 from evalpipe.card.pieces import (
     Aside,
@@ -297,7 +298,8 @@ Part = Literal[
 ]
 """The parts of the card, in their order."""
 
-Block = Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup | DotPlot
+Block = (Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup | DotPlot | Explorer
+         | ModelBoxes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ A chapter's files are named by their role, and each role has functions that the 
 | `card.py` | `reading(results, dataset)` yields what to know before reading a dataset's measures | step 6 |
 | `card.py` | `matrix(results, confusion, ruled_by)` yields what to say of a confusion matrix | step 6 |
 | `card.py` | `markers(results, dataset)` yields what the captions of curves say of points on them | step 6 |
+| `card.py` | `beneath(results)` yields blocks that stand beneath the first screen | step 6 |
 | `card.py` | `procedures(results)` yields how its numbers were made, for the section on methods | step 6 |
 | `card.py` | `checks(results)` yields the test cases of `junit.xml` | step 6 |
 
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
     Role = Literal["rules", "compute", "card"]
     Function = Literal[
         "rules", "tables", "warnings", "run_verdict", "outcome", "sections", "facts", "reading",
-        "matrix", "markers", "procedures", "checks",
+        "matrix", "markers", "beneath", "procedures", "checks",
     ]
 
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "equivocal", "costs", "recalibrate", "compare",
-    "reference_rates", "desirability", "slices", "gates",
+    "reference_rates", "desirability", "slices", "what_if", "gates",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

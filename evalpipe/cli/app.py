@@ -66,8 +66,9 @@ def app() -> None:
     help="End with 1 if a gate failed. warn: also if a gate of severity warn failed. indeterminate: also if any gate "
          "is inconclusive.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "github"]), default="text", show_default=True,
-              help="With github, gates that did not hold are annotations at their place in the spec.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True,
+              help="json: the verdict, gates, findings and files as one document. github: gates that did not hold are "
+                   "annotations at their place in the spec.")
 @click.option("--no-progress", is_flag=True, help="Print no progress on stderr.")
 def run(spec: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, no_progress: bool) -> int:
     """Run the whole pipeline; print a summary, the gates that did not hold, and where the card is.

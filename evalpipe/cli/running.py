@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -40,13 +41,18 @@ def run_spec(
 
 
 def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
-    """Print the summary, the gates and the paths of what was written."""
+    """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
     from evalpipe.cli.findings import print_findings
     from evalpipe.cli.gates import print_annotations, print_gates
     from evalpipe.cli.standards import annotate_standards, print_standards
     from evalpipe.cli.summary import print_summary
     from evalpipe.formats import files
 
+    written = [str(folder / name)
+               for name in (*files(spec.report.formats, judged=results.judged).values(), "results.json")]
+    if form == "json":
+        click.echo(json.dumps(run_document(results, written), indent=2, ensure_ascii=False))
+        return
     print_summary(results)
     print_gates(results, spec, folder)
     print_standards(results)
@@ -54,9 +60,19 @@ def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
     if form == "github":
         print_annotations(results, spec)
         annotate_standards(results, spec)
-    click.echo("")
-    for name in (*files(spec.report.formats, judged=results.judged).values(), "results.json"):
-        click.echo(str(folder / name))
+    click.echo("\n" + "\n".join(written))
+
+
+def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
+    """Return what a run comes to as plain JSON values: its verdict, its gates, its findings and its files."""
+    verdict = results.verdict if results.judged else None
+    return {
+        "name": results.name, "spec_sha256": results.spec_sha256, "evidence_sha256": results.evidence_sha256,
+        "verdict": verdict, "gates": [gate.model_dump(by_alias=True) for gate in results.gates],
+        "standards": [standard.model_dump(by_alias=True) for standard in results.standards],
+        "findings": [finding.model_dump(by_alias=True) for finding in results.findings],
+        "warnings": [warning.model_dump() for warning in results.warnings], "files": list(written),
+    }
 
 
 def render_folder(folder: str, forms: Sequence[str]) -> None:

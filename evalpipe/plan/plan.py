@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.standards.plan import StandardPlan
     from evalpipe.chapters.statement.plan import StatementPlan
     from evalpipe.errors import Problem
+    from evalpipe.formats import FormatName
     from evalpipe.origin import Origin
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.measures import KnownPlan, MetricPlan
@@ -57,7 +58,8 @@ class Plan:
     no_information: bool
     statement: StatementPlan
     standards: tuple[StandardPlan, ...]
-    formats: tuple[Literal["html", "pdf", "junit"], ...]
+    formats: tuple[FormatName, ...]
+    what_if: bool
     outcome: OutcomePlan
     weight: WeightPlan | None
     exposure: ExposurePlan | None

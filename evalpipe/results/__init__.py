@@ -58,6 +58,16 @@ class Results(Document):
         document = self.model_dump(by_alias=True).items()
         return "{\n" + ",\n".join(f"{_dump(key)}: {_lines(_null_for_nan(value))}" for key, value in document) + "\n}\n"
 
+    def _repr_html_(self) -> str:
+        """Return the card as a notebook shows it: the page in a frame of its own, which can reach nothing outside."""
+        from html import escape
+        from importlib import import_module
+
+        # The card stands above the results; only a notebook asks for it from here.
+        page = import_module("evalpipe.run").render(self, ["html"])["card.html"].decode()
+        return (f'<iframe title="{escape(self.title)}" sandbox="allow-scripts" width="100%" height="640" '
+                f'srcdoc="{escape(page)}"></iframe>')
+
     @cached_property
     def evidence_sha256(self) -> str:
         """The sha256 of `results.json`: what the card says rests on these bytes alone."""

@@ -17,6 +17,7 @@ from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSu
 from evalpipe.chapters.standards.records import StandardCompleteness
 from evalpipe.chapters.statement.records import Stated
 from evalpipe.chapters.thresholds.records import Threshold
+from evalpipe.chapters.what_if.records import WhatIf
 from evalpipe.records import Record
 from evalpipe.results.curves import AnyCurve
 from evalpipe.results.datasets import DatasetSummary, InputFile
@@ -69,6 +70,8 @@ class Document(Record):
     confusion: list[Confusion]
     curves: list[AnyCurve]
     desirability: Desirability = Desirability()
+    what_if: list[WhatIf] = Field(default_factory=list)
+    """The counts at every threshold of the sliders of the page."""
     gates: list[Gate] = Field(default_factory=list)
     standards: list[StandardCompleteness] = Field(default_factory=list)
     """What the card answers of each standard that the spec names."""

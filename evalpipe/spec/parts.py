@@ -198,5 +198,9 @@ class Engine(SpecPart):
 class Report(SpecPart):
     """What is rendered beside `results.json`, `estimates.csv` and `run.json`, which are always written."""
 
-    formats: tuple[FormatName, ...] = tuple(FORMATS)
-    """The formats of the card, and `junit` for junit.xml, which is written where gates are declared; may be empty."""
+    formats: tuple[FormatName, ...] = tuple(name for name, entry in FORMATS.items() if entry.usual)
+    """The formats of the card: `html`, `pdf`, `markdown` (with the front matter of Hugging Face), and `junit` for
+    junit.xml, which is written where gates are declared; may be empty."""
+
+    what_if: Annotated[StrictBool, Only("binary")] = True
+    """Whether the page lets its reader move the threshold and the prevalence, for models that give probabilities."""

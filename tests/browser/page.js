@@ -65,7 +65,7 @@
 
   // What a page that stands alone is without, and the fonts that it brings.
   alone: () => ({
-    scripts: document.querySelectorAll("script, iframe, object, embed, link, base, form").length,
+    outside: document.querySelectorAll("script[src], iframe, object, embed, link, base, form").length,
     handlers: [...document.querySelectorAll("*")].flatMap(e => e.getAttributeNames()).filter(name => /^on/.test(name)),
     lost: [...document.links].filter(a => !document.getElementById(a.hash.slice(1))).map(a => a.href),
     fonts: [...document.fonts].map(face => `${face.family.replaceAll('"', "")} ${face.weight} ${face.status}`),

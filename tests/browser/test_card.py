@@ -179,7 +179,7 @@ def test_axe_finds_no_violation_in_any_element(card: Path, browser: Browser, sch
 
 def test_the_page_needs_no_network_and_no_script(card: Path, seen: Seen) -> None:
     assert [url for url in seen.asked if not url.startswith("data:")] == [(card / "card.html").as_uri()]
-    assert seen.alone == {"scripts": 0, "handlers": [], "lost": [], "fonts": [
+    assert seen.alone == {"outside": 0, "handlers": [], "lost": [], "fonts": [
         "Source Sans 3 400 loaded", "Source Sans 3 600 loaded", "Source Code Pro 400 loaded"]}
 
 

@@ -228,5 +228,5 @@ def test_a_formula_of_another_measure_is_set_when_it_is_shown() -> None:
     assert latex not in formula.in_advance()[1]
     svg = formula_svg(latex, "formula-z")
     assert svg is not None
-    assert svg.startswith('<svg class="formula" style="width: ')
+    assert svg.startswith('<svg class="formula" width="')
     assert 'viewBox="0 0 ' in svg

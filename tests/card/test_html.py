@@ -59,7 +59,7 @@ def test_every_tag_is_closed(page: Page) -> None:
 
 
 def test_names_with_markup_are_shown_as_they_are(text: str) -> None:
-    assert "<script" not in text
+    assert text.count("<script") == len(re.findall(r"<script>\"use strict\";\n", text)) == 1
     assert "<i>friends" not in text
     assert "<b>bold" not in text
     assert "Naive Bayes on secondary mushrooms &amp; &lt;i&gt;friends&lt;/i&gt;" in text
@@ -156,9 +156,9 @@ def test_the_appendix_is_folded_with_its_anchors_inside_and_open_on_paper(result
     assert [anchor for anchor, _ in folds] == [anchor for _, anchor in folds] == [
         section.anchor for section in card_of(results).sections if section.part == "appendix"]
     assert text.count("<details>") == len(folds)
-    assert "<script" not in text
     assert ".appendix > details::details-content { content-visibility: visible; block-size: auto; }" in text
     paper = write_page(Edition(results.model_copy(update={"curves": []})), 300, linked=True).decode("utf-8")
+    assert "<script" not in paper
     assert "<details" not in paper
     assert "details-content" not in paper
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -134,5 +135,21 @@ def test_a_night_is_compared_with_the_night_before(command: Command, folder: Pat
 
 
 def test_the_help_says_when_the_exit_code_is_1(command: Command) -> None:
-    assert "1 done, but a gate of the spec did not hold" in command("--help").stdout
+    assert "1 done, but a gate did not hold" in command("--help").stdout
     assert "The exit code is 1 where one does not" in " ".join(command("run", "--help").stdout.split())
+
+
+def test_the_run_as_one_json_document(command: Command, folder: Path) -> None:
+    declare(folder, PASSING, FAILING)
+    done = command("run", "small.yaml", "--out", "out", "--no-progress", "--format", "json")
+    assert (done.returncode, done.stderr) == (1, "")
+    document = json.loads(done.stdout)
+    results = json.loads((folder / "out" / "results.json").read_text())
+    assert (document["name"], document["verdict"]) == ("small", "fail")
+    assert document["gates"] == results["gates"]
+    assert document["findings"] == results["findings"]
+    assert document["files"] == ["out/junit.xml", "out/results.json"]
+    evidence = hashlib.sha256((folder / "out" / "results.json").read_bytes()).hexdigest()
+    assert document["evidence_sha256"] == evidence
+    declare(folder)
+    assert json.loads(command("run", "small.yaml", "--format", "json", "--no-progress").stdout)["verdict"] is None

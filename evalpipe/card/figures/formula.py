@@ -54,17 +54,18 @@ def formula_svg(latex: str, key: str) -> str | None:
 
 
 def formula_size(svg: str) -> str:
-    """Return the width and the height of a formula that is set, as its style says them."""
-    return svg.split('style="', 1)[1].split('"', 1)[0]
+    """Return the width and the height of a formula that is set, as a style says them."""
+    wide, high = re.findall(r' (?:width|height)="([^"]*)"', svg)[:2]
+    return f"width: {wide}; height: {high}"
 
 
 @cache
 def in_advance() -> tuple[dict[str, str], dict[str, SetFormula | None]]:
     """Read the outlines of letters by name, and the formulas of our own measures by their LaTeX."""
-    held = json.loads(text(FILE))
-    return held["letters"], {
+    file_content = json.loads(text(FILE))
+    return file_content["letters"], {
         latex: None if given is None else SetFormula(*(tuple(map(tuple, part)) for part in given))
-        for latex, given in held["formulas"].items()}
+        for latex, given in file_content["formulas"].items()}
 
 
 def set_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, SetFormula | None]]:
@@ -93,11 +94,11 @@ def _rounded(x: float, y: float, scale: float) -> tuple[float, float, float]:
 def prepared(formulas: Iterable[str]) -> str:
     """Write formulas as `in_advance` reads them."""
     outlines, done = set_formulas(sorted(set(formulas)))
-    held: dict[str, dict[str, object]] = {"letters": dict(sorted(outlines.items())), "formulas": {
+    parts_by_name: dict[str, dict[str, object]] = {"letters": dict(sorted(outlines.items())), "formulas": {
         latex: None if formula is None else [formula.letters, formula.lines] for latex, formula in done.items()}}
     parts = (f'"{name}": {{\n' + ",\n".join(
         f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in part.items()) + "\n}"
-        for name, part in held.items())
+        for name, part in parts_by_name.items())
     return "{" + ",\n".join(parts) + "}\n"
 
 
@@ -126,8 +127,8 @@ def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) ->
     wide, tall = round(right - left) + 2 * PAD, round(high - low) + 2 * PAD
     path = "".join(command + " ".join(f"{x - left + PAD:.0f} {high + PAD - y:.0f}" for x, y in points)
                    for command, points in pieces)
-    size = f"width: {wide / UNITS:g}em; height: {tall / UNITS:g}em"
-    return (f'<svg class="formula" style="{size}" viewBox="0 0 {wide} {tall}" role="img" '
+    size = f'width="{wide / UNITS:g}em" height="{tall / UNITS:g}em"'
+    return (f'<svg class="formula" {size} viewBox="0 0 {wide} {tall}" role="img" '
             f'aria-labelledby="{key}-title"><title id="{key}-title">{escape(latex)}</title>'
             f'<path fill="currentColor" d="{path}"/></svg>')
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe import numbers
 from evalpipe.card.figures.canvas import PointSeries
 from evalpipe.card.figures.scales import LINE, Axis, width, wrap
 from evalpipe.card.figures.sheet import number, outline
@@ -199,8 +200,15 @@ class Panel:
         """Write at values of the axes, in the middle of a line's height."""
         self.sheet.write(self.across(x), self.down(y) + 4.5, text, ink, anchor)
 
+    def tell(self) -> None:
+        """Leave the axes with the sheet, so that values can be read off it; not where ticks are other than numbers."""
+        if all(text == numbers.plain(value) for axis in (self.x, self.y) for value, text in axis.ticks):
+            place = (round(pixels, 1) for pixels in (self.left, self.top, self.width, self.height))
+            self.sheet.axes.append((*place, self.x.low, self.x.high, self.y.low, self.y.high, self.x.name))
+
     def frame(self, *, across: bool = True, up: bool = True) -> None:
         """Draw the grid at the ticks, the axes and the numbers: of those ``across`` and ``up``."""
+        self.tell()
         xs = [self.across(value) for value, _ in self.x.ticks]
         ys = [self.down(value) for value, _ in self.y.ticks]
         grid = "".join(f"M{number(x)},{number(self.top)}V{number(self.base)}" for x in xs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from html import escape
@@ -72,6 +73,8 @@ class Sheet:
     bottom: float = 0.0
     nodes: list[Element] = field(default_factory=list)
     points: list[PointSeries] = field(default_factory=list)
+    axes: list[tuple[float | str, ...]] = field(default_factory=list)
+    """Of each panel its left, top, width and height, the ends of both axes, and the name of the horizontal one."""
 
     def path(self, d: str, kind: str, ink: str, dash: str = "") -> None:
         """Draw a path."""
@@ -121,10 +124,14 @@ class Sheet:
         """Write the SVG, for the screen in classes, or for print with its own colours."""
         high = number(self.bottom + 3)
         own = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
-               else 'class="chart" aria-hidden="true"')
+               else f'class="chart" aria-hidden="true"{self._axes()}')
         inside = "".join(node.written(printed=printed) for node in self.nodes)
         wide = number(self.width)
         return f'<svg {own} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">{inside}</svg>'
+
+    def _axes(self) -> str:
+        """Write the axes of the panels for whatever reads values off the figure."""
+        return f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
 
 
 def stacks(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:

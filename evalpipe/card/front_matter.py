@@ -1,0 +1,53 @@
+"""The front matter of a Markdown card: YAML that the Hugging Face Hub reads, with the `model-index` of results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.card.names import names_of
+
+if TYPE_CHECKING:
+    from evalpipe.results import Estimate, ModelSummary, Results
+
+TASKS = {"binary": "tabular-classification", "multiclass": "tabular-classification",
+         "ordinal": "tabular-classification", "regression": "tabular-regression", "count": "tabular-regression"}
+"""What the Hub calls the tasks."""
+
+
+def front_matter(results: Results) -> str:
+    """Return the front matter between its fences; the fields are those of the Hub's card specification."""
+    import yaml
+
+    document: dict[str, Any] = {"library_name": "evalpipe", "tags": ["evalpipe", TASKS[results.task]],
+                                "pipeline_tag": TASKS[results.task]}
+    if results.statement.licence:
+        document |= {"license": "other", "license_name": results.statement.licence}
+    document["model-index"] = [_model(results, model) for model in results.models]
+    return f"---\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)}---"
+
+
+def _model(results: Results, model: ModelSummary) -> dict[str, Any]:
+    """Return the entry of a model: its measures on all rows of each evaluated dataset."""
+    rows = [row for row in results.rows if row.model == model.name and row.variant == "original" and row.slice is None
+            and row.class_ is None and row.value is not None]
+    datasets = dict.fromkeys(row.dataset for row in rows)
+    return {"name": model.label, "results": [{
+        "task": {"type": TASKS[results.task], "name": results.title},
+        "dataset": {"type": dataset, "name": dataset, **_rows(results, dataset)},
+        "metrics": [_metric(results, row) for row in rows if row.dataset == dataset],
+    } for dataset in datasets]}
+
+
+def _rows(results: Results, dataset: str) -> dict[str, Any]:
+    """Return the fingerprint of the first file of a dataset as its revision; nothing of data held in memory."""
+    hashes = [file.sha256 for file in results.inputs if file.dataset == dataset and file.sha256]
+    return {"revision": hashes[0]} if hashes else {}
+
+
+def _metric(results: Results, row: Estimate) -> dict[str, Any]:
+    """Return a measure with its options and, where there are any, its limits."""
+    limits = {} if row.lower is None or row.upper is None else {
+        "lower": row.lower, "upper": row.upper, "level": row.level, "interval": row.method}
+    args = {**row.params, **({"average": row.average} if row.average else {}), **limits, "n": row.n}
+    return {"type": row.metric, "name": names_of(results).measure(row.metric, row.params, row.average),
+            "value": row.value, "args": args}

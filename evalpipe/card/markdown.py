@@ -1,0 +1,194 @@
+"""The card as Markdown with tables and the front matter that Hugging Face reads; figures are told in words."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.card.front_matter import front_matter
+from evalpipe.card.page import (
+    Aside,
+    BlockGroup,
+    Bullets,
+    Code,
+    DotPlot,
+    Emphasis,
+    ExternalLink,
+    Facts,
+    Figures,
+    Formula,
+    Heading,
+    Line,
+    Link,
+    Preformatted,
+    Section,
+    Strong,
+    Styled,
+    Table,
+    Text,
+    Verdict,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evalpipe.card.edition import Edition
+    from evalpipe.card.page import Block, Cell, Row
+
+MARKUP = re.compile(r"([\\`*_\[\]<>|~$&#])")
+"""Characters that begin markup wherever they stand."""
+
+LEADING = re.compile(r"^(\d*)([-+=.)])(?=\s|$|=|-)")
+"""What makes a list or a heading at the start of a line."""
+
+ROW_LIMIT = 200
+"""The most rows of a table, as in the PDF; the others are in the files that are written beside it."""
+
+
+def document(edition: Edition) -> bytes:
+    """Return card.md in UTF-8: front matter, then the sections of the card in their order."""
+    card = edition.card
+    lines = [front_matter(edition.results), f"# {escaped(card.title)}", inline(card.identity)]
+    for block in card.masthead:
+        lines += _section(edition, block) if isinstance(block, Section) else written(edition, block)
+    for title, sections in card.parts:
+        lines += [f"## {escaped(title)}"] if len(sections) > 1 else []
+        for section in sections:
+            lines += _section(edition, section)
+    lines.append(inline(card.foot))
+    return ("\n\n".join(line for line in lines if line.strip()) + "\n").encode("utf-8")
+
+
+def escaped(text: str) -> str:
+    """Write a text so that nothing in it is markup, on one line."""
+    return LEADING.sub(r"\1\\\2", MARKUP.sub(r"\\\1", " ".join(text.split())))
+
+
+def inline(cell: Cell) -> str:
+    """Write the text of a cell or a paragraph."""
+    if isinstance(cell, tuple):
+        return "".join(map(inline, cell))
+    write = PIECES.get(type(cell))
+    if write is not None:
+        return write(cell)
+    text = plain(cell)
+    edges = len(text) - len(text.lstrip()), len(text.rstrip())
+    return text[: edges[0]] + escaped(text) + text[edges[1]:] if text.strip() else text
+
+
+def _code(piece: Code) -> str:
+    ticks = "`" * (1 + max(map(len, re.findall("`+", piece.text)), default=0))
+    return f"{ticks} {piece.text} {ticks}" if "`" in piece.text else f"{ticks}{piece.text}{ticks}"
+
+
+PIECES: dict[type, Callable[[Any], str]] = {
+    Code: _code, Strong: lambda piece: f"**{inline(piece.text)}**", Emphasis: lambda piece: f"*{inline(piece.text)}*",
+    ExternalLink: lambda piece: f"[{inline(piece.text)}](<{piece.address}>)", Styled: lambda piece: inline(piece.text),
+    Link: lambda piece: f"[{escaped(piece.text)}](#{piece.anchor})", Aside: lambda piece: f" {inline(piece.text)}",
+    Line: lambda piece: f" {inline(piece.text)}",
+    Verdict: lambda piece: f"{escaped(piece.sign)} {inline(piece.text)}",
+}
+"""How each kind of piece is written that is more than words."""
+
+
+def _section(edition: Edition, section: Section) -> Iterator[str]:
+    """Yield a section under its heading, which has its anchor."""
+    yield f'<a id="{section.anchor}"></a>\n\n### {inline(section.title)}'
+    for block in section.blocks:
+        yield from written(edition, block)
+
+
+def written(edition: Edition, block: Block) -> Iterator[str]:
+    """Yield the paragraphs of a block; of one that only a page has, such as sliders, nothing."""
+    write = BLOCKS.get(type(block))
+    if write is not None:
+        yield from write(block, edition)
+
+
+def _text(block: Text, _: Edition) -> Iterator[str]:
+    yield inline(block.text)
+
+
+def _heading(block: Heading, _: Edition) -> Iterator[str]:
+    yield f"{'#' * (block.level + 1)} {inline(block.text)}"
+
+
+def _facts(block: Facts, edition: Edition) -> Iterator[str]:
+    yield "\n".join(f"- **{escaped(term)}**: {_item(text, edition)}" for term, text in block.entries)
+
+
+def _bullets(block: Bullets, edition: Edition) -> Iterator[str]:
+    marks = ["-"] * len(block.items) if block.start is None else [
+        f"{number}." for number in range(block.start, block.start + len(block.items))]
+    yield "\n".join(f"{mark} {_item(item, edition).strip()}" for mark, item in zip(marks, block.items, strict=True))
+
+
+def _item(content: Any, edition: Edition) -> str:
+    """Write what stands in a list: a text, or blocks, which are indented below the first."""
+    if isinstance(content, tuple) and any(type(part) in BLOCKS for part in content):
+        paragraphs = [paragraph for part in content for paragraph in written(edition, part)]
+        return "\n\n".join(paragraphs).replace("\n", "\n   ")
+    return inline(content)
+
+
+def _fenced(block: Preformatted, _: Edition) -> Iterator[str]:
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
+    yield f"{fence}\n{block.text.rstrip()}\n{fence}"
+
+
+def _formula(block: Formula, _: Edition) -> Iterator[str]:
+    yield f"$$ {block.latex} $$"
+
+
+def _group(block: BlockGroup, edition: Edition) -> Iterator[str]:
+    for part in block.blocks:
+        yield from written(edition, part)
+
+
+def _dots(block: DotPlot, _: Edition) -> Iterator[str]:
+    lines = [f"| {escaped(dot.label)} | {inline(dot.text)} |" for dot in block.dots]
+    yield "\n".join((f"| {escaped(block.title)} | |", "|---|---:|", *lines))
+    yield escaped(block.caption)
+
+
+def _figures(block: Figures, edition: Edition) -> Iterator[str]:
+    drawings = edition.drawn(block)
+    for part in block.above if drawings else block.instead:
+        yield from written(edition, part)
+    for number, drawing in drawings:
+        yield (f"**Figure {number}. {escaped(drawing.title)}.** {escaped(drawing.finding)} {escaped(drawing.caption)} "
+               "Drawn in card.html.")
+
+
+def _table(block: Table, _: Edition) -> Iterator[str]:
+    yield f"**{inline(block.caption)}**"
+    columns = [block.columns[place] for place in block.shown]
+    heads = [escaped(f"{column.over} {column.head}" if column.over else column.head) for column in columns]
+    rules = ["---:" if column.align == "num" else "---" for column in columns]
+    lines = [_line(heads), _line(rules)]
+    for group, rows in block.bodies(ROW_LIMIT):
+        lines += [_line([f"**{inline(group.heading)}**", *[""] * (len(columns) - 1)])] if group else []
+        lines += [_line(_cells(block, row, len(columns))) for row in rows]
+    lines += [_line(_cells(block, block.foot, len(columns)))] if block.foot else []
+    yield "\n".join(lines)
+    if block.remarks:
+        yield " ".join(f"{letter}: {escaped(remark)}." for letter, remark in block.remarks)
+    if block.kept(ROW_LIMIT) < block.whole:
+        yield f"The table shows {block.kept(ROW_LIMIT)} of {block.whole:,} rows; the rest is in {block.rest}."
+
+
+def _cells(block: Table, row: Row, width: int) -> list[str]:
+    cells = [inline(place.content).strip() for place in block.line(row)]
+    return cells + [""] * (width - len(cells))
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+BLOCKS: dict[type, Callable[[Any, Edition], Iterator[str]]] = {
+    Text: _text, Heading: _heading, Facts: _facts, Bullets: _bullets, Preformatted: _fenced, Formula: _formula,
+    BlockGroup: _group, DotPlot: _dots, Figures: _figures, Table: _table,
+}
+"""How each kind of block is written."""

@@ -1,0 +1,47 @@
+"""The counts behind the sliders of the page: events and non-events at or above each of some thresholds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.chapters.what_if.records import GroupCounts, WhatIf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.engine.estimates import Scope
+    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.plan.plan import Plan
+
+STEPS = 100
+"""The steps of the slider from 0 to 1."""
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return the counts of each dataset; nothing of outcomes that are not binary, or where the spec wants none."""
+    if not plan.what_if:
+        return {"what_if": []}
+    tables = (_table(plan, dataset) for dataset in evaluated)
+    return {"what_if": [table for table in tables if table.groups]}
+
+
+def _table(plan: Plan, dataset: Evaluated) -> WhatIf:
+    models = {name: model for name, model in dataset.sample.models.items()
+              if model.probability is not None and model.zone is None}
+    scopes = [scope for name in models for scope in dataset.scopes(name)]
+    cuts = [model.threshold for model in models.values()]
+    thresholds = np.unique([*np.arange(STEPS + 1) / STEPS, *(cut for cut in cuts if cut is not None)])
+    independent = dataset.sample.cluster is None and not plan.importance
+    return WhatIf(dataset=dataset.sample.dataset, thresholds=thresholds.tolist(), limited=independent,
+                  groups=list(_groups(scopes, thresholds)))
+
+
+def _groups(scopes: Sequence[Scope], thresholds: Floats) -> Iterator[GroupCounts]:
+    for scope in scopes:
+        places = np.searchsorted(scope.summary.rows.chance_at, thresholds, side="left")
+        hits, alarms = (np.r_[scope.summary(name), 0.0][places] for name in ("events_from", "others_from"))
+        yield GroupCounts(**scope.sample.named(scope.model), hits=hits.tolist(), alarms=alarms.tolist(),
+                          slice=None if scope.subset.slice is None else dict(scope.subset.slice))

@@ -1,0 +1,82 @@
+"""The block of sliders on the page: its data, its groups, and the policy under which it runs."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from typing import Any
+
+from engine.runs import BOTH, people, run
+from evalpipe.card.explorer import Explorer
+from evalpipe.card.html import html_page
+from evalpipe.chapters.what_if.card import beneath, procedures
+from evalpipe.results import Results
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+def sliced(**keys: Any) -> Results:
+    """Return results with sliders for two models in all rows and in two groups."""
+    return run(people(200), **{"models": BOTH, "metrics": ["accuracy"], "slices": ["h"]} | keys)
+
+
+def explorer(results: Results) -> Explorer:
+    (block,) = beneath(results)
+    return block
+
+
+def test_the_block_has_every_model_and_every_group() -> None:
+    block = explorer(sliced())
+    assert [(model.key, model.label, model.look[0]) for model in block.models] == [("0", "p", "m0"), ("1", "q", "m1")]
+    assert block.groups == ("All rows", "h = x", "h = z")
+    assert [head for _, head in block.columns] == ["Sensitivity", "Specificity", "PPV", "NPV", "Net benefit"]
+    assert block.said == (
+        "Move the threshold and the prevalence, or choose a group. With 95% limits: Clopper-Pearson of sensitivity and "
+        "specificity, the delta method of the others, at the prevalence that is set.")
+    data = json.loads(block.data)
+    assert data["datasets"]["d"]["start"] == data["datasets"]["d"]["thresholds"].index(0.5)
+    assert data["groups"][0]["n"] == {"events": sum(people(200)["y"]), "others": 200 - sum(people(200)["y"])}
+    assert (data["declared"], data["costs"]) == (None, None)
+
+
+def test_costs_and_a_declared_prevalence_are_taken_along() -> None:
+    costs = [{"truth": 1, "predicted": 0, "cost": 5}]
+    outcome = {"column": "y", "event": 1, "levels": [0, 1]}
+    block = explorer(sliced(costs=costs, outcome=outcome, prevalence=0.2))
+    data = json.loads(block.data)
+    assert block.columns[-1] == ("cost", "Cost")
+    assert (data["declared"], data["costs"], data["groups"][1]["prevalence"]) == (0.2, [[0, 5], [0, 0]], "0.2")
+
+
+def test_weights_leave_no_limits_and_the_page_says_so() -> None:
+    block = explorer(sliced(weight={"column": "heavy", "kind": "importance"}))
+    assert json.loads(block.data)["limited"] is False
+    assert block.said.endswith("Without limits: rows are weighted or clustered, so no closed form holds.")
+
+
+def test_names_cannot_leave_the_data_and_nothing_but_our_scripts_may_run() -> None:
+    results = sliced(models={"p": {"probability": "p", "label": HOSTILE}})
+    page = html_page(results.model_copy(update={"curves": []})).decode()
+    assert HOSTILE not in page
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    for kind, elements in (("style", re.findall(r"<style[^>]*>(.*?)</style>", page, re.DOTALL)),
+                           ("script", re.findall(r"<script>(.*?)</script>", page, re.DOTALL))):
+        hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in elements]
+        assert f"{kind}-src {' '.join(f'&#39;sha256-{digest}&#39;' for digest in hashes)};" in policy
+    assert policy.startswith("default-src &#39;none&#39;; ")
+    assert ' style="' not in page
+
+
+def test_a_page_without_sliders_runs_no_script_for_them() -> None:
+    results = run(people(200), metrics=["accuracy"], report={"formats": [], "what_if": False})
+    page = html_page(results.model_copy(update={"curves": []})).decode()
+    assert list(beneath(results)) == []
+    assert "what-if" not in re.sub(r"<(style|script)[^>]*>.*?</\1>", "", page, flags=re.DOTALL)
+    assert len(re.findall("<script", page)) == 1
+
+
+def test_the_method_says_how_the_page_computes() -> None:
+    (said,) = procedures(sliced())
+    assert "PPV and NPV those of the delta method on the logit (Mercaldo, Lau & Zhou 2007)" in said.text
