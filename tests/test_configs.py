@@ -320,3 +320,21 @@ def test_the_goals_for_tumours_are_met_as_the_formulas_of_the_book_say(values: E
     ranked = sorted(found, key=lambda name: found[name].rank or 0)
     assert ranked[:3] == ["lasso_medium", "lasso_strong", "lasso_weak"]
     assert [found[name].value for name in ("one_predictor", "ridge", "random_forest")] == [0, 0, 0]
+
+
+def test_the_audit_says_what_its_card_answers_and_fills_in_its_numbers(
+    values: Example, example: Callable[[str], Path]
+) -> None:
+    results = values("audit")
+    page = (example("audit") / "card.html").read_text(encoding="utf-8")
+    missing = {standard.profile: [item.id for item in standard.items if item.status == "missing"]
+               for standard in results.standards}
+
+    assert missing == {"stard_2015": ["17"], "eu_ai_act_annex_iv": ["2g", "3"], "model_cards_2019": ["3", "7"]}
+    assert [item.id for item in results.standards[1].items if item.status == "not_applicable"] == ["1f", "8"]
+    assert [standard.verdict for standard in results.standards] == ["pass", None, None]
+    assert len(results.statement.numbers) == 4
+    assert [file.path for file in results.statement.files] == ["audit_risks.md"]
+    assert "number unknown" not in page
+    assert "{{ value" not in page.partition('id="spec-title"')[0]
+    assert "Groups cannot be told apart: results by age or by instrument are <b>missing</b>" in page

@@ -34,6 +34,7 @@ MODELS_SAME: Final = 48.0
 RANKED: Final = 46.0
 NO_GATE: Final = 45.0
 GATE_HELD: Final = 44.0
+STANDARD_REACHED: Final = 43.5
 PRIOR: Final = 43.0
 MODEL_BETTER: Final = 42.0
 RATE_OPEN: Final = 38.0

@@ -67,7 +67,9 @@
   alone: () => ({
     outside: document.querySelectorAll("script[src], iframe, object, embed, link, base, form").length,
     handlers: [...document.querySelectorAll("*")].flatMap(e => e.getAttributeNames()).filter(name => /^on/.test(name)),
-    lost: [...document.links].filter(a => !document.getElementById(a.hash.slice(1))).map(a => a.href),
+    // A link leads to a place of the page, or to what people cite: then it says nothing of where it came from.
+    lost: [...document.links].filter(a => !document.getElementById(a.hash.slice(1))
+      && !(/^(https?|mailto):/.test(a.href) && a.rel === "noopener noreferrer")).map(a => a.href),
     fonts: [...document.fonts].map(face => `${face.family.replaceAll('"', "")} ${face.weight} ${face.status}`),
   }),
 })

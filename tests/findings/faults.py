@@ -388,5 +388,5 @@ def another_prevalence_than_declared() -> Planted:
 @fault
 def a_standard_with_gaps() -> Planted:
     standard = {"profile": "model_cards_2019", "require": 0.9}
-    return binary(events(31), ("fails", "standards", ("0 of 9 items are answered (0%)", "required 90%")),
+    return binary(events(31), ("fails", "standards", ("0 of 9 items answered (0%)", "required 90%")),
                   metrics=["brier"], standards=standard)

@@ -47,7 +47,7 @@ def reached(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Findin
     for row in rows:
         lacking = f" Missing: {_lacking(row)}." if row.missing else ""
         text = f"{_answered(row)}; required {numbers.given_percent(row.require or 0)}.{lacking}"
-        yield finding("holds", weights.GATE_HELD, text, STANDARDS)
+        yield finding("holds", weights.STANDARD_REACHED, text, STANDARDS)
 
 
 def gaps(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def gaps(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
 
 def _answered(row: StandardCompleteness) -> str:
     share = numbers.floored_percent(row.completeness)
-    return f"{row.title}: {row.present} of {row.applicable} items are answered ({share})"
+    return f"{row.title}: {row.present} of {row.applicable} items answered ({share})"
 
 
 def _lacking(row: StandardCompleteness) -> str:

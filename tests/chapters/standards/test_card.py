@@ -113,11 +113,11 @@ def test_the_finding_says_what_is_missing(annex: Results, everything: Results) -
     notes = [finding.kind for finding in everything.findings if finding.section == "standards"]
     held = run({"profile": "model_cards_2019", "require": 0}, card=CARD).findings
 
-    assert said == [("fails", ("EU AI Act, Annex IV: 1 of 21 items are answered (4.7%); required 50%. Missing: "
+    assert said == [("fails", ("EU AI Act, Annex IV: 1 of 21 items answered (4.7%); required 50%. Missing: "
                                 "A4-1a, A4-1b, A4-1c, A4-1d and 16 more."))]
     assert notes == ["note"] * len(profiles())
     assert [(finding.kind, finding.text) for finding in held if finding.section == "standards"] == [
-        ("holds", ("Model Cards for Model Reporting: 0 of 9 items are answered (0%); required 0%. Missing: "
+        ("holds", ("Model Cards for Model Reporting: 0 of 9 items answered (0%); required 0%. Missing: "
                    "MC1, MC2, MC3, MC4 and 5 more."))]
 
 
@@ -129,7 +129,7 @@ def test_a_standard_that_is_answered_whole_says_so() -> None:
     assert "Every item that applies is answered; the cross-walk in the appendix says where." in paragraphs(
         [section(results, "standards")])
     assert [f.text for f in results.findings if f.section == "standards"] == [
-        "Model Cards for Model Reporting: 1 of 1 items are answered (100%); required 100%."]
+        "Model Cards for Model Reporting: 1 of 1 items answered (100%); required 100%."]
 
 
 def test_a_card_without_standards_has_no_section_on_them() -> None:
