@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from evalpipe.spec.draft import Draft
 
 
+MOST = 12
+"""Items that an error lists."""
+
+
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of standards."""
     names: list[str] = []
@@ -44,7 +48,8 @@ def _items(draft: Draft, loc: Loc, rule: StandardRule) -> Iterator[Problem]:
     known = [item.id for item in profile(rule.profile).items]
     for name in rule.not_applicable:
         here = (*loc, "not_applicable", name)
-        message, hint = f"{rule.profile} has no item {name!r}", f"its items are {listed(known, 'and')}"
+        message = f"{rule.profile} has no item {name!r}"
+        hint = f"its items are {listed(known, 'and')}" if len(known) <= MOST else "docs/standards.md lists its items"
         yield from refer(draft, here, known, "unknown-item", message, hint, key=True)
     if set(known) <= set(rule.not_applicable):
         message = f"no item of {rule.profile} is left"
