@@ -210,7 +210,7 @@ def _in_slices(results: Results, baseline: str, comparisons: Sequence[Comparison
     if not within:
         return
     decided = [c for c in within if c.verdict in DECIDED]
-    which = "better, worse and equivalent are listed" if decided else "none is decided"
+    which = "the decided differences are listed" if decided else "none is decided"
     yield Heading("Differences in slices")
     about = (
         f"There are {numbers.count(len(within))} differences of the key measures in slices; {which}. Verdicts are "
