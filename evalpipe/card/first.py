@@ -8,11 +8,12 @@ from evalpipe import numbers
 from evalpipe.card.dots import dot_plots
 from evalpipe.card.method import weighting
 from evalpipe.card.page import Aside, BlockGroup, Bullets, Code, Facts, Heading, Link, Section, Strong, Verdict
-from evalpipe.card.prose import line
-from evalpipe.card.stated import missing
+from evalpipe.card.prose import opening
+from evalpipe.card.stated import PLACES, missing
 from evalpipe.card.tables import evaluated
 from evalpipe.card.wording import MISSING, joined
 from evalpipe.chapters import functions
+from evalpipe.fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +104,7 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
 def _stated(results: Results, key: str) -> Cell:
     """Write what is stated under a key in a line, or that it is missing."""
     text = getattr(results.statement, key)
-    return missing(results, key) if text is None else line(results, text)
+    return missing(results, key) if text is None else opening(results, text, PLACES[FIELDS[key].section].anchor)
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:

@@ -19,6 +19,7 @@ from evalpipe.card.page import (
     ExternalLink,
     Heading,
     Line,
+    Link,
     Number,
     Preformatted,
     Strong,
@@ -60,6 +61,12 @@ def line(results: Results, text: str) -> Cell:
     """Write a text as words of one line, its blocks one after the other."""
     pieces = [piece for block in blocks(results, text) for piece in (" ", *_words(block))]
     return tuple(pieces[1:])
+
+
+def opening(results: Results, text: str, anchor: str) -> Cell:
+    """Write the first block of a text as words of one line, with a link to the section that holds the rest."""
+    first, *rest = blocks(results, text)
+    return (*_words(first), " ", Link("More", anchor)) if rest else tuple(_words(first))
 
 
 def _words(block: Block) -> Iterator[Piece]:

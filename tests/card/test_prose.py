@@ -18,13 +18,14 @@ from evalpipe.card.page import (
     ExternalLink,
     Heading,
     Line,
+    Link,
     Number,
     Preformatted,
     Strong,
     Text,
     plain,
 )
-from evalpipe.card.prose import blocks, line
+from evalpipe.card.prose import blocks, line, opening
 from evalpipe.card.tables import shown
 from evalpipe.chapters.statement.records import ReferredNumber, Stated
 
@@ -68,6 +69,12 @@ def test_markdown_becomes_blocks(results: Results, text: str, expected: tuple[An
     assert _merged(blocks(results, text)) == _merged(expected)
 
 
+def active(page: Page) -> list[tuple[str, list[str]]]:
+    """Return the elements that run or load something, with their attributes."""
+    return [(tag, sorted(attributes)) for tag, attributes in page.tags
+            if tag in ("script", "iframe", "object", "img") or any(name.startswith("on") for name in attributes)]
+
+
 def _merged(parts: Any) -> str:
     """Write blocks so that texts side by side are one."""
     return re.sub(r"', '", "", repr(parts)).replace(",)", ")")
@@ -89,8 +96,7 @@ def test_what_is_hostile_ends_as_text(results: Results, text: str) -> None:
 
     assert parsed.open == []
     assert words.count(seen) >= 4, "first screen, use, risks, limits"
-    assert not [tag for tag, attributes in parsed.tags if tag in ("script", "iframe", "object")]
-    assert not [tag for tag, attributes in parsed.tags if tag == "img" or any(a.startswith("on") for a in attributes)]
+    assert active(parsed) == active(Page(html_page(results).decode()))
     assert not [attributes["href"] for tag, attributes in parsed.tags
                 if tag == "a" and not re.match(r"#", str(attributes["href"]))]
 
@@ -136,6 +142,12 @@ def test_what_there_is_to_know_about_a_number_stands_behind_it(referring: Result
 
     assert plain(cell).endswith(" [degenerate: few rows]")
     assert isinstance(cell[-1], Aside)
+
+
+def test_the_first_screen_has_the_first_block_and_a_link_to_the_rest(results: Results) -> None:
+    assert plain(opening(results, "One *two*.", "use")) == "One two."
+    assert opening(results, "One.\n\nTwo.", "use")[-1] == Link("More", "use")
+    assert plain(opening(results, "One.\n\nTwo.", "use")) == "One. More"
 
 
 def test_in_one_line_blocks_follow_each_other(results: Results) -> None:

@@ -128,7 +128,7 @@ def _crosswalk(results: Results) -> Table:
     for standard in results.standards:
         for item in standard.items:
             for name in (name for need in item.needs for name in need.split(" | ")):
-                asking.setdefault(name, {}).setdefault(standard.profile, []).append(item.label)
+                asking.setdefault(name, {}).setdefault(standard.profile, []).append(item.id)
     order = [*(f"card.{key}" for key in FIELDS | LISTED), *(f"evidence.{key}" for key in EVIDENCE)]
     columns = (Column("What"), Column("Where"), *(Column(standard.title) for standard in results.standards))
     rows = tuple(Row((title_of(name), _place(results, name), *(
