@@ -103,7 +103,7 @@ def test_intervals_are_spoken_of_where_there_are_some(name: str) -> None:
 @every_variation
 def test_a_definition_at_a_prevalence_is_of_that_prevalence(name: str) -> None:
     table = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', page(name), flags=re.DOTALL)
-    defined = [words(row) for row in table if 'class="definition"' in row and "at prevalence" in row]
+    defined = [words(row) for row in table if 'class="definition meaning"' in row and "at prevalence" in row]
     known = {m.title: m for m in results(name).metrics}
     for row in (row for row in defined if "is better" not in row and "end is better" not in row):
         own = known.get(row.partition(" (")[0])  # the sample NPV at a prevalence is the NPV, and is called so
