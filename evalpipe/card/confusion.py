@@ -40,7 +40,8 @@ def _lead(results: Results, matrices: Sequence[Confusion], *, many: bool) -> str
     weights = " (total weights)" if results.weight is not None else ""
     reportable = "reportable " if any(confusion.zone for confusion in matrices) else ""
     if many:
-        return (f"Counts{weights} and per cent of the table's row; darker cells hold a larger share of their row.")
+        return (f"Counts{weights} and per cent of the table's row; the stronger the colour of a cell, the larger its "
+                "share of the row.")
     return f"Counts{weights}, per cent of all {reportable}rows, and per cent of the table's row."
 
 
