@@ -112,7 +112,7 @@ def _writer(environment: Environment) -> Callable[[object], Markup]:
 def _sheets(*, linked: bool) -> list[tuple[str, Markup]]:
     """Return the style sheets with the media that each is for."""
     sheets = [("", _faces() + text("card.css")), ("screen", style_sheet()),
-              ("screen and (max-width: 44rem)", text("phone.css")),
+              ("screen and (max-width: 52rem)", text("phone.css")),
               ("screen and (prefers-color-scheme: dark)", text("dark.css")), ("print", text("print.css"))]
     if not linked:
         sheets.append(("print", text("unfold.css")))

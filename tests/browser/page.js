@@ -34,6 +34,10 @@
       width: root.clientWidth,
       scroll: root.scrollWidth,
       wide: texts.filter(e => !e.closest(".scroll, .measures thead")).filter(beyond).map(name),
+      spilt: [...document.querySelectorAll("td .value > data, td .interval")].filter(e => {
+        const own = e.getBoundingClientRect(), cell = e.closest("td").getBoundingClientRect();
+        return own.width && (own.left < cell.left - 1 || own.right > cell.right + 1);
+      }).map(name),
       empty: [...document.querySelectorAll("main section")].filter(e => e.offsetHeight < 40).map(name),
       figures: figures.length,
       blank: figures.filter(e => e.getBoundingClientRect().height < 40).length,

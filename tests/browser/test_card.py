@@ -145,6 +145,7 @@ def test_the_page_fits_its_width(card: Path, seen: Seen, width: int) -> None:
     fit = seen.fit[width]
     assert fit["scroll"] <= fit["width"] == width
     assert fit["wide"] == []
+    assert fit["spilt"] == []
     assert fit["empty"] == []
     assert (fit["figures"], fit["blank"]) == (FIGURES[card.name], 0)
     assert (fit["boxes"], fit["cut"]) == (["HEADER"], [])
