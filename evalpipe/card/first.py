@@ -72,8 +72,8 @@ def _headline(results: Results) -> tuple[str, str]:
 
 
 def _style(results: Results) -> str:
-    """Return the colour of the box: of gates and standards, or of the findings where there is none."""
-    if results.judged:
+    """Return the colour of the box: of gates, and of standards that fall short; else of the findings."""
+    if results.gates or results.verdict == "fail":
         return results.verdict
     return "warn" if any(finding.kind == "fails" for finding in results.findings) else "indeterminate"
 

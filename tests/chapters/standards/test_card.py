@@ -108,6 +108,14 @@ def test_the_verdict_of_the_card_says_what_is_not_reached(annex: Results) -> Non
     assert verdict.style == "gates fail"
 
 
+def test_a_standard_that_is_reached_is_no_verdict_on_the_model() -> None:
+    (verdict, *_) = card_of(run({"profile": "model_cards_2019", "require": 0})).masthead
+
+    assert isinstance(verdict, Section)
+    assert plain(verdict.title) == "? No verdict: no gate says how good is good enough"
+    assert verdict.style in ("gates warn", "gates indeterminate")
+
+
 def test_the_finding_says_what_is_missing(annex: Results, everything: Results) -> None:
     said = [(finding.kind, finding.text) for finding in annex.findings if finding.section == "standards"]
     notes = [finding.kind for finding in everything.findings if finding.section == "standards"]
