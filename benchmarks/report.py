@@ -18,6 +18,7 @@ import sys
 import tarfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -143,16 +144,19 @@ def compare(name: str, before: Path, folder: Path) -> str:
     return "| " + " | ".join([name, *times, *sizes, *counts]) + " |"
 
 
-def rows(names: list[str]) -> list[str]:
-    """Return the rows of the table, one for each example spec."""
+def rows(names: list[str]) -> Iterator[str]:
+    """Yield the rows of the table, one for each example spec, each when it is measured."""
     with TemporaryDirectory() as held:
         folder = Path(held)
         before = earlier(BEFORE, folder / "before")
-        return [compare(name, before, folder) for name in names]
+        for name in names:
+            yield compare(name, before, folder)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
         print(json.dumps(measure(sys.argv[2])))
     else:
-        print("\n".join((*HEADER, *rows(sys.argv[1:] or configs()))))
+        print("\n".join(HEADER))
+        for line in rows(sys.argv[1:] or configs()):
+            print(line, flush=True)

@@ -21,6 +21,7 @@ import bootstrap
 import desirability
 import peers
 import recalibration
+import report
 import slices
 
 SHOWN = ("evalpipe", "numpy", "polars", "scipy", "scikit-learn", "pandas", *peers.PEERS)
@@ -72,6 +73,17 @@ def goals() -> list[str]:
     return ["## Desirability", "", job, "", *desirability.HEADER, peers.fresh(desirability.compare)]
 
 
+def cards() -> list[str]:
+    """Return the section on what cards cost, in Markdown."""
+    job = (
+        f"The card of each example spec, and of one with 200 slices, against the state before figures were redrawn "
+        f"(commit {report.BEFORE}, taken from the history): seconds of the processor for a page, for a PDF and for the "
+        f"whole step, the least of {report.RUNS} processes, both sides in turn; sizes of the files, elements of all "
+        "SVG in the page, and how often its figures are drawn for both formats."
+    )
+    return ["## Cards", "", job, "", *report.HEADER, *report.rows(report.configs())]
+
+
 def machine() -> list[str]:
     """Return what the figures depend on: the processor, its cores, the memory, Python and the libraries."""
     described = Path("/proc/cpuinfo")
@@ -105,6 +117,7 @@ def sections() -> Iterator[list[str]]:
     yield parts()
     yield steps()
     yield goals()
+    yield cards()
     for name in peers.PEERS:
         yield peers.table(name)
 

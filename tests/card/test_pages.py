@@ -74,6 +74,9 @@ def test_what_reaches_over_an_edge_is_named() -> None:
     high = "<svg style='display: block' width='10' height='400'></svg>"
     assert cut(planted(high)) == ["page 1: <svg> is 40 px over the edge"]
     assert cut(planted("<p>a line</p>")) == []
+    narrow = "<table style='table-layout: fixed; width: 100px'><tr><td style='white-space: nowrap'>{}</td><td></table>"
+    assert cut(planted(narrow.format("words without end"))) == ["page 1: 'words without end' runs out of its cell"]
+    assert cut(planted(narrow.format("word"))) == []
 
 
 def test_a_heading_at_the_end_of_a_page_is_named() -> None:
