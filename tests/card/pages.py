@@ -85,8 +85,8 @@ def outside(page: Any) -> Iterator[Any]:
         if isinstance(cell, boxes.TableCellBox):
             left, right = cell.content_box_x(), cell.content_box_x() + cell.width
             for line in leaves(cell):
-                ends = [(box.position_x, box.position_x + box.width) for box in line.descendants()
-                        if isinstance(box, boxes.TextBox)] if isinstance(line, boxes.LineBox) else []
+                ends = [(box.position_x, box.position_x + box.width) for box in getattr(line, "descendants", tuple)()
+                        if isinstance(box, boxes.TextBox) and box.element_tag != "sup"]
                 if ends and (min(ends)[0] < left - SPARE or max(end for _, end in ends) > right + SPARE):
                     yield line
 
