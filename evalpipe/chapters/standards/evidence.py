@@ -84,12 +84,16 @@ EVIDENCE: dict[str, Evidence] = {
     "reference_rates": Evidence("Comparison with reference rates", _where(
         "reference-rates", lambda results: results.reference_rates)),
     "gates": Evidence("Limits to keep", _where("gates", lambda results: results.gates)),
+    "earlier_runs": Evidence("Comparison with earlier runs", _where("gates", lambda results: any(
+        gate.against_sha256 is not None for gate in results.gates))),
     "decision_rule": Evidence("Rule of decision", _where("models", lambda results: any(
         model.threshold is not None or model.threshold_rule is not None for model in results.models))),
     "equivocal": Evidence("Equivocal zone", _where("models", lambda results: any(
         model.equivocal is not None for model in results.models))),
     "row_flow": Evidence("Flow of the rows", _always("data")),
     "roles": Evidence("Roles of the datasets", _always("data")),
+    "leakage_check": Evidence("Check that no evaluated row was trained on", _where("data", lambda results: any(
+        dataset.compared for dataset in results.datasets))),
     "level_counts": Evidence("Frequency of the outcome", _always("data")),
     "drift": Evidence("Outcome in evaluated and other data", _where(
         "data", lambda results: any(dataset.role != "evaluate" for dataset in results.datasets))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,6 +96,20 @@ def test_a_run_that_is_answered_less_than_is_required_fails_as_by_a_gate() -> No
     assert "\n  model_cards_2019: 0 of 9 items answered, verdict fail\n" in repr(results)
     assert [results.holds(fail_on) for fail_on in ("fail", "warn", "indeterminate", "never")] == [
         False, False, False, True]
+
+
+def test_rows_compared_with_training_and_runs_with_an_earlier_one_are_evidence(tmp_path: Path) -> None:
+    from evalpipe.chapters.standards.evidence import EVIDENCE
+
+    first = run("tripod_ai", out=tmp_path / "first")
+    gate = {"metric": "roc_auc", "max_decrease": 0.5, "against": {"results": str(tmp_path / "first")}}
+    second = run("tripod_ai", gates=[gate])
+    datasets = [dataset.model_copy(update={"compared": {"training": ["id"]}}) for dataset in first.datasets]
+
+    assert EVIDENCE["earlier_runs"].where(first) is None
+    assert EVIDENCE["earlier_runs"].where(second) == "gates"
+    assert EVIDENCE["leakage_check"].where(first) is None
+    assert EVIDENCE["leakage_check"].where(first.model_copy(update={"datasets": datasets})) == "data"
 
 
 @pytest.mark.parametrize(("keys", "names"), [
