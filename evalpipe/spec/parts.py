@@ -202,5 +202,6 @@ class Report(SpecPart):
     """The formats of the card: `html`, `pdf`, `markdown` (with the front matter of Hugging Face), and `junit` for
     junit.xml, which is written where gates are declared; may be empty."""
 
-    what_if: Annotated[StrictBool, Only("binary")] = True
-    """Whether the page lets its reader move the threshold and the prevalence, for models that give probabilities."""
+    what_if: Annotated[StrictBool | None, Only("binary")] = None
+    """Whether the page lets its reader move the threshold and the prevalence, for models that give probabilities; yes
+    where it is left out."""
