@@ -110,12 +110,13 @@ def _writer(environment: Environment) -> Callable[[object], Markup]:
 
 
 def _sheets(*, linked: bool) -> list[tuple[str, Markup]]:
-    """Return the style sheets with the media that each is for."""
-    sheets = [("", _faces() + text("card.css")), ("screen", style_sheet()),
-              ("screen and (max-width: 52rem)", text("phone.css")),
-              ("screen and (prefers-color-scheme: dark)", text("dark.css")), ("print", text("print.css"))]
+    """Return the style sheets with the media that each is for; a PDF takes those of paper alone."""
+    sheets = [("", _faces() + text("card.css")), ("print", text("print.css"))]
     if not linked:
-        sheets.append(("print", text("unfold.css")))
+        sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
+                   ("screen and (min-width: 64rem)", text("wide.css")),
+                   ("screen and (max-width: 52rem)", text("phone.css")),
+                   ("screen and (prefers-color-scheme: dark)", text("dark.css"))]
     return [(media, _safe(sheet)) for media, sheet in sheets]
 
 

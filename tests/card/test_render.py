@@ -72,7 +72,7 @@ def test_an_unknown_format_is_refused(small: Results) -> None:
     with pytest.raises(UsageError) as caught:
         render(small, ["html", "docx"])
     assert str(caught.value) == (
-        "error[unknown-format]: the card cannot be written as 'docx'\n  = help: use html, junit or pdf"
+        "error[unknown-format]: the card cannot be written as 'docx'\n  = help: use html, junit, markdown or pdf"
     )
 
 
