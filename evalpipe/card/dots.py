@@ -29,6 +29,9 @@ LEAST_WIDTH = 0.1
 TICKS = 4
 """About so many ticks stand below a plot."""
 
+EDGE, LETTER = 8, 7
+"""Per cent of a plot's width: where numbers of ticks are set inward, and a digit of them with its share of a gap."""
+
 
 def dot_plots(results: Results) -> tuple[DotPlot, ...]:
     """Draw the measures that gates are on, or else the first of the key measures, on all rows and in groups."""
@@ -84,7 +87,7 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
     dots = tuple(
         Dot(_label(results, row, whole=whole), at(row.value) or 0.0, at(row.lower), at(row.upper), shown(row),
             models.index(row.model)) for row in rows)
-    ticks = tuple((at(tick) or 0.0, numbers.plain(tick)) for tick in _ticks(low, high))
+    ticks = _apart([(at(tick) or 0.0, numbers.plain(tick)) for tick in _ticks(low, high)])
     required = f"Dashed line: required limit, {' and '.join(map(numbers.plain, limits))}." if limits else ""
     title = capital(names.measure(first.metric, first.params, first.average))
     return DotPlot(title, dots, tuple(at(limit) or 0.0 for limit in limits), ticks,
@@ -110,6 +113,16 @@ def _range(results: Results, rows: Sequence[Estimate], limits: Sequence[float]) 
         spare = max(LEAST_WIDTH - (high - low), 0.0) / 2
         low, high = max(low - spare, 0.0), min(high + spare, 1.0)
     return low, high
+
+
+def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
+    """Leave out ticks at the edges whose numbers, which are set inward, would meet the next one."""
+    first, last = 0, len(ticks)
+    if last > 2 and ticks[0][0] < EDGE and ticks[1][0] - ticks[0][0] < len(ticks[0][1]) * LETTER:
+        first = 1
+    if last - first > 2 and ticks[-1][0] > 100 - EDGE and ticks[-1][0] - ticks[-2][0] < len(ticks[-1][1]) * LETTER:
+        last -= 1
+    return tuple(ticks[first:last])
 
 
 def _ticks(low: float, high: float) -> Iterator[float]:

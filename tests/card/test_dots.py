@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evalpipe.card.dots import MOST_LINES, dot_plots
+from evalpipe.card.dots import MOST_LINES, _apart, dot_plots
 from evalpipe.card.page import plain
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.results import Results
@@ -75,6 +75,15 @@ def test_every_dot_and_its_limits_lie_on_the_axis_and_small_differences_are_not_
     assert high is not None
     assert high - low == pytest.approx(2, abs=0.02)  # 0.002 of an axis that is 0.1 wide, in per cent, rounded to 0.01
     assert plain(plot.dots[0].text).startswith("0.500")
+
+
+@pytest.mark.parametrize(("places", "kept"), [
+    ((7, 34, 61, 88), (34, 61, 88)), ((20, 47, 74, 96), (20, 47, 74)), ((7, 60), (7, 60)), ((3, 50, 97), (3, 50, 97)),
+])
+def test_numbers_of_ticks_that_are_set_inward_do_not_meet_the_next(
+    places: tuple[float, ...], kept: tuple[float, ...]
+) -> None:
+    assert _apart([(place, "0.175") for place in places]) == tuple((place, "0.175") for place in kept)
 
 
 def test_nothing_is_drawn_where_no_measure_has_a_value(results: Results) -> None:
