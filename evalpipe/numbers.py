@@ -149,6 +149,16 @@ def interval(
     return fixed(value, digits), ranged(fixed(lower, digits), fixed(upper, digits))
 
 
+def with_limits(
+    value: float, lower: float | None, upper: float | None, *, least: int = 0, apart: Collection[float] = ()
+) -> str:
+    """Write a number with its interval, "0.56 (0.50–0.62)", or without where there is none; the rest is as above."""
+    if lower is None or upper is None:
+        return number(value, least)
+    shown, limits = interval(value, lower, upper, least=least, apart=apart)
+    return f"{shown} ({limits})"
+
+
 def signed(value: float, decimals: int) -> str:
     """Write a difference with its sign, such as ``+0.0123``; one that rounds to zero has none."""
     text = fixed(value, decimals)
@@ -163,6 +173,12 @@ def signed_interval(
     if lower is None or upper is None:
         return signed(value, digits), None
     return signed(value, digits), ranged(signed(lower, digits), signed(upper, digits))
+
+
+def signed_with_limits(value: float, lower: float | None, upper: float | None) -> str:
+    """Write a difference with its interval, "+0.012 (−0.002 to +0.027)", or without where there is none."""
+    shown, limits = signed_interval(value, lower, upper)
+    return shown if limits is None else f"{shown} ({limits})"
 
 
 def p_value(value: float | None) -> str:

@@ -33,3 +33,9 @@ class Measured(OfModel):
     params: dict[str, Scalar]
     average: str | None = None
     class_: str | None = Field(default=None, alias="class")
+
+    @property
+    def about(self) -> tuple[object, ...]:
+        """What tells the number from others: where it was measured, and what."""
+        return (self.dataset, self.model, self.variant, self.slice, self.metric, self.params, self.average,
+                self.class_)

@@ -36,7 +36,9 @@ ROLES = {
     },
     "records": {"fields", "records"},
     "evidence": {"card.stated", "fields", "results"},
-    "findings": {"chapters.records", "findings", "card.names", "card.wording", "results", "records", "numbers"},
+    "findings": {
+        "chapters.records", "findings", "intervals", "card.names", "card.wording", "results", "records", "numbers",
+    },
     "card": {
         "chapters.records", "chapters.evidence", "calibration", "constants", "card", "fields", "results", "records",
         "numbers",
@@ -92,7 +94,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose", "intervals.declare",
         "constants", "numbers", "results", "errors",
     },
-    "findings": {"chapters.all", "card.names", "card.wording", "results", "records", "numbers"},
+    "findings": {"chapters.all", "intervals", "card.names", "card.wording", "results", "records", "numbers"},
     "lock": set(),
     "__main__": {"cli"},
     "record": {"formats", "lock", "results", "version", "errors"},

@@ -26,7 +26,7 @@ from evalpipe.card.page import (
     Text,
     plain,
 )
-from evalpipe.card.tables import about, shown
+from evalpipe.card.tables import shown
 from evalpipe.prose import NumberReference, references
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class _Writer:
 def _number(results: Results, written: str) -> Number:
     """Write the number that a reference is to."""
     key = next((number for number in results.statement.numbers if number.reference == written), None)
-    row = None if key is None else next((row for row in results.rows if about(row) == about(key)), None)
+    row = None if key is None else next((row for row in results.rows if row.about == key.about), None)
     if row is None:
         return Number(UNKNOWN)
     return shown(row, whole=any(metric.is_whole for metric in results.metrics if metric.name == row.metric))

@@ -11,7 +11,6 @@ from evalpipe.card.page import Group, Number, Row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.chapters.statement.records import ReferredNumber
     from evalpipe.results import Comparison, Curve, DatasetSummary, Disparity, Estimate, Results, WorstSlice
 
 C = TypeVar("C", bound="Curve")
@@ -95,12 +94,7 @@ def curves_of(results: Results, dataset: str, kind: type[C], name: str | None = 
 
 def estimate_of(results: Results, row: Comparison) -> Estimate:
     """Return the estimate that a row of another table is about."""
-    return next(e for e in results.rows if about(e) == about(row))
-
-
-def about(row: Estimate | Comparison | ReferredNumber) -> tuple[object, ...]:
-    """Return what tells the number of a row from others."""
-    return row.dataset, row.model, row.variant, row.slice, row.metric, row.params, row.average, row.class_
+    return next(e for e in results.rows if e.about == row.about)
 
 
 def evaluated(results: Results) -> Iterator[tuple[str, DatasetSummary]]:

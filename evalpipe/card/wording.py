@@ -104,10 +104,7 @@ def share(value: float) -> str:
 
 def observed_share(value: float, lower: float | None, upper: float | None) -> str:
     """Write an observed prevalence with its limits, the same wherever it stands: "0.322 (0.291–0.353)"."""
-    if lower is None or upper is None:
-        return numbers.number(value)
-    shown, limits = numbers.interval(value, lower, upper, least=numbers.USUAL_DIGITS)
-    return f"{shown} ({limits})"
+    return numbers.with_limits(value, lower, upper, least=numbers.USUAL_DIGITS)
 
 
 def at(prevalence: Scalar) -> str:

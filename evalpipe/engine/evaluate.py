@@ -10,6 +10,7 @@ from evalpipe.chapters.recalibrate.compute import with_variants
 from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.curves import model_curves
+from evalpipe.engine.dataset_differences import dataset_differences
 from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
 from evalpipe.results import Confusion, Curve, Estimate, Warned
@@ -54,6 +55,7 @@ def evaluate(
             evaluation.units[sample.dataset] = dataset.replicates.units
         for name in sample.models:
             _add_model(evaluation, dataset, name)
+    evaluation.tables["dataset_differences"] = list(dataset_differences(samples))
     evaluation.tables["diagnostics"] = [row for dataset in datasets for row in dataset.diagnosed()]
     for tables in functions("compute", "tables"):
         evaluation.tables |= tables(plan, datasets)

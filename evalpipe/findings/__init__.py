@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters import CHAPTERS
-from evalpipe.findings.claims import held
+from evalpipe.findings.claims import decided
 from evalpipe.findings.rules import registry
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def findings(results: Results) -> list[Finding]:
     families = {name: list(rule.claims(results)) for name, rule in registry.items()}
     error = 1 - results.intervals.level
     said: dict[tuple[Say, bool], list[Claim]] = {}
-    for claim, borne_out in held(families, results.intervals.level):
+    for claim, borne_out in decided(families, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
             said.setdefault((say, not borne_out and (claim.p_value or 0) < error), []).append(claim)

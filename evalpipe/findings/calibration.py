@@ -9,7 +9,7 @@ from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_models, values_of
+from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_models, values_of, with_verb
 from evalpipe.results.curves.calibration import Reliability
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def probabilities_on_average(results: Results) -> Iterator[Claim]:
 def probabilities_spread(results: Results) -> Iterator[Claim]:
     """Whether the probabilities are overconfident or underconfident, by the calibration slope."""
     for row in measures(results, "calibration_slope"):
-        yield Claim(row, overconfident if (row.value or 0) < 1 else too_timid, p_beyond(row, 1))
+        yield Claim(row, overconfident if (row.value or 0) < 1 else underconfident, p_beyond(row, 1))
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -54,29 +54,20 @@ def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Fin
 def _off(results: Results, rows: Sequence[Estimate], how: str) -> Finding:
     """Write "The probabilities of Forest are too high on average: mean 0.428, observed prevalence 0.372."."""
     text = f"The probabilities of {of_models(results, rows)} are {how}"
-    bins = [points for points in (_bins(results, row) for row in rows) if points is not None]
-    if len(bins) == len(rows):
-        shares = [_totals(points) for points in bins]
-        means = joined([numbers.number(mean) for mean, _ in shares])
-        text += (f" on average: mean {means}, observed prevalence {numbers.number(shares[0][1])}")
-    where = _where(bins[0], how) if len(bins) == len(rows) == 1 else ""
+    diagrams = [diagram for diagram in (_diagram(results, row) for row in rows) if diagram is not None]
+    if len(diagrams) == len(rows):
+        means = joined([numbers.number(diagram.notes.mean_probability or 0.0) for diagram in diagrams])
+        observed = numbers.number(diagrams[0].notes.event_rate or 0.0)
+        text += f" on average: mean {means}, observed prevalence {observed}"
+    where = _where(diagrams[0].points, how) if len(diagrams) == len(rows) == 1 else ""
     return finding("fails", weights.CALIBRATION, f"{text}.{where}", anchor(results, rows[0]), rows)
 
 
-def _bins(results: Results, row: Estimate) -> ReliabilityPoints | None:
-    """Return the reliability bins of a model, of equal weight; None where the results have none."""
-    return next((curve.points for curve in results.curves if isinstance(curve, Reliability)
+def _diagram(results: Results, row: Estimate) -> Reliability | None:
+    """Return the reliability diagram of a model in bins of equal weight; None where the results have none."""
+    return next((curve for curve in results.curves if isinstance(curve, Reliability)
                  and curve.curve == "calibration_quantile" and curve.slice is None
                  and (curve.dataset, curve.model, curve.variant) == (row.dataset, row.model, row.variant)), None)
-
-
-def _totals(bins: ReliabilityPoints) -> tuple[float, float]:
-    """Return the mean probability and the share of events over all bins."""
-    total = sum(weight or 0 for weight in bins.weight)
-    means = (sum((value or 0) * (weight or 0) for value, weight in zip(column, bins.weight, strict=True)) / total
-             for column in (bins.mean_probability, bins.event_rate))
-    expected, observed = means
-    return expected, observed
 
 
 def _where(bins: ReliabilityPoints, how: str) -> str:
@@ -101,17 +92,13 @@ def _where(bins: ReliabilityPoints, how: str) -> str:
 
 def overconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that probabilities are too extreme."""
-    text = (f"{of_models(results, rows)} {_is(rows)} overconfident: the probabilities are too close to 0 and 1. "
+    text = (f"{with_verb(results, rows, 'is', 'are')} overconfident: the probabilities are too close to 0 and 1. "
             f"Calibration slope {values_of(results, rows)}; ideal: 1.")
     yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
 
 
-def too_timid(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+def underconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that probabilities are squeezed together."""
-    text = (f"{of_models(results, rows)} {_is(rows)} underconfident: the probabilities are too close to the "
+    text = (f"{with_verb(results, rows, 'is', 'are')} underconfident: the probabilities are too close to the "
             f"prevalence. Calibration slope {values_of(results, rows)}; ideal: 1.")
     yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
-
-
-def _is(rows: Sequence[Estimate]) -> str:
-    return "is" if len(rows) == 1 else "are"

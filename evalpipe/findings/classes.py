@@ -9,7 +9,7 @@ from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, measures, of_models, values_of
+from evalpipe.findings.words import agreeing, anchor, finding, measures, of_models, values_of, with_verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,27 +76,27 @@ def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Fin
         tables = [table for table, levels in missed if (table.dataset, levels) == key]
         listed = joined([f"'{level}' ({numbers.count(count)} {'row' if count == 1 else 'rows'})"
                          for level, count in key[1]])
-        text = f"{of_models(results, tables)} never {'predicts' if len(tables) == 1 else 'predict'} {listed}."
+        text = f"{of_models(results, tables)} never {agreeing(tables, 'predicts', 'predict')} {listed}."
         yield finding("fails", weights.LEVEL_NEVER_PREDICTED, text, anchor(results, tables[0]))
 
 
 def wrong_way(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that scores are higher without the event."""
-    text = (f"{of_models(results, rows)} {'ranks' if len(rows) == 1 else 'rank'} in the wrong direction: non-events "
+    text = (f"{with_verb(results, rows, 'ranks', 'rank')} in the wrong direction: non-events "
             f"have higher scores than events. ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def no_order(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not show any order."""
-    text = (f"These data do not show that {of_models(results, rows)} {'ranks' if len(rows) == 1 else 'rank'} better "
+    text = (f"These data do not show that {with_verb(results, rows, 'ranks', 'rank')} better "
             f"than chance: ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("open", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def ranks(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that scores are higher with the event."""
-    text = (f"{of_models(results, rows)} {'ranks' if len(rows) == 1 else 'rank'} events above non-events: ROC AUC "
+    text = (f"{with_verb(results, rows, 'ranks', 'rank')} events above non-events: ROC AUC "
             f"{values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 

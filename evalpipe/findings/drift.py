@@ -8,24 +8,15 @@ from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import KEY_MEASURES, joined
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_apart, p_of
+from evalpipe.findings.claims import Claim, p_apart
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import anchor, finding, measures, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.results import DatasetSummary, Estimate, Results
+    from evalpipe.results import DatasetDifference, Estimate, Results
     from evalpipe.results.findings import Finding, FindingKind
-
-
-class Shares(NamedTuple):
-    """The share of a level of the outcome in two datasets."""
-
-    level: str
-    first: DatasetSummary
-    other: DatasetSummary
-    shares: tuple[float, float]
 
 
 class Pair(NamedTuple):
@@ -38,13 +29,9 @@ class Pair(NamedTuple):
 @rule
 def outcome_drift(results: Results) -> Iterator[Claim]:
     """Whether the event is equally frequent, or the mean outcome equal, in every dataset."""
-    known = [dataset for dataset in results.datasets if dataset.levels or dataset.outcome]
-    for other in known[1:]:
-        first = known[0]
-        if {"mean", "sd"} <= first.outcome.keys() & other.outcome.keys():
-            yield Claim((first, other), means_drifted, p_of(_of_means(first, other)))
-        for shares in _shares(results, first, other):
-            yield Claim(shares, shares_drifted, p_of(_of_shares(shares)))
+    for row in results.dataset_differences:
+        if row.p_value is not None:
+            yield Claim(row, means_drifted if row.level is None else shares_drifted, row.p_value)
 
 
 @rule
@@ -72,52 +59,21 @@ def prediction_drift(results: Results) -> Iterator[Claim]:
             yield Claim(Pair(first, other), predicts_otherwise, p_apart(first, other))
 
 
-def _shares(results: Results, first: DatasetSummary, other: DatasetSummary) -> Iterator[Shares]:
-    """Yield the share of the event, or of each level, in two datasets."""
-    totals = [sum(count.weight for count in dataset.levels) for dataset in (first, other)]
-    weights_of = [{count.level: count.weight for count in dataset.levels} for dataset in (first, other)]
-    for level in results.levels[:1] if results.task == "binary" else results.levels:
-        if all(totals):
-            earlier, later = (of.get(level, 0.0) / total for of, total in zip(weights_of, totals, strict=True))
-            yield Shares(level, first, other, (earlier, later))
-
-
-def _size(dataset: DatasetSummary) -> float:
-    """Return how many independent observations a dataset tells as much as, at least: its clusters where it has any."""
-    return min(size for size in (dataset.n, dataset.n_effective, dataset.clusters) if size is not None)
-
-
-def _of_shares(shares: Shares) -> float:
-    """Return by how many standard errors two shares differ, with the error of their common share."""
-    sizes = _size(shares.first), _size(shares.other)
-    pooled = sum(share * size for share, size in zip(shares.shares, sizes, strict=True)) / sum(sizes)
-    error = (pooled * (1 - pooled) * sum(1 / size for size in sizes)) ** 0.5
-    return (shares.shares[1] - shares.shares[0]) / error if error else 0.0
-
-
-def _of_means(first: DatasetSummary, other: DatasetSummary) -> float:
-    """Return by how many standard errors two means differ."""
-    error = sum(dataset.outcome["sd"] ** 2 / _size(dataset) for dataset in (first, other)) ** 0.5
-    return (other.outcome["mean"] - first.outcome["mean"]) / error if error else 0.0
-
-
-def shares_drifted(results: Results, rows: Sequence[Shares]) -> Iterator[Finding]:
+def shares_drifted(results: Results, rows: Sequence[DatasetDifference]) -> Iterator[Finding]:
     """Say of each pair of datasets which levels are more or less frequent."""
-    for first, other in dict.fromkeys((row.first.name, row.other.name) for row in rows):
-        levels = [row for row in rows if (row.first.name, row.other.name) == (first, other)]
-        said = [f"{'the event ' if results.task == 'binary' else ''}'{row.level}' is "
-                f"{'more' if row.shares[1] > row.shares[0] else 'less'} frequent in {other}, "
-                f"{numbers.number(row.shares[1])}, than in {first}, {numbers.number(row.shares[0])}"
-                for row in levels]
+    event = "the event " if results.task == "binary" else ""
+    for first, other in dict.fromkeys((row.baseline, row.dataset) for row in rows):
+        said = [f"{event}'{row.level}' is {'more' if row.value > row.baseline_value else 'less'} frequent in {other}, "
+                f"{numbers.number(row.value)}, than in {first}, {numbers.number(row.baseline_value)}"
+                for row in rows if (row.baseline, row.dataset) == (first, other)]
         yield finding("note", weights.DRIFT, f"{joined(said)}.", "data")
 
 
-def means_drifted(_: Results, rows: Sequence[tuple[DatasetSummary, DatasetSummary]]) -> Iterator[Finding]:
+def means_drifted(_: Results, rows: Sequence[DatasetDifference]) -> Iterator[Finding]:
     """Say of each pair of datasets in which outcomes are larger."""
-    for first, other in rows:
-        means = other.outcome["mean"], first.outcome["mean"]
-        text = (f"Outcomes are {'larger' if means[0] > means[1] else 'smaller'} in {other.name}, on average "
-                f"{numbers.number(means[0])}, than in {first.name}, {numbers.number(means[1])}.")
+    for row in rows:
+        text = (f"Outcomes are {'larger' if row.value > row.baseline_value else 'smaller'} in {row.dataset}, on "
+                f"average {numbers.number(row.value)}, than in {row.baseline}, {numbers.number(row.baseline_value)}.")
         yield finding("note", weights.DRIFT, text, "data")
 
 

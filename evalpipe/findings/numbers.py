@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.findings import weights
-from evalpipe.findings.claims import SMALLEST, Claim, p_beyond, p_of
+from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
 from evalpipe.findings.words import anchor, finding, measures, of_model, of_models, values_of
 from evalpipe.results.curves.residuals import Rootogram
@@ -45,9 +45,8 @@ def zeros(results: Results) -> Iterator[Claim]:
     for curve in results.curves:
         if isinstance(curve, Rootogram) and curve.slice is None and curve.points.count[:1] == [0]:
             observed, expected = _zeros(curve)
-            # The variance of the number of zeros, a sum of p(1 - p), is at most the number expected.
-            p_value = p_of((observed - expected) / expected**0.5) if expected > 0 else SMALLEST if observed else 1.0
-            yield Claim(curve, excess_zeros if observed > expected else lacking_zeros, p_value)
+            if curve.notes.zeros_p_value is not None:
+                yield Claim(curve, excess_zeros if observed > expected else lacking_zeros, curve.notes.zeros_p_value)
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, measures, of_models, values_of
+from evalpipe.findings.words import anchor, finding, measures, values_of, with_verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,28 +56,28 @@ def better_than_persistence(results: Results) -> Iterator[Claim]:
 
 def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that a rule that sees no features does better."""
-    text = (f"{of_models(results, rows)} {'does' if len(rows) == 1 else 'do'} worse than predicting "
+    text = (f"{with_verb(results, rows, 'does', 'do')} worse than predicting "
             f"{_rule(results, rows)}: {_values(results, rows)}, below 0.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not show any use of the predictions."""
-    text = (f"These data do not show that {of_models(results, rows)} {_is(rows)} better than predicting "
+    text = (f"These data do not show that {with_verb(results, rows, 'is', 'are')} better than predicting "
             f"{_rule(results, rows)}: {_values(results, rows)}.")
     yield finding("open", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that the predictions are of use."""
-    text = (f"{of_models(results, rows)} {_is(rows)} better than predicting {_rule(results, rows)}: "
+    text = (f"{with_verb(results, rows, 'is', 'are')} better than predicting {_rule(results, rows)}: "
             f"{_values(results, rows)}.")
     yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def worse_than_persistence(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that what was known before the model does better."""
-    text = (f"{of_models(results, rows)} {'does' if len(rows) == 1 else 'do'} worse than predicting {PERSISTENCE}: "
+    text = (f"{with_verb(results, rows, 'does', 'do')} worse than predicting {PERSISTENCE}: "
             f"{_values(results, rows)}, below 0.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
@@ -88,7 +88,3 @@ def _rule(results: Results, rows: Sequence[Estimate]) -> str:
 
 def _values(results: Results, rows: Sequence[Estimate]) -> str:
     return f"{SKILL[rows[0].metric].called} {values_of(results, rows)}"
-
-
-def _is(rows: Sequence[Estimate]) -> str:
-    return "is" if len(rows) == 1 else "are"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalpipe import numbers
 from evalpipe.card.names import names_of
@@ -11,11 +11,13 @@ from evalpipe.records import Measured
 from evalpipe.results.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from evalpipe.records import Scalar
     from evalpipe.results import Results
     from evalpipe.results.findings import FindingKind
+
+R = TypeVar("R")
 
 MOST_NAMED = 6
 """The most models that one sentence names; of more it gives the number."""
@@ -50,10 +52,17 @@ def with_limits(row: Any, *apart: float) -> str:
     value = row.value if hasattr(row, "value") else row.difference
     if value is None:
         return "undefined"
-    if row.lower is None or row.upper is None:
-        return numbers.number(value)
-    shown, limits = numbers.interval(value, row.lower, row.upper, apart=(0, 1, *apart))
-    return f"{shown} ({limits})"
+    return numbers.with_limits(value, row.lower, row.upper, apart=(0, 1, *apart))
+
+
+def difference_of(row: Any) -> str:
+    """Write the difference of a row with its limits, "+0.012 (−0.002 to +0.027)"."""
+    return "undefined" if row.difference is None else numbers.signed_with_limits(row.difference, row.lower, row.upper)
+
+
+def agreeing(rows: Sequence[Any], of_one: str, of_several: str) -> str:
+    """Return the form of a verb that goes with the models of rows."""
+    return of_one if len(rows) == 1 else of_several
 
 
 def of_models(results: Results, rows: Sequence[Any]) -> str:
@@ -62,6 +71,11 @@ def of_models(results: Results, rows: Sequence[Any]) -> str:
     if len(labels) > MOST_VALUES and len(labels) == len(results.models):
         return f"all {number_word(len(labels))} models"
     return joined(labels) if len(labels) <= MOST_NAMED else f"{number_word(len(labels))} models"
+
+
+def with_verb(results: Results, rows: Sequence[Any], of_one: str, of_several: str) -> str:
+    """Name the models of rows with their verb: "Forest and Tree are"."""
+    return f"{of_models(results, rows)} {agreeing(rows, of_one, of_several)}"
 
 
 def of_model(results: Results, row: Any) -> str:
@@ -105,10 +119,17 @@ def anchor(results: Results, row: Any, of: str = "dataset") -> str:
     return f"{of}-{names.index(row.dataset) + 1}"
 
 
+def together(rows: Sequence[R], key: Callable[[R], Hashable]) -> Iterator[list[R]]:
+    """Yield the rows of each key together, the keys in the order in which they first occur."""
+    groups: dict[Hashable, list[R]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    yield from groups.values()
+
+
 def by_dataset(rows: Sequence[Any]) -> Iterator[list[Any]]:
     """Yield the rows of each dataset together."""
-    for dataset in dict.fromkeys(row.dataset for row in rows):
-        yield [row for row in rows if row.dataset == dataset]
+    return together(rows, lambda row: row.dataset)
 
 
 def rows_of(results: Results, row: Any) -> int:

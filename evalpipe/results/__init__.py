@@ -27,7 +27,7 @@ from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.errors import DataError, Problem
 from evalpipe.records import Record, Scalar, Slice, Status
 from evalpipe.results.curves import Curve
-from evalpipe.results.datasets import DatasetSummary, InputFile, LevelCount, Matched
+from evalpipe.results.datasets import DatasetDifference, DatasetSummary, InputFile, LevelCount, Matched
 from evalpipe.results.document import Document
 from evalpipe.results.frames import frame_of
 from evalpipe.results.short import in_short
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "Applied", "BestProfit", "Comparison", "Confusion", "Constraint", "CostReference", "Curve", "DatasetSummary",
+    "Applied", "BestProfit", "Comparison", "Confusion", "Constraint", "CostReference", "Curve", "DatasetDifference",
+    "DatasetSummary",
     "Desirability", "Disparity", "Estimate", "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched",
     "Method", "MetricSummary", "ModelSummary", "NamedCost", "ObservedShare", "Overall", "PredictiveLine", "Prior",
     "Profit", "RateDifference", "Recalibration", "Record", "Results", "Scalar", "Slice", "SliceDifference",

@@ -43,6 +43,22 @@ class Matched(Record):
     """Matched by position: the columns that both have and that agree in every row; none where they share no column."""
 
 
+class DatasetDifference(Record):
+    """How the outcome of a dataset differs from that of the first one."""
+
+    dataset: str
+    baseline: str
+    """The first dataset."""
+    level: str | None
+    """The level whose share is compared; null where it is the mean of a number."""
+    value: float
+    baseline_value: float
+    statistic: float | None
+    """The difference in standard errors: of two shares with their pooled share, of two means with both variances (Welch
+    1938). Clusters, where there are any, count as one observation each; null where the error is 0."""
+    p_value: float | None
+
+
 class DatasetSummary(Record):
     """What is known of a dataset's rows."""
 

@@ -20,7 +20,7 @@ from evalpipe.chapters.thresholds.records import Threshold
 from evalpipe.chapters.what_if.records import WhatIf
 from evalpipe.records import Record
 from evalpipe.results.curves import AnyCurve
-from evalpipe.results.datasets import DatasetSummary, InputFile
+from evalpipe.results.datasets import DatasetDifference, DatasetSummary, InputFile
 from evalpipe.results.findings import Finding
 from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
 
@@ -54,6 +54,8 @@ class Document(Record):
     """The column of the exposure of counts, and its unit."""
     inputs: list[InputFile]
     datasets: list[DatasetSummary]
+    dataset_differences: list[DatasetDifference] = Field(default_factory=list)
+    """How the outcome of each further dataset differs from that of the first."""
     slices: list[SliceSummary] = Field(default_factory=list)
     models: list[ModelSummary]
     metrics: list[MetricSummary]

@@ -48,10 +48,7 @@ def _line(row: Estimate) -> str:
 def _value(row: Estimate) -> str:
     if row.value is None:
         return row.status
-    if row.lower is None or row.upper is None:
-        return numbers.number(row.value)
-    value, limits = numbers.interval(row.value, row.lower, row.upper)
-    return f"{value} ({limits})"
+    return numbers.with_limits(row.value, row.lower, row.upper)
 
 
 def _listed(names: list[str]) -> str:

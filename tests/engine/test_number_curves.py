@@ -325,7 +325,10 @@ def test_the_rootogram_against_scipy() -> None:
     assert points["observed"] == [w[y == k].sum() for k in counts]
     assert points["expected"] == pytest.approx([(w * poisson.pmf(k, p)).sum() for k in counts], rel=1e-11)
     above = (w * poisson.sf(y.max(), p)).sum()
-    assert notes == {"last_or_more": False, "expected_above": pytest.approx(above, rel=1e-9)}
+    chance = np.exp(-p)
+    statistic = (w * ((y == 0) - chance)).sum() / np.sqrt((w * chance * (1 - chance)).sum())
+    assert notes == {"last_or_more": False, "expected_above": pytest.approx(above, rel=1e-9),
+                     "zeros_statistic": pytest.approx(statistic, rel=1e-9), "zeros_p_value": notes["zeros_p_value"]}
 
 
 def test_counts_above_the_last_bin_are_in_it() -> None:
@@ -335,7 +338,7 @@ def test_counts_above_the_last_bin_are_in_it() -> None:
     assert points["observed"] == [1.0] * 40 + [11.0]
     assert points["expected"][-1] == pytest.approx(51 * poisson.sf(39, 35), rel=1e-11)
     assert sum(points["expected"]) == pytest.approx(51, rel=1e-11)
-    assert notes == {"last_or_more": True, "expected_above": 0.0}
+    assert (notes["last_or_more"], notes["expected_above"]) == (True, 0.0)
     exactly = curves([0.0, 40.0], [20.0, 30.0], task="count")["rootogram"]
     assert exactly[1]["last_or_more"] is False
 

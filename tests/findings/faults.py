@@ -202,7 +202,7 @@ def overconfident() -> Planted:
 
 
 @fault
-def too_timid() -> Planted:
+def underconfident() -> Planted:
     return binary(logits(lambda x: 0.3 * x), ("fails", "dataset-1", ("p is underconfident",)))
 
 

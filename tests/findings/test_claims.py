@@ -1,4 +1,4 @@
-"""Which claims are borne out: p-values from intervals, claims tested together, how many more rows would decide."""
+"""Which claims are borne out: claims tested together, how many more rows would decide."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scipy.stats import norm
 
-from evalpipe.findings.claims import SMALLEST, Claim, held, p_apart, p_beyond, p_of
+from evalpipe.findings.claims import Claim, decided, p_apart, p_beyond
 from evalpipe.findings.words import more_rows
 
 CLOSE = 1e-9  # the same normal distribution, from the standard library and from scipy
@@ -23,45 +22,16 @@ def say(*_: Any) -> tuple[()]:
     return ()
 
 
-def test_a_bound_at_the_end_of_the_interval_has_the_p_value_of_its_level() -> None:
-    assert p_beyond(row(0.6, 0.5, 0.8), 0.5) == pytest.approx(0.05, rel=CLOSE)
-    assert p_beyond(row(0.6, 0.5, 0.8), 0.8) == pytest.approx(0.05, rel=CLOSE)
-
-
-def test_only_the_half_towards_the_bound_counts() -> None:
-    assert p_beyond(row(0.6, 0.5, 0.9), 0.4) == pytest.approx(2 * norm.sf(2 * norm.ppf(0.975)), rel=CLOSE)
-    assert p_beyond(row(0.6, 0.5, 0.9), 0.4) == p_beyond(row(0.6, 0.5, 0.61), 0.4)
-
-
-@pytest.mark.parametrize("limits", [(None, None), (0.5, None), (None, 0.7)])
-def test_without_limits_nothing_is_shown(limits: tuple[float | None, float | None]) -> None:
-    assert p_beyond(row(0.6, *limits), 0.1) == 1.0
-    assert p_beyond(row(None, None, None), 0.1) == 1.0
-
-
-def test_an_interval_of_no_width_decides_unless_it_is_the_bound() -> None:
-    assert p_beyond(row(0.6, 0.6, 0.6), 0.5) == SMALLEST
-    assert p_beyond(row(0.6, 0.6, 0.6), 0.6) == 1.0
-
-
-def test_a_value_on_the_bound_shows_nothing() -> None:
-    assert p_beyond(row(0.5, 0.4, 0.6), 0.5) == 1.0
-    assert p_of(0.0) == 1.0
-
-
-def test_two_samples_are_apart_by_their_errors_together() -> None:
-    first, second = row(0.2, 0.1, 0.3), row(0.5, 0.4, 0.9)
-    error = 2**0.5 * 0.1 / norm.ppf(0.975)
-    assert p_apart(first, second) == pytest.approx(2 * norm.sf(0.3 / error), rel=CLOSE)
-    assert p_apart(second, first) == p_apart(first, second)
-    assert p_apart(first, first) == 1.0
-    assert p_apart(first, row(0.5, None, None)) == 1.0
+def test_a_row_is_judged_by_its_value_or_its_difference() -> None:
+    estimate, difference = row(0.6, 0.5, 0.8), SimpleNamespace(difference=0.6, lower=0.5, upper=0.8, level=LEVEL)
+    assert p_beyond(estimate, 0.5) == p_beyond(difference, 0.5) == pytest.approx(0.05, rel=CLOSE)
+    assert p_apart(estimate, row(0.2, 0.1, 0.3)) == p_apart(difference, row(0.2, 0.1, 0.3)) < 0.01
 
 
 def borne_out(p_values: dict[str, list[float | None]]) -> dict[str, list[bool]]:
     families = {name: [Claim((name, p), say, p) for p in values] for name, values in p_values.items()}
     said: dict[str, list[bool]] = {}
-    for claim, so in held(families, LEVEL):
+    for claim, so in decided(families, LEVEL):
         said.setdefault(claim.row[0], []).append(so)
     return said
 

@@ -69,31 +69,14 @@ def test_findings_on_groups_leave_room_for_others() -> None:
         (finding.weight for finding in results.findings), reverse=True)
 
 
-@pytest.mark.parametrize(("share", "many"), [(0.5, 0), (0.5 + 0.0564, 0), (0.5 + 0.0566, 1), (0.5 - 0.0566, 1)])
-def test_prevalences_differ_beyond_the_error_of_both(
-    monkeypatch: pytest.MonkeyPatch, share: float, many: int
+@pytest.mark.parametrize(("p_value", "many"), [(0.0, 1), (0.05 - EDGE, 1), (0.05 + EDGE, 0), (None, 0)])
+@pytest.mark.parametrize("fault", ["drift_of_the_prevalence", "drift_of_the_outcome"])
+def test_outcomes_drift_by_the_p_value_of_their_difference(
+    monkeypatch: pytest.MonkeyPatch, fault: str, p_value: float | None, many: int
 ) -> None:
-    # of 600 rows each, both of 0.528 on average: 1.96 standard errors are 1.96 (0.528 * 0.472 * 2 / 600)^0.5 = 0.0565
-    results = judged("drift_of_the_prevalence")
-    first, other = results.datasets
-    datasets = [dataset.model_copy(update={"n_effective": None, "levels": [
-        level.model_copy(update={"weight": weight}) for level, weight in zip(dataset.levels, weights, strict=True)]})
-        for dataset, weights in ((first, _weights(first, 0.5)), (other, _weights(other, share)))]
-    said = only(results.model_copy(update={"datasets": datasets}), "outcome_drift", monkeypatch)
+    results = judged(fault)
+    said = only(changed(results, "dataset_differences", p_value=p_value), "outcome_drift", monkeypatch)
     assert [kind for kind, _ in said] == ["note"] * many
-
-
-def _weights(dataset: Any, share: float) -> list[float]:
-    """Return the weights of the levels of a dataset of which 1, the event, has a share."""
-    return [600 * (share if level.level == "1" else 1 - share) for level in dataset.levels]
-
-
-def test_clusters_are_counted_and_not_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    results = judged("drift_of_the_prevalence")
-    few = changed(results, "datasets", clusters=5)
-    with monkeypatch.context() as patch:
-        assert len(only(results, "outcome_drift", patch)) == 1
-    assert only(few, "outcome_drift", monkeypatch) == []
 
 
 @pytest.mark.parametrize("rule", ["performance_drift", "prediction_drift"])
@@ -111,20 +94,23 @@ def test_two_datasets_differ_beyond_the_error_of_both(
     assert [kind for kind, _ in said] == ["fails" if rule == "performance_drift" else "note"] * many
 
 
-@pytest.mark.parametrize(("observed", "expected", "words"), [
-    (120.0, 100.0, ["More"]), (119.0, 100.0, []), (81.0, 100.0, []), (80.0, 100.0, ["Fewer"]), (3.0, 0.0, ["More"]),
-    (0.0, 0.0, []),
+@pytest.mark.parametrize(("observed", "p_value", "words"), [
+    (120.0, 0.05 - EDGE, ["More"]), (80.0, 0.05 - EDGE, ["Fewer"]), (120.0, 0.05 + EDGE, []), (80.0, 0.05 + EDGE, []),
+    (120.0, None, []),
 ])
-def test_zeros_are_more_or_fewer_beyond_the_error_of_their_number(
-    monkeypatch: pytest.MonkeyPatch, observed: float, expected: float, words: list[str]
+def test_zeros_are_more_or_fewer_by_the_p_value_of_their_number(
+    monkeypatch: pytest.MonkeyPatch, observed: float, p_value: float | None, words: list[str]
 ) -> None:
     results = judged("excess_zeros")
-    curves = []
+    curves: list[Any] = []
     for curve in results.curves:
         if curve.curve == "rootogram":
             points: Any = curve.points
-            update = {"observed": [observed, *points.observed[1:]], "expected": [expected, *points.expected[1:]]}
-            curves.append(curve.model_copy(update={"points": points.model_copy(update=update)}))
+            update = {"observed": [observed, *points.observed[1:]], "expected": [100.0, *points.expected[1:]]}
+            notes: Any = curve.notes
+            curves.append(curve.model_copy(update={
+                "points": points.model_copy(update=update),
+                "notes": notes.model_copy(update={"zeros_p_value": p_value})}))
     said = only(results.model_copy(update={"curves": curves}), "zeros", monkeypatch)
     assert [text.split()[0] for _, text in said] == words
 

@@ -68,3 +68,24 @@ def test_holm_lies_between_the_false_discovery_rate_and_bonferroni(family: list[
     # 1e-15: m - i + 1 and m / i are rounded apart.
     assert (benjamini_hochberg(p) <= holm(p) + 1e-15).all()
     assert (holm(p) <= np.minimum(p * len(p), 1)).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weighted_holm_rejects_what_its_steps_reject_at_every_error(seed: int) -> None:
+    """The adjusted p-value is the least error at which the procedure, written out, rejects; tolerance 1e-12."""
+    generator = np.random.default_rng(seed)
+    p, weights = generator.random(6) ** 3, generator.random(6) + 0.1
+    adjusted = holm(p.tolist(), weights.tolist())
+
+    def rejected(error: float) -> set[int]:
+        left, done = float(weights.sum()), set[int]()
+        for k in np.argsort(p / weights):
+            if p[k] > error * weights[k] / left + 1e-12:
+                break
+            done.add(int(k))
+            left -= float(weights[k])
+        return done
+
+    for error in adjusted[adjusted < 1]:
+        assert rejected(float(error)) == set(np.flatnonzero(adjusted <= error + 1e-12).tolist())
+    assert holm(p, [3.0] * 6) == pytest.approx(holm(p), rel=1e-12)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, of_model
+from evalpipe.findings.words import difference_of, finding, of_model, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,9 +94,7 @@ def better_than_earlier(results: Results, rows: Sequence[Comparison]) -> Iterato
 
 def _pairs(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
     """Yield the rows of each dataset, model and baseline together."""
-    keys = dict.fromkeys((row.dataset, row.model, row.baseline, row.baseline_dataset) for row in rows)
-    for key in keys:
-        yield [row for row in rows if (row.dataset, row.model, row.baseline, row.baseline_dataset) == key]
+    return together(rows, lambda row: (row.dataset, row.model, row.baseline, row.baseline_dataset))
 
 
 def _anchor(results: Results, pair: Sequence[Comparison]) -> str:
@@ -111,7 +108,7 @@ def _sentence(results: Results, rows: Sequence[Comparison], verb: str) -> str:
     """Write "Forest is better than Tree: difference in Brier score −0.012 (−0.020 to −0.004)."."""
     names, first = names_of(results), rows[0]
     other = first.baseline_dataset or names.model(first.baseline)
-    listed = _listed([f"{names.measure(row.metric, row.params, row.average)} {_difference(row)}" for row in rows])
+    listed = _listed([f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}" for row in rows])
     return f"{of_model(results, first)} {verb} {other}: difference in {listed}."
 
 
@@ -121,10 +118,3 @@ def _listed(items: Sequence[str]) -> str:
     if more <= 0:
         return joined(items)
     return f"{', '.join(items[:MOST_MEASURES])} and {more} more {'measure' if more == 1 else 'measures'}"
-
-
-def _difference(row: Comparison) -> str:
-    if row.difference is None:
-        return "undefined"
-    value, limits = numbers.signed_interval(row.difference, row.lower, row.upper)
-    return value if limits is None else f"{value} ({limits})"

@@ -9,7 +9,7 @@ from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import by_dataset, finding, measures, of_models, values_of
+from evalpipe.findings.words import by_dataset, finding, measures, values_of, with_verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,21 +28,21 @@ def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
 def dearer(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say which models cost more, and by how much."""
     for same in by_dataset([_turned(row) for row in rows]):
-        text = f"{of_models(results, same)} {_verb(same)} more than {_always(results, same)}: by {_by(results, same)}."
+        text = f"{_cost(results, same)} more than {_always(results, same)}: by {_by(results, same)}."
         yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs", same)
 
 
 def cheaper(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say which models cost less, and by how much."""
     for same in by_dataset(rows):
-        text = f"{of_models(results, same)} {_verb(same)} less than {_always(results, same)}: by {_by(results, same)}."
+        text = f"{_cost(results, same)} less than {_always(results, same)}: by {_by(results, same)}."
         yield finding("holds", weights.BETTER_THAN_TRIVIAL, text, "costs", same)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say for which models these data do not decide."""
     for same in by_dataset(rows):
-        text = (f"These data do not show that {of_models(results, same)} {_verb(same)} less than "
+        text = (f"These data do not show that {_cost(results, same)} less than "
                 f"{_always(results, same)}. Saved: {_by(results, same)}.")
         yield finding("open", weights.TRIVIAL_OPEN, text, "costs", same)
 
@@ -53,8 +53,8 @@ def _turned(row: Estimate) -> Estimate:
     return row.model_copy(update={"value": value, "lower": lower, "upper": upper})
 
 
-def _verb(rows: Sequence[Estimate]) -> str:
-    return "costs" if len(rows) == 1 else "cost"
+def _cost(results: Results, rows: Sequence[Estimate]) -> str:
+    return with_verb(results, rows, "costs", "cost")
 
 
 def _by(results: Results, rows: Sequence[Estimate]) -> str:

@@ -9,7 +9,7 @@ from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, of_model, of_models, with_limits
+from evalpipe.findings.words import finding, of_model, of_models, together, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,8 +70,7 @@ def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Fin
 
 def _goals(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
     """Yield the rows of each goal and dataset together."""
-    for key in dict.fromkeys((row.dataset, row.goal) for row in rows):
-        yield [row for row in rows if (row.dataset, row.goal) == key]
+    return together(rows, lambda row: (row.dataset, row.goal))
 
 
 def _measured(rows: Sequence[Individual]) -> list[Individual]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, measures, of_models, values_of
+from evalpipe.findings.words import anchor, finding, measures, values_of, with_verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,13 +30,13 @@ def rows_without_class(results: Results) -> Iterator[Claim]:
 
 def most_without(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that most rows get no class."""
-    text = (f"{of_models(results, rows)} {'gives' if len(rows) == 1 else 'give'} no class to most rows: they are in "
+    text = (f"{with_verb(results, rows, 'gives', 'give')} no class to most rows: they are in "
             f"the equivocal zone. Share with a class {values_of(results, rows)}.")
     yield finding("fails", weights.NO_CLASS, text, anchor(results, rows[0]), rows)
 
 
 def some_without(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say what share of the rows measures of classes are of."""
-    text = (f"{of_models(results, rows)} {'gives' if len(rows) == 1 else 'give'} no class to rows in the equivocal "
+    text = (f"{with_verb(results, rows, 'gives', 'give')} no class to rows in the equivocal "
             f"zone. Share with a class {values_of(results, rows)}.")
     yield finding("note", weights.SOME_WITHOUT_CLASS, text, anchor(results, rows[0]), rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
@@ -11,7 +10,7 @@ from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, more_rows, of_model, rows_of
+from evalpipe.findings.words import finding, more_rows, of_model, rows_of, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,8 +55,7 @@ def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 
 def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
-    for _, group in groupby(sorted(rows, key=lambda row: row.gate), key=lambda row: row.gate):
-        yield list(group)
+    return together(sorted(rows, key=lambda row: row.gate), lambda row: row.gate)
 
 
 def _sentence(results: Results, rows: Sequence[Gate]) -> str:
@@ -103,7 +101,4 @@ def _inside(results: Results, row: Gate) -> str:
 def _observed(row: Gate) -> str:
     if row.observed is None:
         return "no value"
-    if row.lower is None or row.upper is None:
-        return numbers.number(row.observed)
-    shown, limits = numbers.interval(row.observed, row.lower, row.upper, apart=row.limit.values())
-    return f"{shown} ({limits})"
+    return numbers.with_limits(row.observed, row.lower, row.upper, apart=row.limit.values())

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.card.names import names_of
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import anchor, finding, of_model
+from evalpipe.findings.words import anchor, difference_of, finding, of_model, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,18 +60,16 @@ def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]
 
 def _of_models(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
     """Yield the rows of each dataset and model together."""
-    for key in dict.fromkeys((row.dataset, row.model) for row in rows):
-        yield [row for row in rows if (row.dataset, row.model) == key]
+    return together(rows, lambda row: (row.dataset, row.model))
 
 
 def _sentence(results: Results, rows: Sequence[Comparison], verb: str) -> str:
     """Write "Recalibration by beta or isotonic makes Forest better: Brier score up to −0.074 (−0.090 to −0.058)."."""
     most = max(rows, key=lambda row: abs(row.difference or 0.0))
     measure = names_of(results).measure(most.metric, most.params, most.average)
-    value, limits = numbers.signed_interval(most.difference or 0.0, most.lower, most.upper)
     by_most = f"by {most.variant}, " if len(rows) > 1 else ""
     changed = verb.format(of_model(results, _plain(rows)))
-    return f"Recalibration by {_methods(rows)} {changed}: {measure} {by_most}{value} ({limits})."
+    return f"Recalibration by {_methods(rows)} {changed}: {measure} {by_most}{difference_of(most)}."
 
 
 def _plain(rows: Sequence[Comparison]) -> Comparison:

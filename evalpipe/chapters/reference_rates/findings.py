@@ -9,7 +9,7 @@ from evalpipe.card.names import names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, of_models
+from evalpipe.findings.words import agreeing, difference_of, finding, of_models, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,14 +33,14 @@ def reference_rates_reached(results: Results) -> Iterator[Claim]:
 def reached(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Say which models are better than a reference rate."""
     for same in _rates(rows):
-        verb = "is better" if len(same) == 1 else "are better"
-        yield finding("holds", weights.RATE_REACHED, _sentence(results, same, f"{verb} than"), RATES, same)
+        verb = agreeing(same, "is better than", "are better than")
+        yield finding("holds", weights.RATE_REACHED, _sentence(results, same, verb), RATES, same)
 
 
 def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Say which models do not reach a reference rate."""
     for same in _rates(rows):
-        verb = "does not reach" if len(same) == 1 else "do not reach"
+        verb = agreeing(same, "does not reach", "do not reach")
         yield finding("fails", weights.RATE_MISSED, _sentence(results, same, verb), RATES, same)
 
 
@@ -52,20 +52,13 @@ def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Find
 
 def _rates(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
     """Yield the rows of each reference rate together."""
-    keys = dict.fromkeys((row.baseline, row.metric, str(row.params)) for row in rows)
-    for key in keys:
-        yield [row for row in rows if (row.baseline, row.metric, str(row.params)) == key]
+    return together(rows, lambda row: (row.baseline, row.metric, str(row.params)))
 
 
 def _sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:
     """Write "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03)."."""
     first = rows[0]
     measure = names_of(results).measure(first.metric, first.params, first.average)
-    differences = ", ".join(_difference(row) for row in rows)
+    differences = ", ".join(difference_of(row) for row in rows)
     return (f"{of_models(results, rows)} {verb} {first.baseline} ({measure} {numbers.plain(first.rate)}): difference "
             f"{differences}.")
-
-
-def _difference(row: RateDifference) -> str:
-    value, limits = numbers.signed_interval(row.difference or 0.0, row.lower, row.upper)
-    return value if limits is None else f"{value} ({limits})"

@@ -10,7 +10,7 @@ from evalpipe.card.wording import capital, number_word
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.rules import rule
-from evalpipe.findings.words import finding, of_model, of_models, with_limits
+from evalpipe.findings.words import agreeing, difference_of, finding, of_model, of_models, with_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,23 +94,19 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
         row.metric for row in rows)}
     worst_rows = {metric: max(same, key=lambda row: _certain(results, row)) for metric, same in by_measure.items()}
     for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain(results, pair[1])):
-        value, limits = numbers.signed_interval(worst.difference or 0.0, worst.lower, worst.upper)
         groups = len({str(row.slice) for row in by_measure[metric]})
         others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in total."
         inside = _inside(results, worst)
         at = "" if inside is None else f"{numbers.number(inside)}, "
         text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "
                 f"{names.slice(worst.slice)} than for {_beside(names, worst)}: {at}difference "
-                f"{value}{'' if limits is None else f' ({limits})'}.{others}")
+                f"{difference_of(worst)}.{others}")
         yield finding("fails", weights.GROUP_WORSE, text, "slices", by_measure[metric])
 
 
 def _inside(results: Results, row: SliceDifference) -> float | None:
     """Return the value in the group of a difference."""
-    key = row.dataset, row.model, row.variant, row.slice, row.metric, row.params, row.average, row.class_
-    return next((estimate.value for estimate in results.rows if key == (
-        estimate.dataset, estimate.model, estimate.variant, estimate.slice, estimate.metric, estimate.params,
-        estimate.average, estimate.class_)), None)
+    return next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
 
 
 def _certain(results: Results, row: SliceDifference) -> float:
@@ -141,7 +137,7 @@ def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Findin
                                   for row in same]
         if len(same) > 1:
             values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, same, strict=True)]
-        verb = "does" if len(same) == 1 else "do"
+        verb = agreeing(same, "does", "do")
         text = (f"{of_models(results, same)} {verb} worst for {names.slice(worst.slice)}: "
                 f"{names.measure(worst.metric, worst.params, worst.average)} {'; '.join(values)}. Worst of "
                 f"{numbers.count(worst.searched)} groups searched; p-values are corrected for that.")

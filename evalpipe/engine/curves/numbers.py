@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evalpipe import constants
-from evalpipe.engine.curves import residual_tests
+from evalpipe.engine.curves import count_tests, residual_tests
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.results.curves import Notes, residuals
@@ -208,9 +208,8 @@ def residual_predicted(gathered: Residuals, rows: CurveRows) -> Computed:
 
 def _tests(cells: Cells, rows: CurveRows) -> dict[str, float]:
     """Return the tests of the residuals, by the fields of `ResidualTests`; none where rows are not independent."""
-    weights = np.asarray(rows.summary.weights, float)
-    independent = float(kish(weights)) if rows.sample.weight_kind == "importance" else float(weights.sum())
-    line = None if rows.sample.cluster is not None else (
+    independent = _independent(rows)
+    line = None if independent is None else (
         residual_tests.AboutLine.of(cells.predicted, cells.truth, cells.weight, independent))
     if line is None:
         return {}
@@ -222,6 +221,14 @@ def _tests(cells: Cells, rows: CurveRows) -> dict[str, float]:
     for name, test in tests.items():
         known |= {} if test is None else {f"{name}_statistic": test.statistic, f"{name}_p_value": test.p_value}
     return known
+
+
+def _independent(rows: CurveRows) -> float | None:
+    """Return how many independent rows the weights amount to; None where rows are clustered."""
+    if rows.sample.cluster is not None:
+        return None
+    weights = np.asarray(rows.summary.weights, float)
+    return float(kish(weights)) if rows.sample.weight_kind == "importance" else float(weights.sum())
 
 
 @curve(residuals.ResidualPredictedSmooth, of=("numbers",), needs="values")
@@ -359,4 +366,13 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
         expected[-1] += above
     weight = np.bincount(np.minimum(observed, last).astype(np.intp), weights=cells.weight, minlength=len(counts))
     points = {"count": counts, "observed": weight, "expected": np.array(expected)}
-    return points, residuals.RootogramNotes(last_or_more=more, expected_above=0.0 if more else above)
+    return points, residuals.RootogramNotes(
+        last_or_more=more, expected_above=0.0 if more else above, **_zeros(cells, rows))
+
+
+def _zeros(cells: Cells, rows: CurveRows) -> dict[str, float]:
+    """Return the test of the number of zeros, by the fields of `RootogramNotes`; none where rows are clustered."""
+    independent = _independent(rows)
+    test = None if independent is None else count_tests.zeros(
+        cells.truth, cells.predicted, cells.weight, independent)
+    return {} if test is None else {"zeros_statistic": test.statistic, "zeros_p_value": test.p_value}

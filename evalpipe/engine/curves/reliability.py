@@ -32,12 +32,14 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
     weight = events + others
     stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
     mean = totals(summary.rows, stated, edges) / weight
+    whole = float(weight.sum())
     count = totals(summary.rows, summary.rows.by_score(np.ones(len(summary.rows.truth))), edges)
     points = {"mean_probability": mean, "event_rate": events / weight, **_rate_limits(rows, name, events, weight),
               "weight": weight, "rows": count}
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
     return points, ReliabilityNotes(
-        bins_requested=constants.BINS, bins_used=len(weight), method=method_of_bins(rows, name), mean_gap=gap)
+        bins_requested=constants.BINS, bins_used=len(weight), method=method_of_bins(rows, name), mean_gap=gap,
+        mean_probability=float(stated.sum()) / whole, event_rate=float(events.sum()) / whole)
 
 
 # One function serves both, bound to its way of making bins.

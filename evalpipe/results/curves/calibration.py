@@ -33,6 +33,10 @@ class ReliabilityNotes(Notes):
     """The interval method of the limits, or none."""
     mean_gap: float | None = None
     """The mean absolute distance of event rate and probability, weighted."""
+    mean_probability: float | None = None
+    """That of all rows, weighted."""
+    event_rate: float | None = None
+    """The share of events among all rows, weighted."""
 
 
 Diagrams = Literal[

@@ -160,6 +160,10 @@ class RootogramNotes(Notes):
     """Whether the last count holds all above."""
     expected_above: float | None = None
     """The weight expected above it."""
+    zeros_statistic: float | None = None
+    """The zeros counted minus the zeros expected, in standard errors. Each row is zero with the probability exp(-mean),
+    independently of the others, so there is none of clustered rows."""
+    zeros_p_value: float | None = None
 
 
 class Rootogram(CurveOf[Literal["rootogram"], RootogramPoints, RootogramNotes]):
