@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 HEAVY = {"matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
 TYPES = {"arraytypes"}  # names of types alone; every room may import it, where types are checked
 ROLES = {
-    "spec": {"fields", "levels", "origin", "chapters.spec", "spec", "metrics", "calibration", "tasks", "errors"},
+    "spec": {
+        "colours", "fields", "levels", "origin", "chapters.spec", "spec", "metrics", "calibration", "tasks", "errors",
+    },
     "rules": {
-        "levels", "origin", "prose", "chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks", "errors",
+        "colours", "levels", "origin", "prose", "chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks",
+        "errors",
     },
     "plan": {
         "fields", "levels", "numbers", "origin", "prose", "chapters.spec", "plan", "spec", "spelling", "metrics",
@@ -34,7 +37,7 @@ ROLES = {
     "earlier": {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
     },
-    "records": {"fields", "records"},
+    "records": {"colours", "fields", "records"},
     "evidence": {"card.stated", "fields", "results"},
     "findings": {
         "chapters.records", "findings", "intervals", "card.names", "card.wording", "results", "records", "numbers",
@@ -58,6 +61,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "errors": set(),
     "constants": set(),
     "formats": set(),
+    "colours": set(),
     "fields": set(),
     "prose": set(),
     "version": set(),
@@ -74,7 +78,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "statistics": {"metrics.declare", "metrics.values", "errors"},
     "intervals": {"later", "errors"},
     "spec": {
-        "cells", "formats", "intervals.declare", "levels", "origin", "chapters.all", "chapters.spec",
+        "cells", "colours", "formats", "intervals.declare", "levels", "origin", "chapters.all", "chapters.spec",
         "chapters.rules", "spelling", "metrics", "calibration", "tasks", "errors",
     },
     "plan": {
@@ -91,8 +95,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "version", "errors",
     },
     "card": {
-        "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose", "intervals.declare",
-        "constants", "numbers", "results", "errors",
+        "colours", "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose",
+        "intervals.declare", "constants", "numbers", "results", "errors",
     },
     "findings": {"chapters.all", "intervals", "card.names", "card.wording", "results", "records", "numbers"},
     "lock": set(),

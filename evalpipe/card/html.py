@@ -11,7 +11,7 @@ from evalpipe.card.edition import Edition
 from evalpipe.card.explorer import Explorer
 from evalpipe.card.figures.canvas import data_tables
 from evalpipe.card.locate import templates, text
-from evalpipe.card.palette import style_sheet
+from evalpipe.card.theme import sheets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Formula
     from evalpipe.results import Results
-
-FACES = (
-    ("Source Sans 3", 400, "source-sans-3-latin-400-normal.woff2"),
-    ("Source Sans 3", 600, "source-sans-3-latin-600-normal.woff2"),
-    ("Source Code Pro", 400, "source-code-pro-latin-400-normal.woff2"),
-)
-"""Family, weight and file of the fonts inside the page."""
-
 
 SHORT = 8
 """Rows of a table up to which the PDF keeps it on one page."""
@@ -55,10 +47,10 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
         "write": _writer(environment), "draw": edition.drawn, "limit": limit, "linked": linked,
         "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
         "safe_svg": _safe, "safe_json": _safe, "data_tables": data_tables}
-    sheets, scripts = _sheets(linked=linked), [] if linked else _scripts(edition)
+    styles, scripts = sheets(edition.results.appearance, linked=linked), [] if linked else _scripts(edition)
     page = environment.get_template("card.html").render(
-        page=edition.card, page_styles=sheets, scripts=scripts,
-        policy=None if linked else _policy([sheet for _, sheet in sheets], scripts))
+        page=edition.card, page_styles=[(media, _safe(sheet)) for media, sheet in styles], scripts=scripts,
+        policy=None if linked else _policy([sheet for _, sheet in styles], scripts))
     return page.encode("utf-8")
 
 
@@ -109,17 +101,6 @@ def _writer(environment: Environment) -> Callable[[object], Markup]:
     return write
 
 
-def _sheets(*, linked: bool) -> list[tuple[str, Markup]]:
-    """Return the style sheets with the media that each is for; a PDF takes those of paper alone."""
-    sheets = [("", _faces() + text("card.css")), ("print", text("print.css"))]
-    if not linked:
-        sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
-                   ("screen and (min-width: 64rem)", text("wide.css")),
-                   ("screen and (max-width: 52rem)", text("phone.css")),
-                   ("screen and (prefers-color-scheme: dark)", text("dark.css"))]
-    return [(media, _safe(sheet)) for media, sheet in sheets]
-
-
 def _scripts(edition: Edition) -> list[Markup]:
     """Return the script of every page, and those that the blocks of a card need."""
     sliders = [_safe(text("what_if.js")) for block in edition.card.masthead if isinstance(block, Explorer)]
@@ -134,15 +115,6 @@ def _policy(sheets: Sequence[str], scripts: Sequence[str]) -> str:
 
     return (f"default-src 'none'; style-src {allowed(sheets)}; script-src {allowed(scripts)}; font-src data:; "
             "base-uri 'none'; form-action 'none'")
-
-
-def _faces() -> str:
-    rules = []
-    for family, weight, name in FACES:
-        data = base64.b64encode((templates() / "fonts" / name).read_bytes()).decode("ascii")
-        source = f"url(data:font/woff2;base64,{data}) format('woff2')"
-        rules.append(f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n")
-    return "".join(rules)
 
 
 def _safe(markup: str) -> Markup:

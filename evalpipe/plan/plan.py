@@ -10,6 +10,7 @@ from evalpipe.intervals.declare import registry as interval_methods
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalpipe.chapters.appearance.plan import AppearancePlan
     from evalpipe.chapters.compare.plan import ComparePlan
     from evalpipe.chapters.costs.plan import CostsPlan, ProfitPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
@@ -59,6 +60,7 @@ class Plan:
     statement: StatementPlan
     standards: tuple[StandardPlan, ...]
     formats: tuple[FormatName, ...]
+    appearance: AppearancePlan
     what_if: bool
     outcome: OutcomePlan
     weight: WeightPlan | None

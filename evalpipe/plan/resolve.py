@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.appearance.plan import appearance_plan
 from evalpipe.chapters.compare.plan import compare_plan
 from evalpipe.chapters.costs.plan import costs_plan, profit_plan
 from evalpipe.chapters.desirability.plan import goals_plan
@@ -60,6 +61,7 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, no_information=spec.no_information, formats=spec.report.formats,
+        appearance=appearance_plan(spec),
         what_if=spec.report.what_if is not False and spec.task == "binary", outcome=outcome_plan(spec),
         statement=statement_plan(spec, metrics, models), standards=standards_plan(spec), cluster=spec.cluster,
         weight=None if weight is None else WeightPlan(weight.column, weight.kind),

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from evalpipe.chapters.appearance.records import Appearance
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability
@@ -85,4 +86,6 @@ class Document(Record):
     best_profit: list[BestProfit] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
     """What the results say, in sentences, what matters most first."""
+    appearance: Appearance = Appearance()
+    """How the card looks."""
     warnings: list[Warned]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
+from evalpipe.colours import COLOUR
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.describe import SHORT_LIST, Shapes
@@ -198,6 +199,8 @@ def _hint(tree: Tree, shapes: Shapes, loc: Loc) -> str | None:
         hint = f"did you mean '{guess}'?" if guess else None
     elif shapes.takes("number", "integer"):
         hint = _number_hint(value, shapes)
+    elif value is None and any(schema.get("pattern") == COLOUR for schema in shapes.schemas):
+        hint = "put it in quotes: a # without them begins a comment"
     elif shapes.takes("string") and isinstance(value, bool | int | float):
         hint = f"put a text in quotes: '{tree.written(*loc)}'"
     elif shapes.takes("array") and isinstance(value, str):

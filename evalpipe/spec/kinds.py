@@ -26,6 +26,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, core_schema
 
+from evalpipe.colours import COLOUR
+
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
@@ -46,6 +48,7 @@ RULES = {
     NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
     KEY: "a name",
     DAY: "a day, as in 2026-11-21",
+    COLOUR: 'a colour, as in "#1f5fa8"',
 }
 """What each pattern means, in words."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from evalpipe.chapters.appearance.spec import Theme
 from evalpipe.chapters.equivocal.spec import EquivocalZone
 from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
 from evalpipe.formats import FORMATS, FormatName
@@ -205,3 +206,5 @@ class Report(SpecPart):
     what_if: Annotated[StrictBool | None, Only("binary")] = None
     """Whether the page lets its reader move the threshold and the prevalence, for models that give probabilities; yes
     where it is left out."""
+    theme: Theme | None = None
+    """How the card looks: a mapping with `accent` and `paper`. It changes no number."""

@@ -1,0 +1,55 @@
+"""The style sheets of a card: evalpipe's own, and what the tokens of its spec change."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from evalpipe.card.locate import templates, text
+from evalpipe.card.palette import style_sheet
+from evalpipe.colours import DARK, readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.chapters.appearance.records import Appearance
+
+FACES = (
+    ("Source Sans 3", 400, "source-sans-3-latin-400-normal.woff2"),
+    ("Source Sans 3", 600, "source-sans-3-latin-600-normal.woff2"),
+    ("Source Code Pro", 400, "source-code-pro-latin-400-normal.woff2"),
+)
+"""Family, weight and file of the fonts inside the page."""
+
+AT_NIGHT = "screen and (prefers-color-scheme: dark)"
+
+Sheet = tuple[str, str]
+"""The media that a style sheet is for, and its text."""
+
+
+def sheets(appearance: Appearance, *, linked: bool) -> list[Sheet]:
+    """Return the style sheets of a page in their order; a PDF, whose figures are ``linked``, has those of paper."""
+    own = [("", _faces() + text("card.css")), ("print", text("print.css"))]
+    if not linked:
+        own += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
+                ("screen and (min-width: 64rem)", text("wide.css")),
+                ("screen and (max-width: 52rem)", text("phone.css")), (AT_NIGHT, text("dark.css"))]
+    return [*own, *((media, sheet) for media, sheet in _tokens(appearance) if not (linked and media == AT_NIGHT))]
+
+
+def _tokens(appearance: Appearance) -> Iterator[Sheet]:
+    """Yield what the tokens change, laid over the sheets before."""
+    if appearance.paper == "letter":
+        yield "print", text("letter.css")
+    if appearance.accent is not None:
+        yield "", f":root {{ --accent: {appearance.accent}; }}\n"
+        yield AT_NIGHT, f":root {{ --accent: {readable(appearance.accent, DARK)}; }}\n"
+
+
+def _faces() -> str:
+    rules = []
+    for family, weight, name in FACES:
+        data = base64.b64encode((templates() / "fonts" / name).read_bytes()).decode("ascii")
+        source = f"url(data:font/woff2;base64,{data}) format('woff2')"
+        rules.append(f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n")
+    return "".join(rules)

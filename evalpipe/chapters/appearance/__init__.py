@@ -1,0 +1,1 @@
+"""How the card looks: its tokens, which change no number."""

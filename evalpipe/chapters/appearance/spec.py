@@ -1,0 +1,34 @@
+"""The keys of how the card looks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StrictStr
+from pydantic_core import PydanticCustomError
+
+from evalpipe.colours import COLOUR, is_colour
+from evalpipe.spec.kinds import SpecPart
+
+
+def _colour(text: str) -> str:
+    """Refuse what is no colour, and write it in small letters."""
+    if not is_colour(text):
+        raise PydanticCustomError("no_colour", "not a colour")
+    return text.lower()
+
+
+Colour = Annotated[StrictStr, AfterValidator(_colour), Field(json_schema_extra={"pattern": COLOUR})]
+"""A colour as `#rrggbb`."""
+
+ACCENT = "#174f80"
+
+
+class Theme(SpecPart):
+    """How the card looks. Colours of models in figures stay as they are: they can be told apart by everybody."""
+
+    accent: Colour = ACCENT
+    """The colour of links and of the lines over sections, in quotes: `"#1f5fa8"`. Its contrast is 4.5 to 1 or more on
+    everything light that it stands on; on a dark screen, a lighter shade of it is used that has this too."""
+    paper: Literal["a4", "letter"] = "a4"
+    """The paper of the PDF, and of the page where it is printed."""

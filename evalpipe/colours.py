@@ -1,0 +1,70 @@
+"""Colours as `#rrggbb`: how far two of them stand out from each other, and the nearest shade that can be read."""
+
+from __future__ import annotations
+
+import colorsys
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+COLOUR = r"^#[0-9A-Fa-f]{6}$"
+READABLE = 4.5
+"""The contrast that text needs by level AA of WCAG 2.2 (criterion 1.4.3)."""
+
+LIGHT = ("#ffffff", "#f4f6f8", "#f1f8f3", "#fff8e8", "#fdf2f0")
+DARK = ("#14191f", "#1c232b", "#14261b", "#2b2413", "#2c1716")
+"""What links and headings stand on in the light and in the dark: the page, its boxes, the verdicts of gates."""
+
+STEPS = 1000
+"""The shades of a colour, from black to white, among which a readable one is chosen."""
+
+
+def is_colour(text: str) -> bool:
+    """Tell whether a text is a colour as `#rrggbb`."""
+    return re.fullmatch(COLOUR.removesuffix("$"), text) is not None
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, 0 to 1 (WCAG 2.2)."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _channels(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    """Return the contrast of two colours, 1 to 21 (WCAG 2.2)."""
+    dark, light = sorted((luminance(first), luminance(second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def hardest(colour: str, grounds: Iterable[str]) -> str:
+    """Return the ground from which a colour stands out least."""
+    return min(grounds, key=lambda ground: contrast(colour, ground))
+
+
+def readable(colour: str, grounds: tuple[str, ...]) -> str:
+    """Return the shade of a colour nearest to it that can be read on each of the grounds; itself where it can.
+
+    Shades differ in lightness alone (HSL). Grounds are all light, or all dark, so black or white can be read.
+    """
+    if _reads(colour, grounds):
+        return colour
+    hue, lightness, saturation = colorsys.rgb_to_hls(*_channels(colour))
+    shades = [(abs(step / STEPS - lightness), _written(colorsys.hls_to_rgb(hue, step / STEPS, saturation)))
+              for step in range(STEPS + 1)]
+    return min((distance, shade) for distance, shade in shades if _reads(shade, grounds))[1]
+
+
+def _reads(colour: str, grounds: tuple[str, ...]) -> bool:
+    return all(contrast(colour, ground) >= READABLE for ground in grounds)
+
+
+def _channels(colour: str) -> tuple[float, float, float]:
+    """Return red, green and blue, 0 to 1."""
+    red, green, blue = (int(colour[place:place + 2], 16) / 255 for place in (1, 3, 5))
+    return red, green, blue
+
+
+def _written(channels: tuple[float, float, float]) -> str:
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
