@@ -19,6 +19,7 @@ from evalpipe.errors import UsageError
 from evalpipe.formats import FORMATS
 from evalpipe.lock import locked
 from evalpipe.results import Estimate
+from evalpipe.signatures import SIGNATURES
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
-WRITTEN = (*(entry.file for entry in FORMATS.values()), "results.json", "estimates.csv", "run.json")
+WRITTEN = (*(entry.file for entry in FORMATS.values()), "results.json", "estimates.csv", "run.json", SIGNATURES)
 """Every file that a run may write; those of an earlier run are replaced or removed."""
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2", "markdown-it-py")
@@ -75,7 +76,7 @@ class Recorder:
     def write(self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float]) -> None:
         """Write every file, then let the new folder take the place of the old."""
         texts = {"results.json": results.to_json(), "estimates.csv": estimates_csv(results),
-                 "run.json": _run_json(self.began, durations)}
+                 "run.json": _run_json(self.began, durations, results.evidence_sha256)}
         fresh = Path(tempfile.mkdtemp(dir=self.out.parent, prefix=f".{self.out.name}.new-"))
         hint = "free space or choose another folder with --out; the earlier output is unchanged"
         with refused(f"to the output folder '{self.shown}'", hint), ExitStack() as undone:
@@ -122,9 +123,21 @@ def refused(where: str, hint: str) -> Iterator[None]:
 
 def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes]) -> None:
     """Put files into an output folder, each replaced whole; all others stay. Raises UsageError where it cannot."""
+    with held(folder) as target:
+        put_files(target, files)
+
+
+@contextmanager
+def held(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Hold an output folder, so that no run writes to it; raises UsageError where it cannot be written."""
     target = Path(folder).resolve()
-    with (refused(f"to '{folder}'", "take a copy of the folder that can be written"), locked_folder(target),
-          tempfile.TemporaryDirectory(dir=target, prefix=".new-") as fresh):
+    with refused(f"to '{folder}'", "take a copy of the folder that can be written"), locked_folder(target):
+        yield target
+
+
+def put_files(target: Path, files: Mapping[str, bytes]) -> None:
+    """Put files into a folder that is held, each replaced whole."""
+    with tempfile.TemporaryDirectory(dir=target, prefix=".new-") as fresh:
         for name, content in files.items():
             (Path(fresh) / name).write_bytes(content)
         for name in files:
@@ -145,11 +158,11 @@ def estimates_csv(results: Results) -> str:
     return out.getvalue()
 
 
-def _run_json(began: datetime, durations: Mapping[str, float]) -> str:
-    """Return what differs from run to run: times, host and versions."""
+def _run_json(began: datetime, durations: Mapping[str, float], evidence_sha256: str) -> str:
+    """Return what differs from run to run: times, host and versions; and the sha256 of `results.json`, to prove it."""
     ended = datetime.now(UTC)
     document = {
-        "evalpipe_version": VERSION,
+        "evalpipe_version": VERSION, "evidence_sha256": evidence_sha256,
         "began": began.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"),
         "seconds": round((ended - began).total_seconds(), 3), "seconds_by_step": dict(durations),
         "host": platform.node(), "platform": platform.platform(), "python": platform.python_version(),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
     from evalpipe.results import FailOn, Results
+    from evalpipe.signatures import Signature
     from evalpipe.spec.models import Spec
 
     EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
@@ -39,6 +40,9 @@ class Progress:
 
     def advance(self, replicates: int) -> None:
         """Count replicates as done."""
+
+    def signatures_moved(self, file: str) -> None:
+        """Tell that the folder had signatures of other results, which are in its ``file`` from now on."""
 
 
 class _Clock:
@@ -87,7 +91,8 @@ def run(
 
     A run that does not hold by ``fail_on`` does not become the reference of gates `against: last`.
     Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
-    ``out`` is replaced only when everything is done.
+    ``out`` is replaced only when everything is done. Its signatures stay where the results are the same, byte for byte;
+    those of other results are moved to a file of their own.
     """
     clock = _Clock(progress or Progress())
     clock(1)
@@ -102,10 +107,7 @@ def run(
         clock(5)
         results = _gathered(planned, samples, evaluation, written, earlier)
         if folder is not None:
-            clock(6)
-            files = render(results)  # in memory: a card that fails leaves the earlier folder as it was
-            clock(7)
-            folder.write(results, files | _reference(results, earlier, fail_on), clock.durations)
+            _written(folder, results, _reference(results, earlier, fail_on), clock)
     return results
 
 
@@ -166,6 +168,19 @@ def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[
     return {} if reference is None else {REFERENCE: reference}
 
 
+def _written(folder: Recorder, results: Results, reference: Mapping[str, bytes], clock: _Clock) -> None:
+    """Render the card and write the output folder (steps 6, 7); signatures stay where they are of these results."""
+    from evalpipe.signatures import carried
+
+    clock(6)
+    signatures, signed, moved = carried(folder.out, results.evidence_sha256)
+    files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
+    clock(7)
+    folder.write(results, {**files, **signed, **reference}, clock.durations)
+    if moved is not None:
+        clock.progress.signatures_moved(moved)
+
+
 def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Recorder | None]:
     from evalpipe.record import Recorder
 
@@ -173,24 +188,34 @@ def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Reco
 
 
 def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | None = None) -> dict[str, bytes]:
-    """Render the card of ``results`` (or of an output folder) again: file names and their bytes.
+    """Render the card of ``results`` (or of an output folder, with its signatures) again: file names and their bytes.
 
     ``formats`` are names of `evalpipe.formats`; by default those of the spec. Raises DataError for a folder without
-    results, UsageError for another format, or for one that holds the verdicts of gates where there are none.
+    results, or with signatures of other results; UsageError for another format, or for one that holds the verdicts of
+    gates where there are none.
     """
-    from evalpipe.card import render as render_card
     from evalpipe.errors import UsageError
     from evalpipe.formats import FORMATS
     from evalpipe.results import Results
+    from evalpipe.signatures import signatures_of
 
+    folder = None if isinstance(results, Results) else Path(results)
     run_results = results if isinstance(results, Results) else Results.read(Path(results) / "results.json")
     empty = [entry.file for name, entry in FORMATS.items() if name in (formats or ()) and entry.needs_verdicts]
     if empty and not run_results.judged:
         hint = "add 'gates: […]' to the spec, or 'require' to a standard"
         raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint=hint)
-    if formats is None:
-        formats = run_results.spec.get("report", {}).get("formats", ())
-    return render_card(run_results, formats)
+    return _rendered(run_results, formats, () if folder is None else signatures_of(folder, run_results.evidence_sha256))
+
+
+def _rendered(
+    results: Results, formats: Sequence[str] | None, signatures: tuple[Signature, ...]
+) -> dict[str, bytes]:
+    """Render the card in some formats, by default those of the spec."""
+    from evalpipe.card import render as render_card
+
+    wanted = results.spec.get("report", {}).get("formats", ()) if formats is None else formats
+    return render_card(results, wanted, signatures)
 
 
 def accept(folder: str | os.PathLike[str]) -> tuple[Results, list[ReferenceChange]]:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.results import Results
+    from evalpipe.signatures import Signature
 
 
 def ready(formats: Sequence[str]) -> None:
@@ -19,8 +20,8 @@ def ready(formats: Sequence[str]) -> None:
         load_weasyprint()
 
 
-def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
-    """Render the card in each of the formats of `evalpipe.formats` and return its files by name.
+def render(results: Results, formats: Sequence[str], signatures: tuple[Signature, ...] = ()) -> dict[str, bytes]:
+    """Render the card, signed or not, in each of the formats of `evalpipe.formats` and return its files by name.
 
     A file that holds the verdicts of gates is left out where none is declared. The same results give the same bytes
     on every call. Raises UsageError when a format is unknown, or when a library of the operating system that the PDF
@@ -38,7 +39,7 @@ def render(results: Results, formats: Sequence[str]) -> dict[str, bytes]:
         raise UsageError.of("unknown-format", f"the card cannot be written as '{unknown[0]}'",
                             hint=f"use {', '.join(known)} or {last}")
     written = files(formats, judged=results.judged)
-    edition = Edition(results)
+    edition = Edition(results, signatures)
     with _without_collection():
         return {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in written.items()}
 

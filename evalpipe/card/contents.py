@@ -16,6 +16,7 @@ from evalpipe.card import (
     models,
     provenance,
     reference_list,
+    sign_off,
 )
 from evalpipe.card.first import identity
 from evalpipe.card.masthead import masthead, short_spec, subject
@@ -23,8 +24,11 @@ from evalpipe.card.page import Code, Part, Section
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import Results
+    from evalpipe.signatures import Signature
 
 TITLES: dict[Part, str] = {
     "use": "Use and limits", "results": "Results", "groups": "Groups", "calibration": "Calibration",
@@ -54,21 +58,21 @@ class Card:
                      for part, together in groupby(self.sections, key=lambda section: section.part))
 
 
-def card_of(results: Results) -> Card:
-    """Write the card: what stands above the contents, and every section that the results have something for."""
+def card_of(results: Results, signatures: Sequence[Signature] = ()) -> Card:
+    """Write the card: what stands above the contents, and every section that there is something for."""
     version = f"evalpipe {results.evalpipe_version}"
     return Card(
         title=results.title, generator=version,
         description=f"Evaluation of {', '.join(model.label for model in results.models)}; {subject(results)}",
-        identity=identity(results),
-        masthead=tuple(masthead(results)),
-        sections=tuple(_sections(results)),
+        identity=identity(results, signatures),
+        masthead=tuple(masthead(results, signatures)),
+        sections=tuple(_sections(results, signatures)),
         foot=(f"{results.name}, spec ", short_spec(results), f", {version}. Every number on this card is in ",
               Code("results.json"), "."),
     )
 
 
-def _sections(results: Results) -> list[Section]:
+def _sections(results: Results, signatures: Sequence[Signature]) -> list[Section]:
     """Return the sections of the card by part; those of a part in the order in which they are written here."""
     before = (dataset_results,)
     after = (data, models, findings, further, method, definitions, reference_list, provenance)
@@ -76,4 +80,4 @@ def _sections(results: Results) -> list[Section]:
         *(room.sections for room in before), *functions("card", "sections"), *(room.sections for room in after))
         for section in sections(results)]
     order = get_args(Part)
-    return sorted(written, key=lambda section: order.index(section.part))
+    return sorted([*written, sign_off.section(results, signatures)], key=lambda section: order.index(section.part))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evalpipe.card.figures.canvas import Drawing
     from evalpipe.card.page import Figures
     from evalpipe.results import Results
+    from evalpipe.signatures import Signature
 
 FIGURE_SCHEME, FORMULA_SCHEME = "figure:", "formula:"
 """What the addresses of figures and of formulas begin with, where a page only points to them."""
@@ -21,9 +22,10 @@ FIGURE_SCHEME, FORMULA_SCHEME = "figure:", "formula:"
 
 @dataclass
 class Edition:
-    """The card of some results, on its way into one or more formats."""
+    """The card of some results and of those who signed them, on its way into one or more formats."""
 
     results: Results
+    signatures: tuple[Signature, ...] = ()
     _drawn: dict[int, tuple[Figures, list[tuple[int, Drawing]]]] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _formulas: dict[str, str] = field(default_factory=dict)
@@ -33,7 +35,7 @@ class Edition:
         """The card in sections of blocks, its figures not yet drawn."""
         from evalpipe.card.contents import card_of
 
-        return card_of(self.results)
+        return card_of(self.results, self.signatures)
 
     def drawn(self, figures: Figures) -> list[tuple[int, Drawing]]:
         """Return the figures of a block with their numbers in the card; those of the same block are drawn once.

@@ -9,30 +9,27 @@ from evalpipe.card.dots import dot_plots
 from evalpipe.card.method import weighting
 from evalpipe.card.page import Aside, BlockGroup, Bullets, Code, Facts, Heading, Link, Section, Strong, Verdict
 from evalpipe.card.prose import opening
+from evalpipe.card.sign_off import status
 from evalpipe.card.stated import PLACES, missing
 from evalpipe.card.tables import evaluated
 from evalpipe.card.wording import MISSING, joined
 from evalpipe.chapters import functions
 from evalpipe.fields import FIELDS
+from evalpipe.signatures import EVIDENCE_DIGITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import Results
     from evalpipe.results.findings import Finding, FindingKind
+    from evalpipe.signatures import Signature
 
 MOST_FINDINGS = 5
 """The findings on the first screen; all stand further down."""
 
 REQUIREMENTS = "use"
 """The section of the finding that no gate is declared, which the headline says where it is so."""
-
-SHORT_HASH = 8
-"""The digits that fingerprints are shortened to."""
-
-STATUS = {"draft": "DRAFT, not signed", "in_review": "IN REVIEW, not signed", "final": "FINAL, not signed"}
-"""What is said of a document by its status."""
 
 SIGNS: dict[FindingKind, tuple[str, str]] = {
     "holds": ("✓", "holds"), "fails": ("✗", "fails"), "open": ("?", "open"), "same": ("=", "same"),
@@ -41,14 +38,14 @@ SIGNS: dict[FindingKind, tuple[str, str]] = {
 """The sign of each kind of finding, and what a screen reader says for it."""
 
 
-def identity(results: Results) -> Cell:
+def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
     """Write the line that tells this document from others: id, day, evidence, status."""
     stated = results.statement
-    document = stated.id or f"{results.name[:3].upper()}-{results.spec_sha256[:SHORT_HASH]}"
+    document = stated.id or f"{results.name[:3].upper()}-{results.spec_sha256[:EVIDENCE_DIGITS]}"
     day = f"as of {stated.as_of}" if stated.as_of else "no date given"
-    evidence = Code(results.evidence_sha256[:SHORT_HASH], results.evidence_sha256, "evidence")
+    evidence = Code(results.evidence_sha256[:EVIDENCE_DIGITS], results.evidence_sha256, "evidence")
     return ("Model card", Aside(document, "document"), Aside(day), Aside(("evidence ", evidence)),
-            Aside(STATUS[stated.status], "status"))
+            status(results, signatures))
 
 
 def verdict(results: Results) -> Section:
@@ -84,13 +81,14 @@ def sentence(finding: Finding) -> Cell:
     return (Verdict("", sign, f"finding {word}"), f"{finding.text} ", Link("Evidence", finding.section))
 
 
-def at_a_glance(results: Results) -> BlockGroup:
+def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:
     """Write the key measures as a figure, beside the facts that a reader asks for first."""
     figure = BlockGroup(dot_plots(results), "at-a-glance")
-    return BlockGroup((figure, BlockGroup((Heading("In short"), Facts(tuple(_facts(results)))), "in-short")), "first")
+    facts = Facts(tuple(_facts(results, signatures)))
+    return BlockGroup((figure, BlockGroup((Heading("In short"), facts), "in-short")), "first")
 
 
-def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
+def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[str, Cell]]:
     yield "Intended use", _stated(results, "intended_use")
     yield "Not for", _stated(results, "not_for")
     yield from _outcome(results)
@@ -98,7 +96,8 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
     yield "Evaluated on", _evaluated_on(results)
     yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated(results, "owner")
-    yield "Signed", Strong(MISSING, "missing")
+    if not signatures:
+        yield "Signed", Strong(MISSING, "missing")
 
 
 def _stated(results: Results, key: str) -> Cell:

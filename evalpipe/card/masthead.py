@@ -9,19 +9,23 @@ from evalpipe.card.explorer import ModelBoxes
 from evalpipe.card.first import at_a_glance, verdict
 from evalpipe.card.page import Code
 from evalpipe.card.palette import look_of
+from evalpipe.card.sign_off import signed
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Section
     from evalpipe.results import Results
+    from evalpipe.signatures import Signature
 
 
-def masthead(results: Results) -> Iterator[Block | Section]:
+def masthead(results: Results, signatures: Sequence[Signature] = ()) -> Iterator[Block | Section]:
     """Write what follows the title: the verdict, the key measures, the facts, and what chapters add."""
     yield verdict(results)
-    yield at_a_glance(results)
+    yield at_a_glance(results, signatures)
+    if signatures:
+        yield signed(signatures)
     if len(results.models) > 1:
         yield _boxes(results)
     for beneath in functions("card", "beneath"):

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.card.html import write_page
 from evalpipe.card.picture import Picture
 from evalpipe.errors import InternalError, UsageError
+from evalpipe.signatures import SIGNATURES, signatures_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.card.edition import Edition
-    from evalpipe.results import Results
 
 ROW_LIMIT = 300
 """Rows of a table in the PDF; long tables are slow to lay out and nobody reads them on paper."""
@@ -41,7 +41,7 @@ def document(edition: Edition) -> bytes:
         # WeasyPrint leaves its own colour profile open until it is collected.
         warnings.simplefilter("ignore", ResourceWarning)
         return bytes(laid_out.write_pdf(
-            attachments=[_attachment(edition.results, load_weasyprint())], pdf_variant=VARIANT, pdf_tags=True,
+            attachments=_attachments(edition, load_weasyprint()), pdf_variant=VARIANT, pdf_tags=True,
             pdf_identifier=edition.results.spec_sha256.encode("ascii", "replace")[:16], finisher=_pack_once,
         ))
 
@@ -124,12 +124,14 @@ def _faces() -> str:
     )
 
 
-def _attachment(results: Results, weasyprint: Any) -> Any:
+def _attachments(edition: Edition, weasyprint: Any) -> list[Any]:
+    """Attach the results, and the signatures where there are any."""
     date = datetime.fromtimestamp(EPOCH, UTC)
-    return weasyprint.Attachment(
-        string=results.to_json(), base_url=SCHEME, name="results.json", description="Every number of this card",
-        created=date, modified=date, relationship="Data",
-    )
+    files = [("results.json", edition.results.to_json(), "Every number of this card")]
+    if edition.signatures:
+        files.append((SIGNATURES, signatures_json(edition.signatures).decode(), "Who signed this card"))
+    return [weasyprint.Attachment(string=text, base_url=SCHEME, name=name, description=what, created=date,
+                                  modified=date, relationship="Data") for name, text, what in files]
 
 
 def _pack_once(_: Any, pdf: Any) -> None:

@@ -110,7 +110,10 @@ def plan(spec: str, overrides: Sequence[str], form: str) -> None:
     help="Format of the card, or junit.xml; may be repeated.  [default: those of the spec]",
 )
 def render(folder: str, forms: Sequence[str]) -> None:
-    """Render the card, and the verdicts of gates as junit.xml, again from DIR/results.json; no data are needed."""
+    """Render the card, and the verdicts of gates as junit.xml, again from DIR/results.json; no data are needed.
+
+    Signatures in DIR/signatures.json stand on the card; those of other results are refused.
+    """
     from evalpipe.cli.running import render_folder
 
     render_folder(folder, forms)

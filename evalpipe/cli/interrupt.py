@@ -49,6 +49,7 @@ class Interruptible(Progress):
     def __init__(self, progress: Progress) -> None:
         """Pass on to ``progress``."""
         self._progress = progress
+        self.moved: str | None = None
 
     def step(self, number: int, title: str) -> None:
         """Begin a step."""
@@ -63,6 +64,10 @@ class Interruptible(Progress):
         """Count replicates."""
         self._check()
         self._progress.advance(replicates)
+
+    def signatures_moved(self, file: str) -> None:
+        """Keep the name of the file, which is told when the run is done."""
+        self.moved = file
 
     @staticmethod
     def _check() -> None:

@@ -33,14 +33,15 @@ def run_spec(
     with shown as progress:
         spec = load(path, overrides)
         folder = Path(out) if out is not None else Path("reports") / spec.name
-        results = run(spec, out=folder, progress=Interruptible(progress), fail_on=fail_on)
+        watched = Interruptible(progress)
+        results = run(spec, out=folder, progress=watched, fail_on=fail_on)
     # The results are safe by now, and the error of an output that is full says so.
     with printing(f"everything was written to '{folder}'"):
-        _print(results, spec, folder, form)
+        _print(results, spec, folder, form, watched.moved)
     return results.holds(fail_on)
 
 
-def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
+def _print(results: Results, spec: Spec, folder: Path, form: str, moved: str | None) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
     from evalpipe.cli.findings import print_findings
     from evalpipe.cli.gates import print_annotations, print_gates
@@ -51,7 +52,8 @@ def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
     written = [str(folder / name)
                for name in (*files(spec.report.formats, judged=results.judged).values(), "results.json")]
     if form == "json":
-        click.echo(json.dumps(run_document(results, written), indent=2, ensure_ascii=False))
+        document = run_document(results, written) | {"signatures_moved": moved and str(folder / moved)}
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     print_summary(results)
     print_gates(results, spec, folder)
@@ -60,6 +62,8 @@ def _print(results: Results, spec: Spec, folder: Path, form: str) -> None:
     if form == "github":
         print_annotations(results, spec)
         annotate_standards(results, spec)
+    if moved is not None:
+        click.echo(f"\nthis card is not signed: the signatures here were of other results, and are in {folder / moved}")
     click.echo("\n" + "\n".join(written))
 
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
@@ -34,6 +34,7 @@ from evalpipe.results.short import in_short
 from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import polars as pl
@@ -71,8 +72,14 @@ class Results(Document):
 
     @cached_property
     def evidence_sha256(self) -> str:
-        """The sha256 of `results.json`: what the card says rests on these bytes alone."""
+        """The sha256 of `results.json`, as it was read or will be written: what the card says rests on these bytes."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values, whose evidence is its own."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("evidence_sha256", None)
+        return copy
 
     @classmethod
     def from_json(cls, text: str, source: str = "results.json") -> Results:
@@ -87,13 +94,15 @@ class Results(Document):
         endless = _endless(results.model_dump(by_alias=True))
         if endless is not None:
             raise _not_results(source, endless, "the number is too large, or not a number")
+        # Another version may write the same results as other bytes; the evidence is those that are there.
+        results.__dict__["evidence_sha256"] = hashlib.sha256(text.encode()).hexdigest()
         return results
 
     @classmethod
     def read(cls, path: Path) -> Results:
         """Read ``results.json``; raises DataError when it is absent or broken."""
         try:
-            return cls.from_json(path.read_text(encoding="utf-8"), str(path))
+            return cls.from_json(path.read_bytes().decode("utf-8"), str(path))
         except (OSError, UnicodeDecodeError) as error:
             raise DataError.of(
                 "unreadable-file", f"cannot read {path}: {getattr(error, 'strerror', None) or error}",

@@ -1,10 +1,10 @@
-"""The sections of the card that people write, and the lines for signatures."""
+"""The sections of the card that people write."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.page import Bullets, Column, Facts, Heading, Row, Section, Table
+from evalpipe.card.page import Bullets, Facts, Heading, Section
 from evalpipe.card.prose import blocks, line
 from evalpipe.card.stated import PLACES, asked_by, entries, missing, section
 
@@ -14,18 +14,13 @@ if TYPE_CHECKING:
     from evalpipe.fields import SectionName
     from evalpipe.results import Results
 
-ROLES = ("Developer", "Validator", "Owner", "Approver")
-"""Who is to sign a card."""
-
-UNSIGNED = "not signed"
-
 BEFORE_CHANGES: tuple[SectionName, ...] = ("factors", "choices", "details", "design", "risks", "monitoring")
 BEFORE_SIGNATURES: tuple[SectionName, ...] = ("validation", "conformity")
 """The sections of fields that stand alone, in two parts: what readers of results need, and what signers do."""
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the sections that hold what is stated, and the lines for signatures; what is said of data stands there."""
+    """Write the sections that hold what is stated; what is said of data stands there."""
     yield _use(results)
     for name in BEFORE_CHANGES:
         yield from section(results, name)
@@ -36,7 +31,6 @@ def sections(results: Results) -> Iterator[Section]:
             Facts(changes or (("Changes", missing(results, "changes")),), "rules"),), part="changes")
     for name in BEFORE_SIGNATURES:
         yield from section(results, name)
-    yield Section("sign-off", "Sign-off", (_signatures(results),), part="sign_off")
 
 
 def _use(results: Results) -> Section:
@@ -45,12 +39,3 @@ def _use(results: Results) -> Section:
     facts = entries(results, "use") + (() if limits else (("Limits", missing(results, "limits")),))
     listed = (Heading("Limits"), Bullets(tuple(line(results, limit) for limit in limits))) if limits else ()
     return Section("use", PLACES["use"].title, (Facts(facts, "rules"), *listed), part="use")
-
-
-def _signatures(results: Results) -> Table:
-    """Write a line for each role, with room for a name, a day and a signature; with the name where it is stated."""
-    columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
-    stated = (getattr(results.statement, role.lower(), None) for role in ROLES)
-    names = ("" if name is None else line(results, name) for name in stated)
-    return Table("Signatures", columns, tuple(
-        Row((role, name, "", UNSIGNED)) for role, name in zip(ROLES, names, strict=True)), "signatures")

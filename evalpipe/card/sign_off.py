@@ -1,0 +1,146 @@
+"""Who signed the card and what they decided: the status of the document, the fact on its first page, the section."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from evalpipe.card.page import (
+    Aside,
+    BlockGroup,
+    Bullets,
+    Code,
+    Column,
+    Facts,
+    Line,
+    Link,
+    Row,
+    Section,
+    Table,
+    Text,
+    Verdict,
+)
+from evalpipe.card.prose import line
+from evalpipe.card.wording import capital
+from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalpipe.card.page import Cell, Piece
+    from evalpipe.results import Results
+    from evalpipe.signatures import Decision, Signature
+
+STATES = {"draft": "DRAFT", "in_review": "IN REVIEW", "final": "FINAL"}
+"""What a document is called by the status that its spec states."""
+
+DECISIONS: dict[Decision, tuple[str, str, str]] = {
+    "rejected": ("✗", "rejected", "fail"), "approved_with_conditions": ("✓", "approved with conditions", "warn"),
+    "approved": ("✓", "approved", "pass"), "reviewed": ("•", "reviewed", "skipped"),
+}
+"""The sign, the words and the colour of each decision; the gravest first, which is that of the whole document."""
+
+MOST_CONDITIONS, LONGEST = 3, 160
+"""The conditions of a signature on the first page, and their characters; all stand in the section."""
+
+UNSIGNED = "not signed"
+
+LEAD = ("Those who signed decided on ", Code("results.json"), " with this sha256: ")
+
+REMARK = (" A signature is a record of a decision in ", Code(SIGNATURES), ", no cryptographic proof of who decided.")
+
+
+def status(results: Results, signatures: Sequence[Signature]) -> Aside:
+    """Write how far the document is, and who decided on it: "FINAL, approved by A. Reader (validator), 2026-11-21"."""
+    last, state = newest(signatures), STATES[results.statement.status]
+    if not last:
+        return Aside(f"{state}, {UNSIGNED}", "status")
+    decision = next(decision for decision in DECISIONS if any(signed.decision == decision for signed in last.values()))
+    deciding = [signed for signed in last.values() if signed.decision == decision]
+    latest = max(deciding, key=lambda signed: signed.date)
+    more = f", and {len(deciding) - 1} more" if len(deciding) > 1 else ""
+    days = [signed.expires for signed in last.values() if signed.expires]
+    until = f"; valid until {min(days)}" if days else ""
+    _, words, style = DECISIONS[decision]
+    begun = "REJECTED" if decision == "rejected" else f"{_state(state, last.values())}, {words}"
+    return Aside(f"{begun} by {latest.name} ({latest.role}), {latest.date}{more}{until}", f"status {style}")
+
+
+def _state(stated: str, signatures: Iterable[Signature]) -> str:
+    """Return "FINAL" where anybody but the developer approved; the developer alone does not make a document final."""
+    approved = any(signed.role != "developer" and signed.decision.startswith("approved") for signed in signatures)
+    return STATES["final"] if approved else stated
+
+
+def signed(signatures: Sequence[Signature]) -> BlockGroup:
+    """Write what each role decided, who did so and when, with the first conditions."""
+    signers = Bullets(tuple(map(_signer, newest(signatures).values())), "signers")
+    return BlockGroup((Facts((("Signed", (signers,)),)),), "signed")
+
+
+def _signer(signature: Signature) -> Cell:
+    shown = [_shortened(text) for text in signature.conditions[:MOST_CONDITIONS]]
+    more: tuple[Piece, ...] = () if shown == signature.conditions else (" ", Link("All conditions", "sign-off"))
+    who = ", ".join(filter(None, (signature.name, signature.organisation)))
+    return (_decision(signature), f" by {who} ({signature.role}), {signature.date}{_until(signature)}",
+            *_conditions(shown), *more)
+
+
+def _conditions(texts: Sequence[str]) -> Iterator[Line]:
+    """Write the conditions of a decision, each on a line of its own."""
+    return (Line(f"{number}. {text}", "condition") for number, text in enumerate(texts, 1))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST - 1].rstrip()}…"
+
+
+def _decision(signature: Signature) -> Verdict:
+    sign, words, style = DECISIONS[signature.decision]
+    return Verdict(words, sign, f"outcome {style}")
+
+
+def _until(signature: Signature) -> str:
+    return f", valid until {signature.expires}" if signature.expires else ""
+
+
+def section(results: Results, signatures: Sequence[Signature]) -> Section:
+    """Write a line for each role: what was decided, or room for a name, a day and a signature."""
+    if not signatures:
+        return Section("sign-off", "Sign-off", (_to_sign(results),), part="sign_off")
+    lead = Text((*LEAD, Code(results.evidence_sha256), ".", *REMARK), "lead")
+    return Section("sign-off", "Sign-off", (lead, _decisions(results, signatures)), part="sign_off")
+
+
+def _to_sign(results: Results) -> Table:
+    """Write a line for each role, with the name where it is stated."""
+    columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
+    rows = tuple(Row((capital(role), _stated(results, role), "", UNSIGNED)) for role in get_args(Role))
+    return Table("Signatures", columns, rows, "signatures")
+
+
+def _stated(results: Results, role: Role) -> Cell:
+    """Write the name that the spec states for a role."""
+    name = getattr(results.statement, role, None)
+    return "" if name is None else line(results, name)
+
+
+def _decisions(results: Results, signatures: Sequence[Signature]) -> Table:
+    """Write every decision by role, the one that counts first, and the roles that nobody signed in."""
+    columns = (Column("Role"), Column("Name", style="who"), Column("Date", style="day"),
+               Column("Decision and conditions", style="decided"), Column("Evidence", style="day"))
+    rows: list[Row] = []
+    for role in get_args(Role):
+        own = [signature for signature in reversed(signatures) if signature.role == role]
+        rows += [_line(signature, later) for signature, later in zip(own, [None, *own], strict=False)]
+        rows += [] if own else [Row((capital(role), _stated(results, role), "", UNSIGNED, ""))]
+    return Table("Signatures", columns, tuple(rows), "signatures decisions")
+
+
+def _line(signature: Signature, later: Signature | None) -> Row:
+    """Write a decision; one that a later decision in the same role replaces says so."""
+    replaced = () if later is None else (Line(f"replaced by the decision of {later.date}"),)
+    organisation = () if signature.organisation is None else (Line(signature.organisation, "definition"),)
+    evidence = Code(signature.evidence_sha256[:EVIDENCE_DIGITS], signature.evidence_sha256)
+    decided = (_decision(signature), _until(signature), *replaced, *_conditions(signature.conditions))
+    return Row((capital(signature.role), (signature.name, *organisation), signature.date, decided, evidence),
+               "" if later is None else "replaced")

@@ -1,0 +1,221 @@
+"""Who signed a card and what they decided: the records of `signatures.json`, which stands beside `results.json`.
+
+A signature is a record of a decision about results, which it names by their sha256. It proves nothing about its signer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from evalpipe.errors import DataError, Problem
+from evalpipe.records import Record
+from evalpipe.spelling import closest, joined, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+SIGNATURES = "signatures.json"
+"""The file of an output folder that holds its signatures, in the order of signing."""
+
+Role = Literal["developer", "validator", "owner", "approver"]
+"""Who signs a card, in the order of their say: the approver has the last."""
+
+Decision = Literal["approved", "approved_with_conditions", "rejected", "reviewed"]
+
+EVIDENCE_DIGITS = 8
+"""The digits of the sha256 of `results.json` by which people tell evidence from other evidence."""
+
+LONGEST_NAME = 100
+LONGEST_CONDITION = 1_000
+MOST_CONDITIONS = 50
+
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+UNWRITTEN = re.compile(
+    "[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Characters that no name needs: controls, line breaks, what turns the direction of text, and halves of characters,
+which come from a command line that is not UTF-8."""
+
+
+class Signature(Record):
+    """One reader's decision on the results of a run."""
+
+    role: Role
+    name: str
+    organisation: str | None = None
+    date: str
+    """The day of the decision."""
+    decision: Decision
+    conditions: list[str] = Field(default_factory=list)
+    """What has to be met."""
+    expires: str | None = None
+    """The day until which the decision is valid."""
+    evidence_sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    """The sha256 of the `results.json` that was signed."""
+
+
+_LIST: TypeAdapter[list[Signature]] = TypeAdapter(list[Signature])
+
+
+def signatures_json(signatures: Sequence[Signature]) -> bytes:
+    """Return what `signatures.json` holds: a list in the order of signing, a line for each signature."""
+    lines = [json.dumps(signature.model_dump(), ensure_ascii=False) for signature in signatures]
+    return ("[\n  " + ",\n  ".join(lines) + "\n]\n").encode()
+
+
+def read_signatures(folder: Path) -> tuple[Signature, ...]:
+    """Return the signatures in an output folder, none where nobody signed; raises DataError where they are broken."""
+    path = folder / SIGNATURES
+    hint = f"restore the file; or remove it, render the card again (evalpipe render {folder}) and sign again"
+    try:
+        signatures = tuple(_LIST.validate_json(path.read_bytes()))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise DataError.of("unreadable-file", f"cannot read {path}: {error.strerror or error}", hint) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the document"
+        message = f"{path} does not hold signatures: {where}: {first['msg'].lower()}"
+        raise DataError.of("not-signatures", message, hint) from None
+    for place, signature in enumerate(signatures):
+        for problem in faults(signature.model_dump()):
+            raise DataError.of("not-signatures", f"{path} does not hold signatures: {place}: {problem.message}", hint)
+    return signatures
+
+
+def signatures_of(folder: Path, evidence_sha256: str) -> tuple[Signature, ...]:
+    """Return the signatures in an output folder; raises DataError where one is of other results than those there."""
+    signatures = read_signatures(folder)
+    for signature in signatures:
+        if signature.evidence_sha256 != evidence_sha256:
+            theirs, present = (sha256[:EVIDENCE_DIGITS] for sha256 in (signature.evidence_sha256, evidence_sha256))
+            message = (f"{folder / SIGNATURES} is of other results: {quoted(signature.name)} ({signature.role}) signed "
+                       f"evidence {theirs}, and results.json is {present}")
+            hint = f"restore the results that were signed; or move {SIGNATURES} away and sign these"
+            raise DataError.of("other-evidence", message, hint)
+    return signatures
+
+
+def carried(folder: Path, evidence_sha256: str) -> tuple[tuple[Signature, ...], dict[str, bytes], str | None]:
+    """Return what becomes of the signatures in an output folder when a run writes results to it.
+
+    Those of the same results stay: they are returned, with their file. Any others are not carried to new evidence:
+    their file goes under a name of its own, which is returned too.
+    """
+    try:
+        content = (folder / SIGNATURES).read_bytes()
+    except OSError:
+        return (), {}, None
+    try:
+        signatures = read_signatures(folder)
+    except DataError:
+        signatures = ()
+    evidence = {signature.evidence_sha256 for signature in signatures}
+    if evidence == {evidence_sha256}:
+        return signatures, {SIGNATURES: content}, None
+    moved = f"signatures-{min(evidence)[:EVIDENCE_DIGITS] if evidence else 'unreadable'}.json"
+    return (), {moved: content}, moved
+
+
+def newest(signatures: Sequence[Signature]) -> dict[Role, Signature]:
+    """Return the signature of each role that counts, which is its last, in the order of the roles."""
+    last = {signature.role: signature for signature in signatures}
+    return {role: last[role] for role in get_args(Role) if role in last}
+
+
+def faults(fields: dict[str, object]) -> Iterator[Problem]:
+    """Yield everything that is wrong with the fields of a signature, each with the way out; types are checked too."""
+    yield from _unknown("role", fields["role"], get_args(Role))
+    yield from _unlike_a_name("name", fields["name"])
+    if fields["organisation"] is not None:
+        yield from _unlike_a_name("organisation", fields["organisation"])
+    yield from _unknown("decision", fields["decision"], get_args(Decision))
+    yield from _no_day("date", fields["date"])
+    yield from _wrong_conditions(fields["decision"], fields["conditions"])
+    if fields["expires"] is not None:
+        yield from _wrong_expiry(fields["expires"], fields["date"], fields["decision"])
+
+
+def _unknown(key: str, value: object, known: tuple[str, ...]) -> Iterator[Problem]:
+    choices = joined(known, "or")
+    if value is None:
+        yield Problem("missing-option", f"no {key} is given", hint=f"give the {key}: {choices}")
+    elif value not in known:
+        guess = closest(str(value), known)
+        yield Problem(f"unknown-{key}", f"unknown {key} {quoted(value)}",
+                      hint=f"did you mean '{guess}'?" if guess else f"choose {choices}")
+
+
+def _unlike_a_name(key: str, value: object) -> Iterator[Problem]:
+    """Yield what keeps a text from being the name of a person or an organisation."""
+    if value is None:
+        yield Problem("missing-option", f"no {key} is given", hint="give the name of the person who signs")
+    elif not isinstance(value, str) or not any(map(str.isalnum, value)):
+        yield Problem(f"bad-{key}", f"the {key} {quoted(value)} has no letter", hint="give it in any script")
+    else:
+        yield from _unfit(f"bad-{key}", f"the {key}", value, LONGEST_NAME)
+
+
+def _unfit(code: str, what: str, text: str, longest: int) -> Iterator[Problem]:
+    """Yield what keeps a text from being printed: its length, or characters that nobody sees."""
+    if len(text) > longest:
+        hint = f"shorten it to {longest:,} or fewer"
+        yield Problem(code, f"{what} has {len(text):,} characters: {quoted(text)}", hint=hint)
+    unwritten = UNWRITTEN.search(text)
+    if unwritten:
+        message = f"{what} contains a control character, U+{ord(unwritten[0]):04X}: {quoted(text)}"
+        yield Problem(code, message, hint="leave it out")
+
+
+def _is_day(value: object) -> bool:
+    try:
+        return bool(isinstance(value, str) and DAY.fullmatch(value) and date.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _no_day(key: str, value: object) -> Iterator[Problem]:
+    if value is None:
+        yield Problem("missing-option", f"no {key} is given", hint="give the day of the decision, as in 2026-11-21")
+    elif not _is_day(value):
+        yield Problem(f"bad-{key}", f"{quoted(value)} is not a day of the calendar", hint="write it as in 2026-11-21")
+
+
+def _wrong_conditions(decision: object, conditions: object) -> Iterator[Problem]:
+    """Yield what is wrong with the conditions of a decision, and with their texts."""
+    if not isinstance(conditions, list | tuple):
+        message = f"the conditions are no list: {quoted(conditions)}"
+        yield Problem("bad-conditions", message, hint="give a list of texts")
+        return
+    if decision == "approved" and conditions:
+        yield Problem("bad-conditions", "a card that is approved has no conditions",
+                      hint="decide 'approved_with_conditions', or leave the conditions out")
+    if decision == "approved_with_conditions" and not conditions:
+        yield Problem("bad-conditions", "a card that is approved with conditions needs a condition",
+                      hint="give at least one, or decide 'approved'")
+    if len(conditions) > MOST_CONDITIONS:
+        hint = f"give {MOST_CONDITIONS} at most"
+        yield Problem("bad-conditions", f"there are {len(conditions)} conditions", hint=hint)
+    for number, text in enumerate(conditions, 1):
+        if not isinstance(text, str) or not text.strip():
+            hint = "say what has to be met, or leave it out"
+            yield Problem("bad-conditions", f"condition {number} is empty", hint=hint)
+        else:
+            yield from _unfit("bad-conditions", f"condition {number}", text, LONGEST_CONDITION)
+
+
+def _wrong_expiry(expires: object, day: object, decision: object) -> Iterator[Problem]:
+    """Yield what is wrong with the day until which a decision is valid."""
+    yield from _no_day("expires", expires)
+    if decision == "rejected":
+        yield Problem("bad-expires", "a card that is rejected has no day until which it is valid", hint="leave it out")
+    elif _is_day(expires) and _is_day(day) and str(expires) <= str(day):
+        message = f"it would be valid until {expires}, which is not after the date, {day}"
+        yield Problem("bad-expires", message, hint="give a later day, or leave it out")
