@@ -7,6 +7,11 @@ from typing import Literal, NamedTuple
 
 FormatName = Literal["html", "pdf", "junit", "markdown"]
 
+PdfVariant = Literal["pdf/a-3a", "pdf/a-3u", "pdf/a-3b", "pdf/a-4f"]
+"""The variants of PDF that a card is written in: those for archives that may carry files."""
+
+USUAL_VARIANT: PdfVariant = "pdf/a-3a"
+
 
 class Format(NamedTuple):
     """The file of a format, and whether it holds verdicts, so that there is none where nothing is judged."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import platform
@@ -18,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from evalpipe.errors import UsageError
 from evalpipe.formats import FORMATS
 from evalpipe.lock import locked
-from evalpipe.results import Estimate
+from evalpipe.results.estimates_csv import estimates_csv
 from evalpipe.signatures import SIGNATURES
 from evalpipe.version import VERSION
 
@@ -142,20 +140,6 @@ def put_files(target: Path, files: Mapping[str, bytes]) -> None:
             (Path(fresh) / name).write_bytes(content)
         for name in files:
             (Path(fresh) / name).replace(target / name)
-
-
-def estimates_csv(results: Results) -> str:
-    """Return the estimates as CSV; numbers in full precision, ``params`` and ``slice`` as JSON, empty for null."""
-    out = io.StringIO()
-    names = [field.alias or name for name, field in Estimate.model_fields.items()]
-    # The csv module would end lines by a carriage return too.
-    writer = csv.DictWriter(out, names, lineterminator="\n")
-    writer.writeheader()
-    for row in results.rows:
-        values = row.model_dump(by_alias=True)
-        writer.writerow({name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
-                         for name, value in values.items()})
-    return out.getvalue()
 
 
 def _run_json(began: datetime, durations: Mapping[str, float], evidence_sha256: str) -> str:

@@ -1,4 +1,4 @@
-"""The card as a tagged PDF/A: the same page, laid out for A4, with `results.json` attached."""
+"""The card as a PDF/A: the same page, laid out for A4, which carries the results, the estimates and the spec."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.card.attached import attached_files
 from evalpipe.card.html import write_page
-from evalpipe.card.picture import Picture
+from evalpipe.card.structure import mend
 from evalpipe.errors import InternalError, UsageError
-from evalpipe.signatures import SIGNATURES, signatures_json
+from evalpipe.formats import USUAL_VARIANT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.card.edition import Edition
+    from evalpipe.results import Results
+
+    File = tuple[bytes, str]
 
 ROW_LIMIT = 300
 """Rows of a table in the PDF; long tables are slow to lay out and nobody reads them on paper."""
 
-VARIANT = "pdf/a-3a"
 EPOCH = 946_684_800
 """The date written into the PDF and its fonts, 2000-01-01: a constant, because equal results give equal bytes."""
 
@@ -36,13 +39,13 @@ FALLBACKS = (
 
 def document(edition: Edition) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
-    laid_out = layout(edition)
+    laid_out, results = layout(edition), edition.results
     with _pinned_clock(), warnings.catch_warnings():
         # WeasyPrint leaves its own colour profile open until it is collected.
         warnings.simplefilter("ignore", ResourceWarning)
         return bytes(laid_out.write_pdf(
-            attachments=_attachments(edition, load_weasyprint()), pdf_variant=VARIANT, pdf_tags=True,
-            pdf_identifier=edition.results.spec_sha256.encode("ascii", "replace")[:16], finisher=_pack_once,
+            attachments=list(_attachments(edition, load_weasyprint())), pdf_variant=_variant(results), pdf_tags=True,
+            pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16], finisher=_finish,
         ))
 
 
@@ -52,12 +55,12 @@ def layout(edition: Edition) -> Any:
     from weasyprint.text.fonts import FontConfiguration
 
     page = write_page(edition, ROW_LIMIT, linked=True).decode("utf-8")
-    fetcher, fonts = _fetcher(), FontConfiguration()
-    pictures = {address: Picture(svg, fonts) for address, svg in edition.images().items()}
+    pictures = {address: (svg.encode(), "image/svg+xml") for address, svg in edition.images().items()}
+    fetcher, fonts = _fetcher(pictures), FontConfiguration()
     with _pinned_clock():
         faces = weasyprint.CSS(string=_faces(), font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
         laid_out = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").render(
-            stylesheets=[faces], font_config=fonts, cache=pictures, pdf_variant=VARIANT, pdf_tags=True)
+            stylesheets=[faces], font_config=fonts, pdf_variant=_variant(edition.results), pdf_tags=True)
     # WeasyPrint itself goes on without what it cannot fetch.
     if fetcher.refused:
         raise InternalError.of(
@@ -81,12 +84,12 @@ def load_weasyprint() -> Any:
     return weasyprint
 
 
-def _fetcher() -> Any:
-    """Make a fetcher that opens packaged fonts and data inside the page, and nothing else."""
+def _fetcher(files: Mapping[str, File]) -> Any:
+    """Make a fetcher that opens ``files``, packaged fonts and data inside the page, and nothing else."""
     from weasyprint.urls import URLFetcher, URLFetcherResponse
 
-    class PackagedOnly(URLFetcher):  # type: ignore[misc]
-        """Refuses every address but those of `FALLBACKS` and ``data:``; remembers what it refused."""
+    class OwnFilesOnly(URLFetcher):  # type: ignore[misc]
+        """Refuses every address but those of ``files``, of `FALLBACKS` and ``data:``; remembers what it refused."""
 
         def __init__(self) -> None:
             super().__init__(allowed_protocols=("data",))
@@ -97,12 +100,13 @@ def _fetcher() -> Any:
             if url.startswith("data:"):
                 return super().fetch(url, headers)
             name = url.removeprefix(SCHEME)
-            if name in {file for _, _, file in FALLBACKS}:
-                return URLFetcherResponse(url, _packaged(name), {"Content-Type": "font/ttf"})
+            if url in files or name in {file for _, _, file in FALLBACKS}:
+                content, kind = files[url] if url in files else (_packaged(name), "font/ttf")
+                return URLFetcherResponse(url, content, {"Content-Type": kind})
             self.refused.append(url)
             raise ValueError(f"refused: {url}")
 
-    return PackagedOnly()
+    return OwnFilesOnly()
 
 
 def _packaged(name: str) -> bytes:
@@ -124,17 +128,26 @@ def _faces() -> str:
     )
 
 
-def _attachments(edition: Edition, weasyprint: Any) -> list[Any]:
-    """Attach the results, and the signatures where there are any."""
+def _variant(results: Results) -> str:
+    """Return the variant that the spec asks for; results of earlier versions name none."""
+    return str(results.spec.get("report", {}).get("pdf_variant", USUAL_VARIANT))
+
+
+def _attachments(edition: Edition, weasyprint: Any) -> Iterator[Any]:
     date = datetime.fromtimestamp(EPOCH, UTC)
-    files = [("results.json", edition.results.to_json(), "Every number of this card")]
-    if edition.signatures:
-        files.append((SIGNATURES, signatures_json(edition.signatures).decode(), "Who signed this card"))
-    return [weasyprint.Attachment(string=text, base_url=SCHEME, name=name, description=what, created=date,
-                                  modified=date, relationship="Data") for name, text, what in files]
+    for file in attached_files(edition):
+        address = f"{SCHEME}{file.name}"
+        yield weasyprint.Attachment(
+            url=address, url_fetcher=_fetcher({address: (file.content, file.kind)}), name=file.name, created=date,
+            modified=date, description=file.description, relationship=file.relationship)
 
 
-def _pack_once(_: Any, pdf: Any) -> None:
+def _finish(_: Any, pdf: Any) -> None:
+    mend(pdf)
+    _pack_once(pdf)
+
+
+def _pack_once(pdf: Any) -> None:
     """Keep each stream as it is written: it is asked for twice, for the file and for the file's identifier."""
     import pydyf
 

@@ -21,7 +21,8 @@ def sections(results: Results) -> Iterator[Section]:
         Preformatted(spec_text(results.spec), "spec")), part="appendix")
     yield Section("provenance", "Provenance", (
         Heading("Fingerprints"), _fingerprints(results), Heading("How to reproduce"),
-        Text((f"Install evalpipe {results.evalpipe_version}, save the spec above as ", Code(f"{results.name}.yaml"),
+        Text((f"Install evalpipe {results.evalpipe_version}, save the spec above, which the PDF carries as ",
+              Code("spec.yaml"), ", as ", Code(f"{results.name}.yaml"),
               " where its paths lead to the files listed, and run"), "lead"),
         Preformatted(f"evalpipe run {results.name}.yaml"),
         Text(("The same spec, data and version give the same ", Code("results.json"),

@@ -12,7 +12,8 @@ def spec_text(spec: Mapping[str, object]) -> str:
     """Write the spec as YAML, keys in their order, without those that have no value.
 
     A text that begins like a number is quoted: ``1e3`` is a text to PyYAML, but a number to YAML 1.2. So is one with
-    invisible characters, which are then written as escapes.
+    invisible characters, which are then written as escapes. ``${`` is doubled: a reader would take it for a reference
+    to an environment variable.
     """
     import yaml
 
@@ -22,7 +23,7 @@ def spec_text(spec: Mapping[str, object]) -> str:
     def text(writer: yaml.SafeDumper, value: str) -> yaml.Node:
         numeric, odd = value[:1] in set("+-.0123456789"), not value.replace("\n", "").isprintable()
         style = '"' if odd else "'" if numeric else None
-        return writer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+        return writer.represent_scalar("tag:yaml.org,2002:str", value.replace("${", "$${"), style=style)
 
     Writer.add_representer(str, text)
     return yaml.dump(_without_absent(spec), Dumper=Writer, sort_keys=False, allow_unicode=True, width=100)

@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from evalpipe.chapters.appearance.spec import Theme
 from evalpipe.chapters.equivocal.spec import EquivocalZone
 from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
-from evalpipe.formats import FORMATS, FormatName
+from evalpipe.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import (
@@ -202,6 +202,11 @@ class Report(SpecPart):
     formats: tuple[FormatName, ...] = tuple(name for name, entry in FORMATS.items() if entry.usual)
     """The formats of the card: `html`, `pdf`, `markdown` (with the front matter of Hugging Face), and `junit` for
     junit.xml, which is written where gates are declared; may be empty."""
+
+    pdf_variant: PdfVariant = USUAL_VARIANT
+    """The standard for archives that the PDF keeps: `pdf/a-3a` (tagged, for screen readers too), `pdf/a-3u` and
+    `pdf/a-3b` for an archive that asks for them, or `pdf/a-4f` (PDF 2.0). The file is tagged and carries
+    `results.json`, `estimates.csv` and `spec.yaml` under each of them."""
 
     what_if: Annotated[StrictBool | None, Only("binary")] = None
     """Whether the page lets its reader move the threshold and the prevalence, for models that give probabilities; yes

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalpipe.card.spec_text import spec_text
+from evalpipe.spec.environment import expand
 
 
 @pytest.mark.parametrize("text", ["1e3", "0o17", "12:30", "1_000", ".5", "-3", "+1", "no", "null", "2020-01-01", ""])
@@ -23,4 +24,11 @@ def test_plain_texts_keys_and_their_order_stay_as_they_are() -> None:
 
 @given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans() | st.none()))
 def test_the_text_reads_back_but_for_what_is_absent(spec: dict[str, str | int | bool | None]) -> None:
-    assert yaml.safe_load(spec_text(spec)) == {key: value for key, value in spec.items() if value is not None}
+    read = yaml.safe_load(spec_text(spec))
+    assert {key: expand(value, {}) if isinstance(value, str) else value for key, value in read.items()} == {
+        key: value for key, value in spec.items() if value is not None}
+
+
+@given(st.text(alphabet="${}env:A") | st.text())
+def test_no_text_becomes_a_reference_to_the_environment(text: str) -> None:
+    assert expand(yaml.safe_load(spec_text({"title": text}))["title"], {}) == text
