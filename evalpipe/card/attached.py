@@ -32,7 +32,8 @@ def attached_files(edition: Edition) -> Iterator[AttachedFile]:
     ``spec.yaml`` is the resolved spec; it reads back as the same spec where its paths lead to the same files.
     """
     results = edition.results
-    yield AttachedFile("estimates.csv", estimates_csv(results).encode(), "text/csv", "Data", "Every estimate, row by row")
+    yield AttachedFile("estimates.csv", estimates_csv(results).encode(), "text/csv", "Data",
+                       "Every estimate of this card")
     yield AttachedFile("results.json", results.to_json().encode(), JSON, "Data", "Every number of this card")
     if edition.signatures:
         yield AttachedFile(SIGNATURES, signatures_json(edition.signatures), JSON, "Data", "Who signed this card")
