@@ -12,8 +12,8 @@ def spec_text(spec: Mapping[str, object]) -> str:
     """Write the spec as YAML, keys in their order, without those that have no value.
 
     A text that begins like a number is quoted: ``1e3`` is a text to PyYAML, but a number to YAML 1.2. So is one with
-    invisible characters, which are then written as escapes. ``${`` is doubled: a reader would take it for a reference
-    to an environment variable.
+    invisible characters, which are then written as escapes. ``${`` in a value is written ``$${``, as it would be
+    taken for a reference to an environment variable.
     """
     import yaml
 
@@ -23,13 +23,16 @@ def spec_text(spec: Mapping[str, object]) -> str:
     def text(writer: yaml.SafeDumper, value: str) -> yaml.Node:
         numeric, odd = value[:1] in set("+-.0123456789"), not value.replace("\n", "").isprintable()
         style = '"' if odd else "'" if numeric else None
-        return writer.represent_scalar("tag:yaml.org,2002:str", value.replace("${", "$${"), style=style)
+        return writer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Writer.add_representer(str, text)
-    return yaml.dump(_without_absent(spec), Dumper=Writer, sort_keys=False, allow_unicode=True, width=100)
+    return yaml.dump(_as_written(spec), Dumper=Writer, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _without_absent(value: object) -> object:
+def _as_written(value: object) -> object:
+    """Return a value as one would write it: without what is absent, and with ``$${`` for ``${``, but in keys."""
     if isinstance(value, dict):
-        return {key: _without_absent(item) for key, item in value.items() if item is not None and item != {}}
-    return [_without_absent(item) for item in value] if isinstance(value, list) else value
+        return {key: _as_written(item) for key, item in value.items() if item is not None and item != {}}
+    if isinstance(value, list):
+        return [_as_written(item) for item in value]
+    return value.replace("${", "$${") if isinstance(value, str) else value
