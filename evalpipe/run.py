@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     import os
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.results import FailOn, Results
     from evalpipe.signatures import Signature
     from evalpipe.spec.models import Spec
+    from evalpipe.templating.files import Templates
 
     EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
     Source: TypeAlias = str | os.PathLike[str] | Mapping[str, object] | Spec
@@ -135,7 +136,7 @@ def _read(
     if folder is None:
         return samples, look_back(planned, samples)
     earlier = look_back(planned, samples, folder.out, folder.shown)
-    ready(planned.formats)
+    ready(planned.formats, planned.appearance.templates)
     return samples, earlier
 
 
@@ -187,12 +188,16 @@ def _recorder(out: str | os.PathLike[str] | None) -> AbstractContextManager[Reco
     return nullcontext() if out is None else Recorder(out)
 
 
-def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | None = None) -> dict[str, bytes]:
+def render(
+    results: Results | str | os.PathLike[str], formats: Sequence[str] | None = None, *,
+    template: str | os.PathLike[str] | Literal[False] | None = None,
+) -> dict[str, bytes]:
     """Render the card of ``results`` (or of an output folder, with its signatures) again: file names and their bytes.
 
-    ``formats`` are names of `evalpipe.formats`; by default those of the spec. Raises DataError for a folder without
-    results, or with signatures of other results; UsageError for another format, or for one that holds the verdicts of
-    gates where there are none.
+    ``formats`` are names of `evalpipe.formats`; by default those of the spec. ``template`` is a folder of
+    templates for the page and the PDF, or False for evalpipe's own; by default those of the spec.
+    Raises DataError for a folder without results, or with signatures of other results; UsageError for another format,
+    for one that holds the verdicts of gates where there are none, or for a template that is refused.
     """
     from evalpipe.errors import UsageError
     from evalpipe.formats import FORMATS
@@ -205,17 +210,26 @@ def render(results: Results | str | os.PathLike[str], formats: Sequence[str] | N
     if empty and not run_results.judged:
         hint = "add 'gates: […]' to the spec, or 'require' to a standard"
         raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint=hint)
-    return _rendered(run_results, formats, () if folder is None else signatures_of(folder, run_results.evidence_sha256))
+    signatures = () if folder is None else signatures_of(folder, run_results.evidence_sha256)
+    return _rendered(run_results, formats, signatures, _templates(template))
+
+
+def _templates(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
+    """Return the templates to render with; None for those that the results hold."""
+    from evalpipe.card.own import PLAIN, given_templates
+
+    return None if template is None else PLAIN if template is False else given_templates(template)
 
 
 def _rendered(
-    results: Results, formats: Sequence[str] | None, signatures: tuple[Signature, ...]
+    results: Results, formats: Sequence[str] | None, signatures: tuple[Signature, ...],
+    templates: Templates | None = None,
 ) -> dict[str, bytes]:
     """Render the card in some formats, by default those of the spec."""
     from evalpipe.card import render as render_card
 
     wanted = results.spec.get("report", {}).get("formats", ()) if formats is None else formats
-    return render_card(results, wanted, signatures)
+    return render_card(results, wanted, signatures, templates)
 
 
 def accept(folder: str | os.PathLike[str]) -> tuple[Results, list[ReferenceChange]]:

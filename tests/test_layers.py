@@ -23,16 +23,16 @@ ROLES = {
     },
     "rules": {
         "colours", "levels", "origin", "prose", "chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks",
-        "errors",
+        "templating", "errors",
     },
     "plan": {
         "fields", "levels", "numbers", "origin", "prose", "chapters.spec", "plan", "spec", "spelling", "metrics",
-        "calibration", "tasks", "errors",
+        "calibration", "tasks", "templating.files", "errors",
     },
     "compute": {
         "chapters.plan", "chapters.records", "chapters.evidence", "plan", "engine", "statistics", "metrics",
         "intervals", "calibration", "data.sample", "card.names", "card.wording", "results", "records", "constants",
-        "numbers", "spelling", "tasks", "errors",
+        "numbers", "spelling", "tasks", "templating.files", "errors",
     },
     "earlier": {
         "chapters.plan", "chapters.compute", "plan", "data.sample", "card.wording", "results", "spelling", "errors",
@@ -65,6 +65,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "colours": set(),
     "fields": set(),
     "prose": set(),
+    "templating": {"spelling", "errors"},
     "version": set(),
     "spelling": set(),
     "origin": {"spelling", "errors"},
@@ -80,7 +81,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "intervals": {"later", "errors"},
     "spec": {
         "cells", "colours", "formats", "intervals.declare", "levels", "origin", "chapters.all", "chapters.spec",
-        "chapters.rules", "spelling", "metrics", "calibration", "tasks", "errors",
+        "chapters.rules", "spelling", "metrics", "calibration", "tasks", "templating.files", "errors",
     },
     "plan": {
         "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling",
@@ -97,7 +98,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "card": {
         "colours", "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose",
-        "intervals.declare", "constants", "numbers", "results", "signatures", "errors",
+        "intervals.declare", "constants", "numbers", "results", "signatures", "spelling", "templating", "errors",
     },
     "findings": {"chapters.all", "intervals", "card.names", "card.wording", "results", "records", "numbers"},
     "lock": set(),
@@ -105,7 +106,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "record": {"formats", "lock", "results", "signatures", "version", "errors"},
     "run": {
         "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "engine", "findings", "results",
-        "card", "record", "signatures", "errors",
+        "card", "record", "signatures", "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},

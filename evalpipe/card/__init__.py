@@ -10,22 +10,31 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
     from evalpipe.signatures import Signature
+    from evalpipe.templating.files import Templates
 
 
-def ready(formats: Sequence[str]) -> None:
-    """Make sure, before anything is computed, that the formats can be made here; raises UsageError as `render` does."""
+def ready(formats: Sequence[str], templates: Templates | None = None) -> None:
+    """Make sure, before anything is computed, that the card can be made here; raises UsageError as `render` does."""
+    if templates is not None:
+        from evalpipe.card.own import check_macros
+
+        check_macros(templates)
     if "pdf" in formats:
         from evalpipe.card.pdf import load_weasyprint
 
         load_weasyprint()
 
 
-def render(results: Results, formats: Sequence[str], signatures: tuple[Signature, ...] = ()) -> dict[str, bytes]:
+def render(
+    results: Results, formats: Sequence[str], signatures: tuple[Signature, ...] = (),
+    templates: Templates | None = None,
+) -> dict[str, bytes]:
     """Render the card, signed or not, in each of the formats of `evalpipe.formats` and return its files by name.
 
     A file that holds the verdicts of gates is left out where none is declared. The same results give the same bytes
-    on every call. Raises UsageError when a format is unknown, or when a library of the operating system that the PDF
-    needs is missing.
+    on every call. The page and the PDF are made with ``templates``, or with those that the results hold where None.
+    Raises UsageError when a template is refused, a format is unknown, or when a library of the operating system that
+    the PDF needs is missing.
     """
     from importlib import import_module
 
@@ -39,7 +48,7 @@ def render(results: Results, formats: Sequence[str], signatures: tuple[Signature
         raise UsageError.of("unknown-format", f"the card cannot be written as '{unknown[0]}'",
                             hint=f"use {', '.join(known)} or {last}")
     written = files(formats, judged=results.judged)
-    edition = Edition(results, signatures)
+    edition = Edition(results, signatures, templates)
     with _without_collection():
         return {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in written.items()}
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import Results
     from evalpipe.signatures import Signature
+    from evalpipe.templating.files import Templates
 
 TITLES: dict[Part, str] = {
     "use": "Use and limits", "results": "Results", "groups": "Groups", "calibration": "Calibration",
@@ -58,26 +59,32 @@ class Card:
                      for part, together in groupby(self.sections, key=lambda section: section.part))
 
 
-def card_of(results: Results, signatures: Sequence[Signature] = ()) -> Card:
-    """Write the card: what stands above the contents, and every section that there is something for."""
+def card_of(results: Results, signatures: Sequence[Signature] = (), templates: Templates | None = None) -> Card:
+    """Write the card: what stands above the contents, and every section that there is something for.
+
+    It says which ``templates`` of others its page and PDF are made with.
+    """
     version = f"evalpipe {results.evalpipe_version}"
     return Card(
         title=results.title, generator=version,
         description=f"Evaluation of {', '.join(model.label for model in results.models)}; {subject(results)}",
         identity=identity(results, signatures),
         masthead=tuple(masthead(results, signatures)),
-        sections=tuple(_sections(results, signatures)),
+        sections=tuple(_sections(results, signatures, templates)),
         foot=(f"{results.name}, spec ", short_spec(results), f", {version}. Every number on this card is in ",
               Code("results.json"), "."),
     )
 
 
-def _sections(results: Results, signatures: Sequence[Signature]) -> list[Section]:
+def _sections(
+    results: Results, signatures: Sequence[Signature], templates: Templates | None
+) -> list[Section]:
     """Return the sections of the card by part; those of a part in the order in which they are written here."""
     before = (dataset_results,)
-    after = (data, models, findings, further, method, definitions, reference_list, provenance)
+    after = (data, models, findings, further, method, definitions, reference_list)
     written = [section for sections in (
         *(room.sections for room in before), *functions("card", "sections"), *(room.sections for room in after))
         for section in sections(results)]
+    written += provenance.sections(results, templates)
     order = get_args(Part)
     return sorted([*written, sign_off.section(results, signatures)], key=lambda section: order.index(section.part))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Figures
     from evalpipe.results import Results
     from evalpipe.signatures import Signature
+    from evalpipe.templating.files import Templates
 
 FIGURE_SCHEME, FORMULA_SCHEME = "figure:", "formula:"
 """What the addresses of figures and of formulas begin with, where a page only points to them."""
@@ -26,6 +27,8 @@ class Edition:
 
     results: Results
     signatures: tuple[Signature, ...] = ()
+    given: Templates | None = None
+    """Templates in place of those that the results hold."""
     _drawn: dict[int, tuple[Figures, list[tuple[int, Drawing]]]] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _formulas: dict[str, str] = field(default_factory=dict)
@@ -35,7 +38,14 @@ class Edition:
         """The card in sections of blocks, its figures not yet drawn."""
         from evalpipe.card.contents import card_of
 
-        return card_of(self.results, self.signatures)
+        return card_of(self.results, self.signatures, self.templates)
+
+    @cached_property
+    def templates(self) -> Templates:
+        """The templates of others that the page and the PDF are made with; without any, evalpipe's own are."""
+        from evalpipe.card.own import held_templates
+
+        return held_templates(self.results) if self.given is None else self.given
 
     def drawn(self, figures: Figures) -> list[tuple[int, Drawing]]:
         """Return the figures of a block with their numbers in the card; those of the same block are drawn once.

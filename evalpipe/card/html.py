@@ -7,11 +7,15 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from evalpipe.card.edition import Edition
+from evalpipe.card.edition import FIGURE_SCHEME, FORMULA_SCHEME, Edition
 from evalpipe.card.explorer import Explorer
 from evalpipe.card.figures.canvas import data_tables
-from evalpipe.card.locate import templates, text
+from evalpipe.card.locate import templates as packaged
+from evalpipe.card.locate import text
 from evalpipe.card.theme import sheets
+from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE
+from evalpipe.templating.page import Allowed, check_page, has_pictures
+from evalpipe.templating.sandbox import Bounded, rendered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Formula
     from evalpipe.results import Results
+    from evalpipe.templating.files import Templates
 
 SHORT = 8
 """Rows of a table up to which the PDF keeps it on one page."""
@@ -42,15 +47,24 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
 
     ``linked`` figures are images at addresses of their own, as the PDF has them, and not part of the page.
     """
-    environment = _environment()
+    templates = edition.templates
+    environment = Bounded(templates, packaged()) if templates.texts else _environment()
     environment.globals |= {
-        "write": _writer(environment), "draw": edition.drawn, "limit": limit, "linked": linked,
+        "write": _writer(environment, templates), "draw": edition.drawn, "limit": limit, "linked": linked,
         "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
         "safe_svg": _safe, "safe_json": _safe, "data_tables": data_tables}
-    styles, scripts = sheets(edition.results.appearance, linked=linked), [] if linked else _scripts(edition)
-    page = environment.get_template("card.html").render(
-        page=edition.card, page_styles=[(media, _safe(sheet)) for media, sheet in styles], scripts=scripts,
-        policy=None if linked else _policy([sheet for _, sheet in styles], scripts))
+    styles = sheets(edition.results.appearance, templates, linked=linked)
+    scripts = [] if linked else _scripts(edition)
+    texts = [sheet for _, sheet in styles]
+    policy = None if linked else _policy(texts, scripts, pictures=has_pictures(templates))
+    values = {"page": edition.card, "page_styles": [(media, _safe(sheet)) for media, sheet in styles],
+              "scripts": scripts, "policy": policy}
+    if not templates.texts:
+        return environment.get_template(PAGE).render(values).encode("utf-8")
+    page = rendered(templates, environment, values)
+    schemes = (FIGURE_SCHEME, FORMULA_SCHEME) if linked else ()
+    own = Allowed(frozenset(texts), frozenset(map(str, scripts)), policy, schemes, inline=linked)
+    check_page(templates, page, own)
     return page.encode("utf-8")
 
 
@@ -60,7 +74,7 @@ def _environment() -> Environment:
 
     # Names from specs and data reach the templates, so these can neither run code nor write markup unescaped.
     return ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(templates()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        loader=FileSystemLoader(packaged()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=_compiled(),
     )
 
@@ -86,16 +100,24 @@ def _compiled() -> BytecodeCache:
     return Kept()
 
 
-def _writer(environment: Environment) -> Callable[[object], Markup]:
-    """Return what writes a piece, a block or a tuple of them, each by the macro of its kind; strings are escaped."""
+def _writer(environment: Environment, templates: Templates) -> Callable[[object], Markup]:
+    """Return what writes a piece, a block or a tuple of them, each by the macro of its kind; strings are escaped.
+
+    A macro of ``templates`` takes the place of evalpipe's own of the same name.
+    """
     from markupsafe import Markup, escape
+
+    own = BLOCKS in templates.texts
+    names = ([BLOCKS] if own else []) + [f"{PACKAGED}{BLOCKS}" if templates.texts else BLOCKS]
 
     def write(part: object) -> Markup:
         if isinstance(part, str):
             return escape(part)
         if isinstance(part, tuple):
             return Markup().join(map(write, part))
-        written: Markup = getattr(environment.get_template("blocks.html").module, type(part).__name__)(part)
+        kind = type(part).__name__
+        rooms = (environment.get_template(name).module for name in names)
+        written: Markup = next(getattr(room, kind) for room in rooms if hasattr(room, kind))(part)
         return written
 
     return write
@@ -107,14 +129,17 @@ def _scripts(edition: Edition) -> list[Markup]:
     return [_safe(text("page.js")), *sliders]
 
 
-def _policy(sheets: Sequence[str], scripts: Sequence[str]) -> str:
-    """Return the content security policy of a page: its own styles and scripts, by their hashes, and nothing else."""
+def _policy(sheets: Sequence[str], scripts: Sequence[str], *, pictures: bool) -> str:
+    """Return the content security policy of a page: its own styles and scripts, by their hashes, and nothing else.
+
+    ``pictures`` that stand in the page itself are let in where templates have some.
+    """
     def allowed(parts: Sequence[str]) -> str:
         hashes = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts]
         return " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
 
     return (f"default-src 'none'; style-src {allowed(sheets)}; script-src {allowed(scripts)}; font-src data:; "
-            "base-uri 'none'; form-action 'none'")
+            f"{'img-src data:; ' if pictures else ''}base-uri 'none'; form-action 'none'")
 
 
 def _safe(markup: str) -> Markup:

@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 from evalpipe.card.data import path, whole_fingerprint
 from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
 from evalpipe.card.spec_text import spec_text
+from evalpipe.templating.files import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.results import Results
+    from evalpipe.templating.files import Templates
 
 
-def sections(results: Results) -> Iterator[Section]:
+def sections(results: Results, templates: Templates | None = None) -> Iterator[Section]:
     """Write the sections."""
     yield Section("spec", "Spec", (
         Text("As it was resolved: files it extends, environment and command line applied, defaults filled in.", "lead"),
         Preformatted(spec_text(results.spec), "spec")), part="appendix")
     yield Section("provenance", "Provenance", (
-        Heading("Fingerprints"), _fingerprints(results), Heading("How to reproduce"),
+        Heading("Fingerprints"), _fingerprints(results, templates), *_templates(templates), Heading("How to reproduce"),
         Text((f"Install evalpipe {results.evalpipe_version}, save the spec above, which the PDF carries as ",
               Code("spec.yaml"), ", as ", Code(f"{results.name}.yaml"),
               " where its paths lead to the files listed, and run"), "lead"),
@@ -29,9 +31,21 @@ def sections(results: Results) -> Iterator[Section]:
               " and the same card, byte for byte."))), part="appendix")
 
 
-def _fingerprints(results: Results) -> Table:
+def _templates(templates: Templates | None) -> Iterator[Text]:
+    """Say that the words about the numbers may not be evalpipe's."""
+    if templates is not None and templates.texts:
+        number = len(templates.texts)
+        said = f"{number} files" if number > 1 else "1 file"
+        warning = (f"The page and the PDF are rendered with templates of their own: {said}. These can change the words "
+                   "and the layout around the numbers. ")
+        yield Text((warning, Code("evalpipe render DIR --no-template"), " writes the card without them."))
+
+
+def _fingerprints(results: Results, templates: Templates | None) -> Table:
     files = (Row((path(file), Code(whole_fingerprint(file)))) for file in results.inputs)
     texts = (Row((file.path, Code(file.sha256))) for file in results.statement.files)
-    rows = (Row(("Resolved spec", Code(results.spec_sha256))), *files, *texts)
+    others = {} if templates is None else templates.texts
+    own = (Row((f"Template {name}", Code(sha256(text)))) for name, text in others.items())
+    rows = (Row(("Resolved spec", Code(results.spec_sha256))), *files, *texts, *own)
     return Table("sha256 of what this card was made from", (Column("What"), Column("sha256")), rows, "hashes",
                  label="Fingerprints")

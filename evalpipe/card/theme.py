@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from evalpipe.card.locate import templates, text
 from evalpipe.card.palette import style_sheet
 from evalpipe.colours import DARK, readable
+from evalpipe.templating.files import STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.chapters.appearance.records import Appearance
+    from evalpipe.templating.files import Templates
 
 FACES = (
     ("Source Sans 3", 400, "source-sans-3-latin-400-normal.woff2"),
@@ -27,14 +29,18 @@ Sheet = tuple[str, str]
 """The media that a style sheet is for, and its text."""
 
 
-def sheets(appearance: Appearance, *, linked: bool) -> list[Sheet]:
-    """Return the style sheets of a page in their order; a PDF, whose figures are ``linked``, has those of paper."""
+def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> list[Sheet]:
+    """Return the style sheets of a page in their order, last that of its templates.
+
+    A PDF, whose figures are ``linked``, has those of paper alone.
+    """
     own = [("", _faces() + text("card.css")), ("print", text("print.css"))]
     if not linked:
         own += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
                 ("screen and (min-width: 64rem)", text("wide.css")),
                 ("screen and (max-width: 52rem)", text("phone.css")), (AT_NIGHT, text("dark.css"))]
-    return [*own, *((media, sheet) for media, sheet in _tokens(appearance) if not (linked and media == AT_NIGHT))]
+    tokens = [(media, sheet) for media, sheet in _tokens(appearance) if not (linked and media == AT_NIGHT)]
+    return [*own, *tokens, *((("", templates.texts[STYLES]),) if STYLES in templates.texts else ())]
 
 
 def _tokens(appearance: Appearance) -> Iterator[Sheet]:

@@ -109,14 +109,19 @@ def plan(spec: str, overrides: Sequence[str], form: str) -> None:
     "--format", "forms", type=click.Choice(list(FORMATS)), multiple=True,
     help="Format of the card, or junit.xml; may be repeated.  [default: those of the spec]",
 )
-def render(folder: str, forms: Sequence[str]) -> None:
+@click.option("--template", type=click.Path(), help="Folder of templates for the page and the PDF.  [default: those of "
+              "the spec, which the results hold]")
+@click.option("--no-template", is_flag=True, help="Render with evalpipe's own templates alone.")
+def render(folder: str, forms: Sequence[str], template: str | None, no_template: bool) -> None:
     """Render the card, and the verdicts of gates as junit.xml, again from DIR/results.json; no data are needed.
 
     Signatures in DIR/signatures.json stand on the card; those of other results are refused.
     """
     from evalpipe.cli.running import render_folder
 
-    render_folder(folder, forms)
+    if template is not None and no_template:
+        raise click.UsageError("--template and --no-template exclude each other")
+    render_folder(folder, forms, False if no_template else template)
 
 
 @app.command(short_help="Make a run the reference.")

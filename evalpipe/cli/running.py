@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -79,12 +79,12 @@ def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
     }
 
 
-def render_folder(folder: str, forms: Sequence[str]) -> None:
+def render_folder(folder: str, forms: Sequence[str], template: str | Literal[False] | None) -> None:
     """Render the card again beside its results, each file replaced whole."""
     from evalpipe.record import replace_files
     from evalpipe.run import render
 
-    card = render(folder, forms or None)
+    card = render(folder, forms or None, template=template)
     replace_files(folder, card)
     for name in card:
         click.echo(str(Path(folder) / name))

@@ -59,9 +59,14 @@ def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str
     problems += [problem for problem in reported if problem.severity == "error"]
     if problems:
         raise SpecError(*_ordered(problems, layers))
+    return _with_places(draft, _ordered([problem for problem in reported if problem.severity != "error"], layers))
+
+
+def _with_places(draft: Draft, warnings: list[Problem]) -> Spec:
+    """Return the spec with where its keys were written, what was read of files that it names, and what to warn of."""
     spec = draft.spec
-    spec._origin, spec._texts = tree.origin, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
-    spec._warnings = tuple(_ordered([problem for problem in reported if problem.severity != "error"], layers))  # noqa: SLF001
+    spec._origin, spec._texts = draft.tree.origin, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
+    spec._templates, spec._warnings = draft.templates, tuple(warnings)  # noqa: SLF001
     return spec
 
 

@@ -30,6 +30,7 @@ from evalpipe.spec.kinds import ColumnName, Day, Key, Name, OneOrMore, Only, Sho
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.spec.texts import ProseText
 from evalpipe.tasks import CLASSES, Task
+from evalpipe.templating.files import Templates
 
 
 class Spec(SpecPart):
@@ -125,6 +126,7 @@ class Spec(SpecPart):
     _origin: Origin = PrivateAttr(default_factory=Origin)
     _warnings: tuple[Problem, ...] = PrivateAttr(default=())
     _texts: Mapping[Loc, ProseText] = PrivateAttr(default_factory=dict)
+    _templates: Templates | None = PrivateAttr(default=None)
 
     @property
     def origin(self) -> Origin:
@@ -135,6 +137,11 @@ class Spec(SpecPart):
     def texts(self) -> Mapping[Loc, ProseText]:
         """What people state, by location, read from its file where it has one."""
         return self._texts
+
+    @property
+    def templates(self) -> Templates | None:
+        """The templates of the card, read from the folder that the spec names."""
+        return self._templates
 
     @property
     def warnings(self) -> tuple[Problem, ...]:

@@ -211,5 +211,8 @@ class Report(SpecPart):
     what_if: Annotated[StrictBool | None, Only("binary")] = None
     """Whether the page lets its reader move the threshold and the prevalence, for models that give probabilities; yes
     where it is left out."""
+    template: FilePath | None = None
+    """A folder of templates, or a single one, relative to the file that names it: `card.html`, `blocks.html` and
+    `theme.css` change the page and the PDF block by block ([theming.md](theming.md)). They are kept in the results."""
     theme: Theme | None = None
     """How the card looks: a mapping with `accent` and `paper`. It changes no number."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.appearance.records import Appearance
+from evalpipe.chapters.appearance.records import Appearance, TemplateRecord
+from evalpipe.templating.files import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,4 +16,7 @@ if TYPE_CHECKING:
 
 def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
     """Return how the card looks."""
-    return {"appearance": Appearance(accent=plan.appearance.accent, paper=plan.appearance.paper)}
+    look = plan.appearance
+    texts = {} if look.templates is None else look.templates.texts
+    templates = [TemplateRecord(name=name, sha256=sha256(text), text=text) for name, text in texts.items()]
+    return {"appearance": Appearance(accent=look.accent, paper=look.paper, templates=templates)}

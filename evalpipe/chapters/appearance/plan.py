@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
+    from evalpipe.templating.files import Templates
 
 
 @dataclass(frozen=True, slots=True)
 class AppearancePlan:
-    """The tokens of the card; the accent is None where the spec names none."""
+    """The tokens and the templates of the card, each None where the spec names none."""
 
     accent: str | None
     paper: Literal["a4", "letter"]
+    templates: Templates | None
 
 
 def appearance_plan(spec: Spec) -> AppearancePlan:
     """Return how the card of a spec looks."""
     theme = spec.report.theme
-    return AppearancePlan(None, "a4") if theme is None else AppearancePlan(theme.accent, theme.paper)
+    if theme is None:
+        return AppearancePlan(None, "a4", spec.templates)
+    return AppearancePlan(theme.accent, theme.paper, spec.templates)

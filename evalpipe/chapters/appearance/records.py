@@ -10,9 +10,20 @@ from evalpipe.colours import COLOUR
 from evalpipe.records import Record
 
 
+class TemplateRecord(Record):
+    """A template that the page and the PDF are made with."""
+
+    name: str
+    sha256: str
+    text: str
+    """The whole of it, so that the card can be rendered again without the folder."""
+
+
 class Appearance(Record):
     """How the card looks; no number depends on it."""
 
     accent: Annotated[str, Field(pattern=COLOUR)] | None = None
     """The colour of links and lines on light paper; null for evalpipe's own."""
     paper: Literal["a4", "letter"] = "a4"
+    templates: list[TemplateRecord] = Field(default_factory=list)
+    """The templates that were not evalpipe's own; none for its own."""

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import floor
 from typing import TYPE_CHECKING
 
 from evalpipe.colours import LIGHT, READABLE, contrast, hardest, readable
+from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of how the card is to look."""
+    """Yield the problems of how the card is to look; keeps the templates, read from their folder, in the draft."""
+    yield from _accent(draft)
+    here = ("report", "template")
+    if draft.spec.report.template is not None and draft.readable(*here):
+        yield from _templates(draft, here, draft.spec.report.template)
+
+
+def _templates(draft: Draft, here: Loc, written: str) -> Iterator[Problem]:
+    """Read and check the templates; what has no line of its own is told at the key that names the folder."""
+    from evalpipe.templating.check import check_templates
+    from evalpipe.templating.files import read_templates
+
+    shown = "the folder of templates" if draft.tree.secret(*here) else written
+    try:
+        draft.templates = read_templates(draft.tree.origin.folder_of(*here) / written, shown)
+        check_templates(draft.templates)
+    except UsageError as error:
+        notes = draft.tree.noted("named at", *here)
+        for problem in error.problems:
+            yield (draft.tree.problem(problem.code, problem.message, *here, hint=problem.hint)
+                   if problem.place is None else replace(problem, notes=notes))
+
+
+def _accent(draft: Draft) -> Iterator[Problem]:
+    """Report an accent that cannot be read."""
     theme, here = draft.spec.report.theme, ("report", "theme", "accent")
     if theme is None or not draft.readable(*here):
         return

@@ -1,0 +1,69 @@
+"""The templates that a card is rendered with where they are not evalpipe's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, nodes
+
+from evalpipe.card.locate import text
+from evalpipe.errors import DataError, UsageError
+from evalpipe.spelling import closest, listed, quoted
+from evalpipe.templating.check import check_templates
+from evalpipe.templating.files import BLOCKS, Templates, folder_of, placed, read_templates, sha256
+
+if TYPE_CHECKING:
+    import os
+
+    from evalpipe.results import Results
+
+PLAIN = Templates("", {})
+"""No templates of others: evalpipe's own alone."""
+
+
+def held_templates(results: Results) -> Templates:
+    """Return the templates that results hold, checked as those of a folder are.
+
+    Raises DataError where one is not the one whose sha256 the results hold, UsageError where one is refused.
+    """
+    for template in results.appearance.templates:
+        if sha256(template.text) != template.sha256:
+            message = f"the template {quoted(template.name)} in results.json is not the one whose sha256 it holds"
+            hint = "run the evaluation again, or render the card with --no-template"
+            raise DataError.of("not-results", message, hint)
+    texts = {template.name: template.text for template in results.appearance.templates}
+    named = results.spec.get("report", {}).get("template") or "results.json"
+    return _checked(Templates(folder_of(str(named), next(iter(texts))), texts)) if texts else PLAIN
+
+
+def given_templates(folder: str | os.PathLike[str]) -> Templates:
+    """Read the templates of a folder, or a single one; raises UsageError where there is none, or one is refused."""
+    return _checked(read_templates(Path(folder), str(folder)))
+
+
+def _checked(templates: Templates) -> Templates:
+    check_templates(templates)
+    check_macros(templates)
+    return templates
+
+
+def check_macros(templates: Templates) -> None:
+    """Raise UsageError with the macros of ``blocks.html`` that are named like a kind of block that there is not."""
+    if BLOCKS not in templates.texts:
+        return
+    known = [macro.name for macro in _macros(text(BLOCKS))]
+    problems = []
+    for macro in _macros(templates.texts[BLOCKS]):
+        if macro.name[0].isupper() and macro.name not in known:
+            guess = closest(macro.name, known)
+            kinds = [name for name in known if name[0].isupper()]
+            hint = f"did you mean '{guess}'?" if guess else f"the kinds are {listed(kinds, 'and')}"
+            message = f"no kind of block is called {quoted(macro.name)}"
+            problems.append(placed(templates, BLOCKS, macro.lineno, message, hint))
+    if problems:
+        raise UsageError(*problems)
+
+
+def _macros(source: str) -> list[nodes.Macro]:
+    return [node for node in Environment(autoescape=True).parse(source).body if isinstance(node, nodes.Macro)]

@@ -1,0 +1,186 @@
+"""The finished page of templates that others write: it loads nothing, runs nothing and holds its policy."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import UsageError
+from evalpipe.spelling import quoted
+from evalpipe.templating.files import PAGE, named, placed
+from evalpipe.templating.styles import loads, style_problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.errors import Problem
+    from evalpipe.templating.files import Templates
+
+REFUSED = frozenset({
+    "animate", "animatemotion", "animatetransform", "applet", "audio", "base", "embed", "fencedframe", "form", "frame",
+    "frameset", "iframe", "link", "object", "portal", "set", "source", "track", "video",
+})
+"""Elements that load, send or change addresses."""
+
+ADDRESSES = frozenset({
+    "action", "archive", "attributionsrc", "background", "classid", "codebase", "data", "dynsrc", "formaction", "href",
+    "imagesrcset", "longdesc", "lowsrc", "manifest", "ping", "poster", "profile", "src", "srcdoc", "srcset", "usemap",
+    "xlink:href",
+})
+"""Attributes that hold an address."""
+
+STYLED = frozenset({
+    "clip-path", "cursor", "fill", "filter", "marker", "marker-end", "marker-mid", "marker-start", "mask", "stroke",
+})
+"""Attributes of SVG whose values are CSS."""
+
+LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
+PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]*")
+HEAD = frozenset({"html", "head", "meta", "title"})
+"""What may stand before the policy."""
+
+LINKING = ("a", "area")
+LINKS = "a link goes to #…, https:, http: or mailto:"
+LOADS_NOTHING = "a card loads nothing; a picture may stand in the page itself, as data:image/png;base64,…"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What a page may hold: its own styles and scripts, and its policy.
+
+    On paper, without a policy, figures and formulas are at addresses that begin with one of ``schemes``, and elements
+    have styles ``inline``, as in a picture.
+    """
+
+    styles: frozenset[str]
+    scripts: frozenset[str]
+    policy: str | None
+    schemes: tuple[str, ...] = ()
+    inline: bool = False
+
+
+def has_pictures(templates: Templates) -> bool:
+    """Tell whether templates have pictures that stand in the page itself."""
+    return any("data:image/" in text for text in templates.pages.values())
+
+
+def check_page(templates: Templates, page: str, allowed: Allowed) -> None:
+    """Raise UsageError with everything in the page that a browser would load or run, or that takes its policy away."""
+    reader = _PageReader(allowed)
+    reader.feed(page)
+    reader.close()
+    if allowed.policy is not None and not reader.policies:
+        reader.faults.append(("", "the page has no content security policy",
+                              f'begin it with {{% extends "evalpipe/{PAGE}" %}}'))
+    problems = named(templates, _problems(templates, dict.fromkeys(reader.faults)))
+    if problems:
+        raise UsageError(*problems)
+
+
+def _problems(templates: Templates, faults: dict[tuple[str, str, str], None]) -> Iterator[Problem]:
+    """Yield the problems of a page, each at the line of the template that has the tag, as far as it can be found."""
+    for tag, message, hint in faults:
+        start = re.match(r"<[^\s>]+", tag)
+        name, line = _place(templates, tag) or (start and _place(templates, start[0])) or (PAGE, None)
+        yield placed(templates, name if name in templates.texts else next(iter(templates.texts)), line, message, hint)
+
+
+def _place(templates: Templates, text: str) -> tuple[str, int] | None:
+    """Return the template and the line that first has a text."""
+    for name, template in templates.pages.items():
+        at = template.lower().find(text.lower()) if text else -1
+        if at >= 0:
+            return name, template[:at].count("\n") + 1
+    return None
+
+
+class _PageReader(HTMLParser):
+    """Reads a page and keeps its faults: the tag, what is wrong, the way out."""
+
+    def __init__(self, allowed: Allowed) -> None:
+        super().__init__(convert_charrefs=True)
+        self.allowed = allowed
+        self.faults: list[tuple[str, str, str]] = []
+        self.policies = 0
+        self._before = True
+        self._within = ""
+        self._text: list[str] = []
+
+    def fault(self, message: str, hint: str) -> None:
+        self.faults.append((self.get_starttag_text() or "", message, hint))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if tag in REFUSED:
+            self.fault(f"the element <{tag}> is refused", LOADS_NOTHING)
+        if tag == "meta" and "http-equiv" in values:
+            self.meta(values)
+        self._before = self._before and tag in HEAD
+        for name, value in values.items() if tag not in REFUSED else ():
+            self.attribute(tag, name, value)
+        if tag in ("script", "style"):
+            self._within = "data" if tag == "script" and values.get("type") == "application/json" else tag
+            self._text = []
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+    def meta(self, values: dict[str, str]) -> None:
+        """Let the policy of the page through where a browser heeds it: once, in the head, before all else."""
+        policy = values["http-equiv"].lower() == "content-security-policy"
+        ours = policy and values.get("content") == self.allowed.policy
+        if not ours or not self._before or self.policies:
+            self.fault("<meta http-equiv> is refused but for the policy of the page, once, at its head", "remove it")
+        self.policies += ours and self._before
+
+    def attribute(self, tag: str, name: str, value: str) -> None:
+        """Check one attribute."""
+        if name.startswith("on"):
+            self.fault(f"the attribute {quoted(name)} is refused: it runs code", "remove it")
+        elif name == "style" and not self.allowed.inline:
+            self.fault("the attribute 'style' is refused by the policy of the page",
+                       "give it a class, and its style in theme.css")
+        elif name in STYLED or name == "style":
+            if loads(value):
+                self.fault(f"the attribute {quoted(name)} loads something", LOADS_NOTHING)
+        elif name in ADDRESSES and not self.inside(tag, name, value.strip()):
+            hint = LINKS if tag in LINKING else LOADS_NOTHING
+            self.fault(f"the address {quoted(value[:60])} is refused in '{name}' of <{tag}>", hint)
+
+    def inside(self, tag: str, name: str, value: str) -> bool:
+        """Tell whether an address is followed only when a reader asks for it, or stays in the page."""
+        if tag in LINKING and name == "href":
+            return LINK.match(value) is not None
+        if tag == "img" and name == "src" and PICTURE.fullmatch(value):
+            return not self.drawn(value)
+        return value.startswith(("#", *self.allowed.schemes)) and name in ("href", "xlink:href", "src", "usemap")
+
+    def drawn(self, value: str) -> bool:
+        """Tell whether a picture in SVG would itself load something, or run it."""
+        head, _, content = value.partition(",")
+        if "svg" not in head:
+            return False
+        inner = _PageReader(Allowed(frozenset(), frozenset(), None, inline=True))
+        inner.feed(b64decode(content).decode(errors="replace"))
+        inner.close()
+        return bool(inner.faults)
+
+    def handle_data(self, data: str) -> None:
+        if self._within:
+            self._text.append(data)
+        elif data.strip() and self.lasttag != "title":
+            self._before = False
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("script", "style"):
+            return
+        text, within = "".join(self._text), self._within
+        self._within = ""
+        known = self.allowed.scripts if within == "script" else self.allowed.styles
+        loading = within != "style" or not self.allowed.inline or any(style_problems(text))
+        if within in ("script", "style") and text not in known and loading:
+            hint = "a card runs evalpipe's own scripts alone" if within == "script" else "put the styles into theme.css"
+            self.fault(f"a <{within}> of a template is refused by the policy of the page", hint)

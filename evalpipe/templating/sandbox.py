@@ -1,0 +1,198 @@
+"""Where templates run: without code, without files, with markup escaped, and with an end."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import FunctionLoader, StrictUndefined, TemplateNotFound, Undefined, UndefinedError, nodes
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from evalpipe.errors import EvalpipeError, UsageError
+from evalpipe.templating.files import CODE, PACKAGED, PAGE, STYLES, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+    from jinja2 import Environment
+    from jinja2.runtime import Context
+
+    from evalpipe.errors import Problem
+    from evalpipe.templating.files import Templates
+
+    Source = tuple[str, str, None]
+
+MOST_STEPS = 1_000_000
+"""How often templates of others may go round loops and call macros, all together."""
+
+MOST_CHARACTERS = 1_000_000
+"""The characters, or entries, of a value that a template may repeat into being."""
+
+MOST_EXPONENT = 1_000
+"""The largest number that a template may raise to a power, or to which."""
+
+MOST_OF_PAGE = 100_000_000
+"""The characters of a page."""
+
+SHORTER = "let it go round what the page has"
+NAMES = "a template has the names that docs/theming.md lists"
+
+
+REFUSED_FILTERS = {
+    "safe": "names of the data would become markup", "random": "the same results give the same bytes",
+    "format": "it may make a text of any length",
+}
+"""The filters of Jinja that templates of others do not have, and why."""
+
+
+class NotPrintableError(Exception):
+    """A template prints what is neither a text nor a number."""
+
+
+class TooMuchError(Exception):
+    """A template goes on for too long, or makes too much."""
+
+
+WORDS = (
+    (NotPrintableError, "{}", "let `write(…)` write it"),
+    (SecurityError, "the template asks for what it may not have: {}", NAMES),
+    (TemplateNotFound, "'{}' is no template of this folder", "name a file of the folder"),
+    (UndefinedError, "the template asks for what is not there: {}", NAMES),
+    (TooMuchError, "{}", SHORTER),
+    ((RecursionError, MemoryError, OverflowError), "the template does not end: {}", SHORTER),
+)
+"""What is said of the errors that a template may raise, and the way out."""
+
+
+class Bounded(ImmutableSandboxedEnvironment):
+    """Where templates of others run; counts what they do, so that they end."""
+
+    intercepted_binops = frozenset({"*", "**", "%"})
+
+    def __init__(self, templates: Templates, packaged: Path | None) -> None:
+        """Take these templates, and evalpipe's own in the folder ``packaged``."""
+        super().__init__(
+            loader=FunctionLoader(_loader(templates, packaged)), autoescape=True, finalize=_printable,
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+        self.others = frozenset(templates.pages)
+        self.steps = 0
+        self.filters["counted"] = self.counted
+        for name in REFUSED_FILTERS:
+            self.filters.pop(name)
+        self.globals.pop("lipsum")  # by chance, and the same results give the same bytes
+
+    def counted(self, items: Iterable[Any]) -> Iterator[Any]:
+        """Yield the items of a loop, as long as there are not too many in all."""
+        for item in items:
+            self.step()
+            yield item
+
+    def step(self) -> None:
+        """Count a step; raises TooMuchError for one too many."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooMuchError(f"the template goes round loops, and calls macros, more than {MOST_STEPS:,} times")
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        for loop in tree.find_all(nodes.For) if name in self.others else ():
+            loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
+        return tree
+
+    def call(self, context: Context, function: Any, /, *arguments: Any, **options: Any) -> Any:
+        """Call a function for a template, and count it."""
+        if context.name in self.others:
+            self.step()
+        return super().call(context, function, *arguments, **options)
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Multiply for a template, but nothing into a text or a number without end."""
+        sizes = [len(side) for side in (left, right) if isinstance(side, str | list | tuple)]
+        numbers = [side for side in (left, right) if isinstance(side, int)]
+        if operator != "*" and (sizes or any(abs(number) > MOST_EXPONENT for number in numbers)):
+            raise TooMuchError(f"{operator!r} is refused with texts and large numbers")
+        if sizes and numbers and sizes[0] * numbers[0] > MOST_CHARACTERS:
+            raise TooMuchError(f"a template repeats nothing into more than {MOST_CHARACTERS:,} characters")
+        return super().call_binop(context, operator, left, right)
+
+
+def _printable(value: Any) -> Any:
+    """Let texts and numbers be printed, and nothing that would show an address in memory."""
+    if isinstance(value, str | int | float | Undefined) or value is None:
+        return value
+    raise NotPrintableError(f"a template prints texts and numbers, and this is a {type(value).__name__}")
+
+
+def _loader(templates: Templates, packaged: Path | None) -> Callable[[str], Source]:
+    """Return what finds a template by its name: among those of others, or evalpipe's own."""
+    own = {} if packaged is None else {f"{PACKAGED}{file.name}": file for file in packaged.glob("*.html")}
+
+    def load(name: str) -> Source:
+        if name in templates.pages:
+            return templates.pages[name], templates.shown(name), None
+        if name not in own:
+            raise TemplateNotFound(name)
+        return own[name].read_text(encoding="utf-8"), str(own[name]), None
+
+    return load
+
+
+def rendered(templates: Templates, environment: Environment, values: Mapping[str, Any]) -> str:
+    """Render the page; raises UsageError with the template, and its line, that goes wrong or does not end."""
+    parts, size = [], 0
+    with told(templates):
+        name = PAGE if PAGE in templates.texts else f"{PACKAGED}{PAGE}"
+        for part in environment.get_template(name).generate(values):
+            parts.append(part)
+            size += len(part)
+            if size > MOST_OF_PAGE:
+                raise UsageError.of(CODE, f"the page would have more than {MOST_OF_PAGE:,} characters",
+                                    hint=SHORTER)
+    return "".join(parts)
+
+
+@contextmanager
+def told(templates: Templates) -> Iterator[None]:
+    """Let what goes wrong within templates of others be a UsageError with their place."""
+    try:
+        yield
+    except EvalpipeError:
+        raise
+    except Exception as error:
+        problem = _problem(templates, error)
+        if problem is None:
+            raise
+        raise UsageError(problem) from None
+
+
+def _problem(templates: Templates, error: Exception) -> Problem | None:
+    """Return the problem of an error that was raised in one of the templates; None for one raised elsewhere."""
+    where = _line(templates, error.__traceback__)
+    if where is None:
+        return None
+    reason = re.sub(r"evalpipe\.[\w.]+\.(?=\w+ object)", "", str(error).partition("\n")[0].rstrip("."))
+    said, hint = _words(error, reason)
+    return placed(templates, *where, said, hint)
+
+
+def _words(error: Exception, reason: str) -> tuple[str, str]:
+    """Say what went wrong in a template, and the way out."""
+    for kinds, said, hint in WORDS:
+        if isinstance(error, kinds):
+            return said.format(reason or type(error).__name__), hint
+    return f"the template fails: {type(error).__name__}: {reason}", "correct this line"
+
+
+def _line(templates: Templates, traceback: TracebackType | None) -> tuple[str, int] | None:
+    """Return the template of others, and its line, in which an error was raised last."""
+    files = {templates.shown(name): name for name in templates.texts if name != STYLES}
+    last = None
+    while traceback is not None:
+        name = files.get(traceback.tb_frame.f_code.co_filename)
+        last = (name, traceback.tb_lineno) if name is not None else last
+        traceback = traceback.tb_next
+    return last
