@@ -9,6 +9,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+LONGEST = 60
+"""The characters of a value that are shown in a message or a table."""
+
+JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+"""Letters of Persian, scripts of India and emoji are written with these."""
+
+DECEPTIVE = re.compile(
+    "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ue000\ue001\ufffe\uffff]")
+"""Characters that no text needs: controls, and marks that turn the direction of what follows. The two of private use
+stand about the number of a reference while prose is parsed."""
+
 _ALIKE = 0.6
 """The least similarity of names (Ratcliff and Obershelp's ratio of matching characters); that of `difflib` itself."""
 
@@ -21,13 +32,24 @@ def quoted(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     text = str(value)
-    text = text if len(text) <= 60 else text[:57] + "..."
+    text = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
     return printable(repr(text)) if isinstance(value, str) else text
 
 
 def printable(text: str) -> str:
     """Return a text with a mark in place of each character that cannot be printed."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return "".join(c if c.isprintable() or c in JOINERS else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def clipped(text: str) -> str:
+    """Return a text as it can be shown in a line: printable, and the beginning alone of a long one."""
+    clean = printable(text)
+    return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 1].rstrip()}…"
+
+
+def legible(text: str) -> str:
+    """Return a text with a mark in place of each character that makes it read otherwise than it is written."""
+    return DECEPTIVE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def listed(words: Iterable[object], last: str = "or") -> str:

@@ -10,6 +10,7 @@ from evalpipe.card.names import names_of
 from evalpipe.card.page import Dot, DotPlot
 from evalpipe.card.tables import evaluated, key_measures, shown
 from evalpipe.card.wording import capital
+from evalpipe.spelling import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,9 +99,9 @@ def _label(results: Results, row: Estimate, *, whole: bool) -> str:
     """Name what a dot is of: its model, its group, or both; all are of the ``whole`` where none is of a group."""
     names = names_of(results)
     if whole:
-        return names.model(row.model)
+        return clipped(names.model(row.model))
     scope = "All" if row.slice is None else capital(names.label(row.slice))
-    return f"{scope}, {names.model(row.model)}" if len(results.models) > 1 else scope
+    return f"{scope}, {clipped(names.model(row.model))}" if len(results.models) > 1 else scope
 
 
 def _range(results: Results, rows: Sequence[Estimate], limits: Sequence[float]) -> tuple[float, float]:

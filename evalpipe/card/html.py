@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from evalpipe.card.figures.canvas import data_tables
 from evalpipe.card.locate import templates as packaged
 from evalpipe.card.locate import text
 from evalpipe.card.theme import sheets
+from evalpipe.spelling import legible
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE
 from evalpipe.templating.page import Allowed, check_page, has_pictures
 from evalpipe.templating.sandbox import Bounded, rendered
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Formula
     from evalpipe.results import Results
     from evalpipe.templating.files import Templates
+
+LONG_WORD, LETTERS = re.compile(r"[^\s<>]{40,}"), re.compile(r"(?:&[#\w]+;|.){1,20}")
+"""Words that are broken where a column is narrow, and the letters between two places where they may be."""
 
 SHORT = 8
 """Rows of a table up to which the PDF keeps it on one page."""
@@ -75,7 +80,7 @@ def _environment() -> Environment:
     # Names from specs and data reach the templates, so these can neither run code nor write markup unescaped.
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(packaged()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=_compiled(),
+        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=_compiled(), finalize=_as_written,
     )
 
 
@@ -100,6 +105,18 @@ def _compiled() -> BytecodeCache:
     return Kept()
 
 
+def _as_written(value: object) -> object:
+    """Return what a template writes; texts without characters that make them read otherwise than they are."""
+    return legible(value) if type(value) is str else value
+
+
+def _breakable(text: Markup) -> Markup:
+    """Let a word be broken that is too long for the column of a table."""
+    from markupsafe import Markup
+
+    return Markup(LONG_WORD.sub(lambda word: "<wbr>".join(LETTERS.findall(word[0])), text))  # noqa: S704 - escaped
+
+
 def _writer(environment: Environment, templates: Templates) -> Callable[[object], Markup]:
     """Return what writes a piece, a block or a tuple of them, each by the macro of its kind; strings are escaped.
 
@@ -112,7 +129,7 @@ def _writer(environment: Environment, templates: Templates) -> Callable[[object]
 
     def write(part: object) -> Markup:
         if isinstance(part, str):
-            return escape(part)
+            return _breakable(escape(legible(part)))
         if isinstance(part, tuple):
             return Markup().join(map(write, part))
         kind = type(part).__name__

@@ -29,6 +29,7 @@ from evalpipe.card.page import (
     Verdict,
     plain,
 )
+from evalpipe.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +63,7 @@ def document(edition: Edition) -> bytes:
 
 def escaped(text: str) -> str:
     """Write a text so that nothing in it is markup, on one line."""
-    return LEADING.sub(r"\1\\\2", MARKUP.sub(r"\\\1", " ".join(text.split())))
+    return LEADING.sub(r"\1\\\2", MARKUP.sub(r"\\\1", " ".join(legible(text).split())))
 
 
 def inline(cell: Cell) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.page import BlockGroup, Facts, Heading, Section
 from evalpipe.chapters import functions
+from evalpipe.spelling import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,7 @@ def _model(results: Results, model: ModelSummary) -> Iterator[Block]:
     if model.characteristics:
         yield Heading("Characteristics stated in the spec", 4)
         yield Facts(tuple(
-            (name.replace("_", " "), wording.scalar(value)) for name, value in model.characteristics.items()))
+            (clipped(name.replace("_", " ")), wording.scalar(value)) for name, value in model.characteristics.items()))
 
 
 def _columns(model: ModelSummary) -> Iterator[tuple[str, str]]:

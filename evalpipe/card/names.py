@@ -67,7 +67,7 @@ class Names:
         """Name a slice where its slicing is named already, by its labels alone: ``a, d``."""
         if self.is_condition(labels):
             return self.slice(labels)
-        return ", ".join(wording.scalar(value) for value in labels.values())
+        return ", ".join(wording.group(value) for value in labels.values())
 
 
 def names_of(results: Results) -> Names:

@@ -28,6 +28,7 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.tables import shown
 from evalpipe.prose import NumberReference, references
+from evalpipe.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,12 +42,10 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 """How the address of a link begins."""
 
-DECEPTIVE = re.compile(
-    "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ue000\ue001\ufffe\uffff]")
-"""Characters that no text needs: controls, and marks that turn the direction of what follows, so that it reads
-otherwise than it is written. The two of private use stand about the number of a reference while a text is parsed."""
-
 PLACE = re.compile("\ue000(\\d+)\ue001")
+
+ROOM = 400
+"""Characters of a text on the first screen; the whole stands in its section."""
 
 UNKNOWN = "number unknown"
 """What stands in place of a number that the results do not hold."""
@@ -64,9 +63,23 @@ def line(results: Results, text: str) -> Cell:
 
 
 def opening(results: Results, text: str, anchor: str) -> Cell:
-    """Write the first block of a text as words of one line, with a link to the section that holds the rest."""
+    """Write the beginning of a text as words of one line, with a link to the section that holds the rest."""
     first, *rest = blocks(results, text)
-    return (*_words(first), " ", Link("More", anchor)) if rest else tuple(_words(first))
+    words = tuple(_words(first))
+    begun = _beginning(words)
+    return (*begun, " ", Link("More", anchor)) if rest or begun != words else words
+
+
+def _beginning(words: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """Return the words of the first block as far as the first screen has room for them."""
+    left = ROOM
+    for place, piece in enumerate(words):
+        text = plain(piece)
+        if len(text) > left:
+            cut = text[:left].rpartition(" ")[0] or text[:left]
+            return (*words[:place], *([f"{cut.rstrip()}…"] if isinstance(piece, str) else ["…"]))
+        left -= len(text)
+    return words
 
 
 def _words(block: Block) -> Iterator[Piece]:
@@ -110,10 +123,6 @@ def _parser() -> MarkdownIt:
     return Safe("commonmark", {"html": False})
 
 
-def _clean(text: str) -> str:
-    return DECEPTIVE.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
 class _Writer:
     """Turns the syntax tree of a text into blocks, by the kinds of its nodes."""
 
@@ -123,10 +132,10 @@ class _Writer:
         clean, end = "", 0
         for reference in references(text):
             if isinstance(reference, NumberReference):
-                clean += f"{_clean(text[end:reference.start])}\ue000{len(self.numbers)}\ue001"
+                clean += f"{legible(text[end:reference.start])}\ue000{len(self.numbers)}\ue001"
                 end = reference.start + len(reference.written)
                 self.numbers.append(reference.written)
-        self.text = clean + _clean(text[end:])
+        self.text = clean + legible(text[end:])
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks of the text."""

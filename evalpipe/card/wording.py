@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.intervals.declare import registry
+from evalpipe.spelling import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -88,6 +89,11 @@ def scalar(value: Scalar) -> str:
     return value if isinstance(value, str) else numbers.plain(value)
 
 
+def group(value: Scalar) -> str:
+    """Write the value of a column that tells a group of rows, which may be any text."""
+    return clipped(value) if isinstance(value, str) else scalar(value)
+
+
 COLUMNS = {"loo_prediction": "leave-one-out prediction"}
 """What a column of a model holds, where its key does not say it plainly."""
 
@@ -142,7 +148,7 @@ def measure(title: str, params: Mapping[str, Scalar], average: str | None = None
 
 def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -> str:
     """Name a slice, such as ``season = a, habitat = d``; one by a condition in ``conditions`` by its name alone."""
-    return ", ".join(name if name in conditions else _labelled(name, scalar(value)) for name, value in labels.items())
+    return ", ".join(name if name in conditions else _labelled(name, group(value)) for name, value in labels.items())
 
 
 def _labelled(name: str, value: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.data.errors import Unreadable
+from evalpipe.spelling import clipped
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,8 +114,7 @@ def shown(value: object) -> str:
         return "NaN"
     if not isinstance(value, str):
         return str(value).lower() if isinstance(value, bool) else str(value)
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value)
-    return f"'{clean}'" if len(clean) <= 60 else f"'{clean[:57]}…'"
+    return f"'{clipped(value)}'"
 
 
 def _called(kind: pl.DataType) -> str:

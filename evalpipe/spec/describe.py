@@ -61,6 +61,16 @@ class Shapes:
         return any(schema.get("type") in types for schema in self.schemas)
 
     @property
+    def named(self) -> bool:
+        """Whether a value here is a name, whose letters a pattern tells."""
+        return any("pattern" in schema for schema in self.schemas)
+
+    @property
+    def longest(self) -> int:
+        """The most characters of a text here."""
+        return max(int(schema.get("maxLength", 0)) for schema in self.schemas)
+
+    @property
     def words(self) -> str:
         """What a value here may be, in words."""
         phrases = list(dict.fromkeys(_phrase(schema) for schema in self.schemas))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.recalibrate.spec import NOT_A_METHOD
@@ -31,6 +32,7 @@ _CODES = {
     "literal_error": "unknown-choice",
     "string_pattern_mismatch": "empty-value",
     "string_too_short": "empty-value",
+    "string_too_long": "too-long",
     "too_short": "empty-value",
     "greater_than": "out-of-range",
     "greater_than_equal": "out-of-range",
@@ -38,6 +40,7 @@ _CODES = {
     "less_than_equal": "out-of-range",
     "finite_number": "out-of-range",
 }
+_OF_NAMES = {"string_pattern_mismatch", "string_too_long", "name_not_composed"}
 _PERCENT = 100
 
 
@@ -111,11 +114,12 @@ class _Explainer:
             return unknown_key(self.tree, list(self.shapes(loc[:-1]).keys), loc)
         if last == "[key]":
             return bad_name(self.tree, loc, key=True)
-        if kind in ("string_pattern_mismatch", "string_too_long", "name_not_composed") and self.tree.get(*loc) != "":
+        if kind in _OF_NAMES and self.tree.get(*loc) != "" and self.shapes(loc).named:
             return (bad_pattern if loc[-1:] in (("probabilities",), ("scores",)) else bad_name)(self.tree, loc)
         if kind == "too_short" and self.tree.get(*loc):
             return None
-        return _value(_CODES.get(kind, "wrong-type"), self.tree, self.shapes(loc), loc)
+        code = _CODES.get(kind, "wrong-type")
+        return (_too_long if code == "too-long" else partial(_value, code))(self.tree, self.shapes(loc), loc)
 
     def _misspelt(self, loc: Loc, name: str) -> bool:
         """Tell whether a key stands at ``loc`` that is reported as a misspelling of ``name``."""
@@ -168,6 +172,12 @@ def bad_pattern(tree: Tree, loc: Loc) -> Problem:
     """Report a pattern of columns that does not say where the level goes."""
     message = f"expected {RULES[PATTERN]}, or a mapping of level to column, got {tree.spell(*loc)}"
     return tree.problem("bad-name", message, *loc, hint="write {level} where the name of the level stands")
+
+
+def _too_long(tree: Tree, shapes: Shapes, loc: Loc) -> Problem:
+    """Report a text that is longer than there is room for."""
+    message = f"this text has {len(str(tree.get(*loc))):,} characters; at most {shapes.longest:,} are allowed"
+    return tree.problem("too-long", message, *loc, hint="shorten it")
 
 
 def _value(code: str, tree: Tree, shapes: Shapes, loc: Loc) -> Problem:

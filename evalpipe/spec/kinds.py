@@ -43,6 +43,7 @@ KEY = rf"^[^ \-=@+{UNSEEN}]([^+{UNSEEN}]*[^ +{UNSEEN}])?$"
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 PATTERN = r"\{level\}"
 MAX_NAME = 100
+MAX_SHOWN = 200
 RULES = {
     PATTERN: "a name of columns in which {level} stands for the level",
     NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
@@ -58,7 +59,10 @@ Number = Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictInt
 Probability = Annotated[StrictFloat, Field(ge=0, le=1)]
 """A number from 0 to 1."""
 
-Level = StrictStr | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
+Shown = Annotated[StrictStr, Field(max_length=MAX_SHOWN)]
+"""A text that stands on the card in tables and figures."""
+
+Level = Shown | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
 """One value of the outcome: a text, true or false, or a number, as it is in the data, however it is stored there."""
 
 

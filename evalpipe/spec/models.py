@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, PrivateAttr, StrictBool, StrictInt, StrictStr
+from pydantic import Field, PrivateAttr, StrictBool, StrictInt
 
 from evalpipe.chapters.compare.spec import Compare
 from evalpipe.chapters.costs.spec import Cost, ProfitRule
@@ -26,7 +26,7 @@ from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
 from evalpipe.origin import Loc, Origin
 from evalpipe.spec.choices import MetricChoice
-from evalpipe.spec.kinds import ColumnName, Day, Key, Name, OneOrMore, Only, Short, SpecPart, Version
+from evalpipe.spec.kinds import ColumnName, Day, Key, Name, OneOrMore, Only, Short, Shown, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.spec.texts import ProseText
 from evalpipe.tasks import CLASSES, Task
@@ -40,7 +40,7 @@ class Spec(SpecPart):
     """The version of the spec format."""
     name: Name
     """The name of the evaluation; also the name of its output folder."""
-    title: StrictStr | None = None
+    title: Shown | None = None
     """The card's title; the name where absent."""
     as_of: Day | None = None
     """The day that the card is about, such as 2026-11-21; a card never bears the day on which it was made."""

@@ -13,6 +13,7 @@ from evalpipe.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import (
+    MAX_NAME,
     ColumnName,
     FilePath,
     FilePaths,
@@ -20,6 +21,7 @@ from evalpipe.spec.kinds import (
     Number,
     Only,
     ProbabilityColumns,
+    Shown,
     SpecPart,
 )
 from evalpipe.spec.separated import Csv
@@ -44,7 +46,7 @@ class Outcome(SpecPart):
     levels: Annotated[tuple[Level, ...] | None, Only(*CLASSES)] = None
     """All levels of the outcome, in order; required of a multiclass and of an ordinal outcome. A value in the data that
     is not listed is an error."""
-    unit: Annotated[StrictStr | None, Only(*NUMBERS)] = None
+    unit: Annotated[Shown | None, Only(*NUMBERS)] = None
     """The unit of a regression or count outcome, shown with its values."""
 
 
@@ -142,9 +144,9 @@ class Model(SpecPart):
     0)."""
     equivocal: Annotated[EquivocalZone | None, Only(*CLASSES)] = None
     """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
-    label: StrictStr | None = None
+    label: Annotated[StrictStr, Field(max_length=MAX_NAME)] | None = None
     """The name shown on the card."""
-    characteristics: dict[StrictStr, StrictStr | StrictBool | Number] = Field(default_factory=dict)
+    characteristics: dict[StrictStr, Shown | StrictBool | Number] = Field(default_factory=dict)
     """Facts about the model that are not measured here, such as its number of features; shown on the card."""
 
 

@@ -11,6 +11,7 @@ from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evalpipe.errors import EvalpipeError, UsageError
+from evalpipe.spelling import legible
 from evalpipe.templating.files import CODE, PACKAGED, PAGE, STYLES, placed
 
 if TYPE_CHECKING:
@@ -121,7 +122,9 @@ class Bounded(ImmutableSandboxedEnvironment):
 
 
 def _printable(value: Any) -> Any:
-    """Let texts and numbers be printed, and nothing that would show an address in memory."""
+    """Let texts, as they read, and numbers be printed, and nothing that would show an address in memory."""
+    if type(value) is str:
+        return legible(value)
     if isinstance(value, str | int | float | Undefined) or value is None:
         return value
     raise NotPrintableError(f"a template prints texts and numbers, and this is a {type(value).__name__}")

@@ -8,6 +8,7 @@ from evalpipe.card.dots import MOST_LINES, _apart, dot_plots
 from evalpipe.card.page import plain
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.results import Results
+from evalpipe.spelling import clipped
 
 
 def gate(metric: str, **limit: float) -> Gate:
@@ -27,7 +28,8 @@ def with_groups(results: Results, metric: str, values: dict[str, float]) -> Resu
 def test_the_key_measures_of_all_rows_are_drawn_where_nothing_is_required(results: Results) -> None:
     plots = dot_plots(results)
     assert [plot.title for plot in plots] == ["ROC AUC", "Brier score", "Log loss"]
-    assert [[dot.label for dot in plot.dots] for plot in plots] == [[model.label for model in results.models]] * 3
+    names = [clipped(model.label) for model in results.models]
+    assert [[dot.label for dot in plot.dots] for plot in plots] == [names] * 3
     assert all(plot.caption == "" and plot.limits == () for plot in plots)
 
 
@@ -48,7 +50,7 @@ def test_of_many_groups_the_worst_are_drawn_and_the_others_counted(results: Resu
     many = with_groups(results, metric, {f"g{k}": 0.3 + k / 100 for k in range(12)})
     (plot,) = dot_plots(many.model_copy(update={"gates": [gate(metric, max=0.2)]}))
     labels = [dot.label for dot in plot.dots]
-    assert labels[:2] == [f"All, {model.label}" for model in results.models]
+    assert labels[:2] == [f"All, {clipped(model.label)}" for model in results.models]
     assert f"{worst.capitalize()}, Naive Bayes" in labels
     assert len(labels) == 2 + (MOST_LINES - 2) // 2
     assert plot.caption == "Dashed line: required limit, 0.2. The 4 worst of 12 groups are drawn."

@@ -14,7 +14,7 @@ from evalpipe.card.html import html_page, write_page
 if TYPE_CHECKING:
     from evalpipe.results import Results
 
-VOID = {"meta", "br", "link", "img", "input", "hr", "use", "path", "circle"}
+VOID = {"meta", "br", "wbr", "link", "img", "input", "hr", "use", "path", "circle"}
 
 
 class Page(HTMLParser):

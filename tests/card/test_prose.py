@@ -25,7 +25,7 @@ from evalpipe.card.page import (
     Text,
     plain,
 )
-from evalpipe.card.prose import blocks, line, opening
+from evalpipe.card.prose import ROOM, blocks, line, opening
 from evalpipe.card.tables import shown
 from evalpipe.chapters.statement.records import ReferredNumber, Stated
 
@@ -92,10 +92,11 @@ def test_what_is_hostile_ends_as_text(results: Results, text: str) -> None:
     page = html_page(stated).decode()
     parsed = Page(page)
     words = "".join(parsed.words)
-    seen = text.replace("&#0; &#x202e;", "\ufffd \u202e").replace("__", "")  # which is strong
+    seen = text.replace("&#0; &#x202e;", "\ufffd \ufffd").replace("__", "")  # which is strong
 
     assert parsed.open == []
-    assert words.count(seen) >= 4, "first screen, use, risks, limits"
+    assert words.count(seen) >= (4 if len(seen) < ROOM else 3), "first screen, where there is room, use, risks, limits"
+    assert len(seen) < ROOM or f"{seen[:ROOM]}… More" in words
     assert active(parsed) == active(Page(html_page(results).decode()))
     assert not [attributes["href"] for tag, attributes in parsed.tags
                 if tag == "a" and not re.match(r"#", str(attributes["href"]))]

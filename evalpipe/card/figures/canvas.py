@@ -94,8 +94,3 @@ def series_of(models: Sequence[tuple[str, str]]) -> tuple[Series, ...]:
     return tuple(
         Series(name, label, f"m{i % len(MODELS)}", MARKERS[i % len(MARKERS)]) for i, (name, label) in enumerate(models)
     )
-
-
-def clip(text: str, length: int) -> str:
-    """Cut a text that is too long, with an ellipsis."""
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -26,6 +26,9 @@ ADVANCES = (
 OTHER, WIDE = 560, 1000
 """Widths of other letters, and of those of East Asia."""
 
+MOST_LINES = 4
+"""Lines of a label in a figure; the table behind the figure has the whole."""
+
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 UNIT = (0, 0.2, 0.4, 0.6, 0.8, 1)
 HALVES = (0, 0.5, 1)
@@ -44,7 +47,10 @@ def _advance(code: int) -> int:
 
 
 def wrap(text: str, room: float) -> list[str]:
-    """Break a text into lines of at most so many pixels; a word that is wider by itself is broken too."""
+    """Break a text into lines of at most so many pixels; a word that is wider by itself is broken too.
+
+    Of more than `MOST_LINES` the first are kept, with an ellipsis.
+    """
     lines, line = list[str](), ""
     for word in text.split():
         joined = f"{line} {word}" if line else word
@@ -52,12 +58,21 @@ def wrap(text: str, room: float) -> list[str]:
             line = joined
             continue
         lines += [line] if line else []
-        line = word
-        while width(line) > room and len(line) > 1:
-            keep = next((k for k in range(len(line) - 1, 0, -1) if width(line[:k]) <= room), 1)
-            lines.append(line[:keep])
-            line = line[keep:]
-    return [*lines, line]
+        *parts, line = _parts(word, room)
+        lines += parts
+    lines.append(line)
+    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], f"{lines[MOST_LINES - 1][:-1]}…"]
+
+
+def _parts(word: str, room: float) -> list[str]:
+    """Break a word into parts of at most so many pixels, each of one letter or more."""
+    parts, begin, wide = list[str](), 0, 0.0
+    for place, letter in enumerate(word):
+        wide += width(letter)
+        if wide > room and place > begin:
+            parts.append(word[begin:place])
+            begin, wide = place, width(letter)
+    return [*parts, word[begin:]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalpipe.card.figures.canvas import Drawing, PointSeries
 from evalpipe.card.figures.scales import LINE, SIZE, width, wrap
 from evalpipe.card.palette import OUTLINES, attributes
+from evalpipe.spelling import legible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,7 +84,7 @@ class Sheet:
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "", kind: str = "text") -> None:
         """Write one line of text, its base line at ``y``."""
         place = f'x="{number(x)}" y="{number(y)}"' + (f' text-anchor="{anchor}"' if anchor else "")
-        self.nodes.append(Element("text", kind, ink, place, text))
+        self.nodes.append(Element("text", kind, ink, place, legible(text)))
 
     def marker(self, x: float, y: float, marker: str, ink: str, size: float = 4.5, kind: str = "mark") -> None:
         """Draw one marker."""
