@@ -12,8 +12,8 @@ def spec_text(spec: Mapping[str, object]) -> str:
     """Write the spec as YAML, keys in their order, without those that have no value.
 
     A text that begins like a number is quoted: ``1e3`` is a text to PyYAML, but a number to YAML 1.2. So is one with
-    invisible characters, which are then written as escapes. ``${`` in a value is written ``$${``, as it would be
-    taken for a reference to an environment variable.
+    invisible characters, which are then written as escapes. A text of several lines stands in these lines. ``${`` in
+    a value is written ``$${``, as it would be taken for a reference to an environment variable.
     """
     import yaml
 
@@ -22,7 +22,7 @@ def spec_text(spec: Mapping[str, object]) -> str:
 
     def text(writer: yaml.SafeDumper, value: str) -> yaml.Node:
         numeric, odd = value[:1] in set("+-.0123456789"), not value.replace("\n", "").isprintable()
-        style = '"' if odd else "'" if numeric else None
+        style = '"' if odd else "|" if "\n" in value else "'" if numeric else None
         return writer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Writer.add_representer(str, text)

@@ -145,7 +145,7 @@ def critical_success_index(tp: Floats, fp: Floats, fn: Floats) -> Proportion:
           undefined="no events, no non-events, or no false positives", ref="Altman & Bland (1994)")
 def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Rate at which events are predicted as events over the rate at which non-events are,
-    $\frac{TP}{TP+FN}\Big/\frac{FP}{FP+TN}$."""
+    $\frac{TP/(TP+FN)}{FP/(FP+TN)}$."""
     return ratio(ratio(tp, tp + fn), ratio(fp, fp + tn))
 
 
@@ -153,7 +153,7 @@ def positive_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) ->
         aliases=("lr_minus",), undefined="no events, no non-events, or no true negatives", ref="Altman & Bland (1994)")
 def negative_likelihood_ratio(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     r"""Rate at which events are predicted as non-events over the rate at which non-events are,
-    $\frac{FN}{TP+FN}\Big/\frac{TN}{FP+TN}$."""
+    $\frac{FN/(TP+FN)}{TN/(FP+TN)}$."""
     return ratio(ratio(fn, tp + fn), ratio(tn, fp + tn))
 
 

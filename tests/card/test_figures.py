@@ -210,6 +210,7 @@ def test_the_formulas_of_measures_are_set_in_advance_as_mathtext_sets_them() -> 
     formulas = {entry.formula for entry in registry if entry.formula}
     outlines, known = formula.in_advance()
     assert set(known) == formulas
+    assert [latex for latex, drawn in known.items() if drawn is None] == []
     some = sorted(formulas)[::9]
     again, fresh = formula.set_formulas(some)
     assert {latex: known[latex] for latex in some} == fresh

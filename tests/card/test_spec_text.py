@@ -14,6 +14,11 @@ def test_texts_that_look_like_something_else_are_quoted(text: str) -> None:
     assert spec_text({"event": text}) == f"event: '{text}'\n"
 
 
+def test_a_text_of_several_lines_stands_in_these_lines() -> None:
+    assert spec_text({"limits": "One place.\nTwo **models**.\n"}) == "limits: |\n  One place.\n  Two **models**.\n"
+    assert spec_text({"limits": "One place.\n\n1. two"}) == "limits: |-\n  One place.\n\n  1. two\n"
+
+
 def test_plain_texts_keys_and_their_order_stay_as_they_are() -> None:
     outcome, metrics = {"event": "giftig ≥ ü"}, ["f1", {"beta": 2.0}]
     spec = {"name": "mushrooms", "b": 1, "a": None, "outcome": outcome, "metrics": metrics}

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 WITHOUT_ROWS = {"fixed": "written in the spec", "bayes": "decided by the costs"}
 """What is said of a threshold that was known before any row."""
 
+KNOWN = "none: no rows were used"
+"""What stands in place of the measures by which rows chose such a threshold."""
+
 BOOTSTRAPPED = (
     "A threshold looks too good on the rows that chose it. The bootstrap chooses it anew in each replicate of these "
     "rows: the spread of these thresholds gives its interval. Optimism is the mean of the measure in a replicate "
@@ -126,8 +129,12 @@ def _rows(threshold: Threshold) -> str:
 
 
 def _measures(results: Results, names: Names, threshold: Threshold) -> Iterator[Row]:
-    """Yield the measure that was to be best, then those that are bounded, each with what the rule wants of it."""
+    """Yield the measure that was to be best, then those that are bounded, each with what the rule wants of it.
+
+    A threshold that was known before any row has a row that says so, as every heading has rows below it.
+    """
     if threshold.metric is None:
+        yield Row((KNOWN, *[Number("–")] * 4))
         return
     aim = f"{threshold.rule.partition(' ')[0]}d"
     measures: list[tuple[Threshold | Constraint, str]] = [(threshold, aim)]

@@ -61,6 +61,15 @@ def test_the_section_has_the_measures_where_chosen_and_where_judged(results: Res
     assert column(chosen, "On d")[2].value == "not among the measures"
 
 
+def test_a_threshold_that_no_rows_chose_says_so_in_place_of_measures() -> None:
+    written = BOTH | {"q": {"probability": "q", "label": "Noisy", "threshold": 0.25}}
+    chosen = table(sections(run(GIVEN, datasets=DATASETS, models=written, threshold=BOUNDED, metrics=["sensitivity"],
+                                intervals={"method": "none"})))
+    assert groups(chosen)[1] == "Noisy: 0.25 written in the spec"
+    assert column(chosen, "Measure")[2:] == ["none: no rows were used"]
+    assert [column(chosen, head)[2].value for head in ("Where chosen", "Optimism", "Corrected", "On d")] == ["–"] * 4
+
+
 def test_a_run_of_written_thresholds_has_no_section() -> None:
     plain = run(GIVEN["d"], metrics=["sensitivity"], intervals={"method": "none"})
     assert list(sections(plain)) == []
