@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from evalpipe.metrics import metric
     from evalpipe.recalibration import recalibrate
     from evalpipe.results import Results
+    from evalpipe.signing import sign
 
-__all__ = ["Results", "__version__", "evaluate", "load", "metric", "plan", "recalibrate", "render", "run"]
+__all__ = ["Results", "__version__", "evaluate", "load", "metric", "plan", "recalibrate", "render", "run", "sign"]
 
 __version__ = VERSION
 
 _LATE = {"evaluate": "evalpipe.arrays", "metric": "evalpipe.metrics", "recalibrate": "evalpipe.recalibration",
-         "Results": "evalpipe.results"}
+         "Results": "evalpipe.results", "sign": "evalpipe.signing"}
 
 
 def __getattr__(name: str) -> Any:  # Heavy modules are imported when first used, so that `--help` stays quick.

@@ -211,10 +211,10 @@ def render(
         hint = "add 'gates: […]' to the spec, or 'require' to a standard"
         raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint=hint)
     signatures = () if folder is None else signatures_of(folder, run_results.evidence_sha256)
-    return _rendered(run_results, formats, signatures, _templates(template))
+    return _rendered(run_results, formats, signatures, templates_from(template))
 
 
-def _templates(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
+def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
     """Return the templates to render with; None for those that the results hold."""
     from evalpipe.card.own import PLAIN, given_templates
 

@@ -110,11 +110,15 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
+    "verification": {
+        "card", "formats", "numbers", "results", "signatures", "spelling", "templating", "version", "errors",
+    },
+    "signing": {"card", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
         "chapters.plan", "chapters.card", "chapters.earlier", "formats", "intervals.declare", "numbers", "run",
-        "record", "recalibration", "spec", "plan", "results", "metrics", "card.first", "card.names", "card.page",
-        "card.tables", "card.wording", "version", "errors",
+        "record", "recalibration", "signing", "spec", "plan", "results", "metrics", "card.first", "card.names",
+        "card.page", "card.tables", "card.wording", "version", "errors",
     },
 }
 

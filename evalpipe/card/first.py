@@ -31,6 +31,9 @@ MOST_FINDINGS = 5
 REQUIREMENTS = "use"
 """The section of the finding that no gate is declared, which the headline says where it is so."""
 
+EVIDENCE = "evidence"
+"""The style of the fingerprint of the results, which names the whole of it."""
+
 SIGNS: dict[FindingKind, tuple[str, str]] = {
     "holds": ("✓", "holds"), "fails": ("✗", "fails"), "open": ("?", "open"), "same": ("=", "same"),
     "note": ("•", "remark"),
@@ -43,7 +46,7 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
     stated = results.statement
     document = stated.id or f"{results.name[:3].upper()}-{results.spec_sha256[:EVIDENCE_DIGITS]}"
     day = f"as of {stated.as_of}" if stated.as_of else "no date given"
-    evidence = Code(results.evidence_sha256[:EVIDENCE_DIGITS], results.evidence_sha256, "evidence")
+    evidence = Code(results.evidence_sha256[:EVIDENCE_DIGITS], results.evidence_sha256, EVIDENCE)
     return ("Model card", Aside(document, "document"), Aside(day), Aside(("evidence ", evidence)),
             status(results, signatures))
 

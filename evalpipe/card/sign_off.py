@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, get_args
 
 from evalpipe.card.page import (
@@ -21,7 +22,7 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.prose import line
 from evalpipe.card.wording import capital
-from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest
+from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signatures_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +47,10 @@ UNSIGNED = "not signed"
 
 LEAD = ("Those who signed decided on ", Code("results.json"), " with this sha256: ")
 
-REMARK = (" A signature is a record of a decision in ", Code(SIGNATURES), ", no cryptographic proof of who decided.")
+REMARK = ". A signature is a record of a decision, no cryptographic proof of who decided."
+
+HASH = "signatures-hash"
+"""The style of the sha256 of `signatures.json`, by which a page is told from others."""
 
 
 def status(results: Results, signatures: Sequence[Signature]) -> Aside:
@@ -107,7 +111,9 @@ def section(results: Results, signatures: Sequence[Signature]) -> Section:
     """Write a line for each role: what was decided, or room for a name, a day and a signature."""
     if not signatures:
         return Section("sign-off", "Sign-off", (_to_sign(results),), part="sign_off")
-    lead = Text((*LEAD, Code(results.evidence_sha256), ".", *REMARK), "lead")
+    own = Code(hashlib.sha256(signatures_json(signatures)).hexdigest(), style=HASH)
+    lead = Text((*LEAD, Code(results.evidence_sha256), ". Their decisions are in ", Code(SIGNATURES),
+                 " with this sha256: ", own, REMARK), "lead")
     return Section("sign-off", "Sign-off", (lead, _decisions(results, signatures)), part="sign_off")
 
 

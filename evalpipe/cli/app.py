@@ -139,6 +139,34 @@ def accept(folder: str) -> None:
     print_accepted(folder, *accept_newest(folder))
 
 
+@app.command(short_help="Sign a card.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option("--role", metavar="ROLE", help="developer, validator, owner or approver.  [required]")
+@click.option("--name", metavar="NAME", help="Who signs, in any script.  [required]")
+@click.option("--organisation", metavar="NAME", help="For whom they sign.")
+@click.option("--decision", metavar="DECISION",
+              help="approved, approved_with_conditions, rejected or reviewed.  [required]")
+@click.option("--condition", "conditions", metavar="TEXT", multiple=True,
+              help="What has to be met; may be repeated. approved takes none, approved_with_conditions at least one.")
+@click.option("--date", metavar="DAY", help="The day of the decision, as in 2026-11-21.  [required]")
+@click.option("--expires", metavar="DAY", help="The day until which the decision is valid.")
+@click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
+              "are not those of the spec.")
+@click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
+def sign(folder: str, form: str, **fields: Any) -> None:
+    """Add a signature to the card in the output folder DIR, and render the card again; its evidence stays as it is.
+
+    Signatures stand in DIR/signatures.json, in the order of signing, each with the sha256 of the results.json that was
+    signed. A further reader adds one; the newest decision of a role counts. A folder that is not what its run wrote is
+    refused: results.json, estimates.csv and the numbers of each card must agree. Nothing is written then.
+
+    The exit code is 2 for wrong options, all of which are told, and 3 where a file was changed or cannot be read.
+    """
+    from evalpipe.cli.signing import sign_folder
+
+    sign_folder(folder, fields, form)
+
+
 @app.command(short_help="Recalibrate new predictions.")
 @click.argument("results", type=click.Path())
 @click.argument("model")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from io import BytesIO
 from typing import Any
 
@@ -90,8 +91,9 @@ def rows(part: Section) -> list[tuple[str, ...]]:
 
 def test_the_section_has_a_line_for_each_decision_and_each_role_without_one(results: Results) -> None:
     stated = results.model_copy(update={"statement": type(results.statement)(developer="Ada")})
-    part = section(stated, [by("validator", "rejected", conditions=["More rows."]), by("validator", date="2026-11-22"),
-                            by("owner", organisation="Bank", expires="2027-01-01")])
+    signatures = [by("validator", "rejected", conditions=["More rows."]), by("validator", date="2026-11-22"),
+                  by("owner", organisation="Bank", expires="2027-01-01")]
+    part = section(stated, signatures)
 
     assert rows(part) == [
         ("Developer", "Ada", "", "not signed", ""),
@@ -101,8 +103,9 @@ def test_the_section_has_a_line_for_each_decision_and_each_role_without_one(resu
         ("Owner", "The owner Bank", "2026-11-21", "✓ approved, valid until 2027-01-01", "01234567"),
         ("Approver", "", "", "not signed", "")]
     assert plain(part.blocks[0].text) == (  # type: ignore[union-attr]
-        f"Those who signed decided on results.json with this sha256: {stated.evidence_sha256}. A signature is a record "
-        "of a decision in signatures.json, no cryptographic proof of who decided.")
+        f"Those who signed decided on results.json with this sha256: {stated.evidence_sha256}. Their decisions are in "
+        f"signatures.json with this sha256: {hashlib.sha256(signatures_json(signatures)).hexdigest()}. A signature is "
+        "a record of a decision, no cryptographic proof of who decided.")
 
 
 def test_a_card_that_nobody_signed_has_room_for_signatures(results: Results) -> None:

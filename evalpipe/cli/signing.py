@@ -1,0 +1,32 @@
+"""`evalpipe sign`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalpipe.cli.output import printing
+
+if TYPE_CHECKING:
+    from evalpipe.signing import SignedCard
+
+
+def sign_folder(folder: str, fields: dict[str, Any], form: str) -> None:
+    """Sign the card in a folder, then print its status from now on, the evidence and what was written."""
+    from evalpipe.signing import sign
+
+    signed = sign(folder, **fields)
+    with printing(f"the signature was written to '{folder}'"):
+        if form == "json":
+            click.echo(json.dumps(document(signed), indent=2, ensure_ascii=False))
+            return
+        click.echo(signed.status)
+        click.echo(f"evidence, unchanged: results.json, sha256 {signed.signature.evidence_sha256}")
+        click.echo("\n" + "\n".join(signed.files))
+
+
+def document(signed: SignedCard) -> dict[str, Any]:
+    """Return what signing came to as plain JSON values."""
+    return {"status": signed.status, "signature": signed.signature.model_dump(), "files": list(signed.files)}

@@ -1,0 +1,99 @@
+"""`evalpipe sign`: the sign-off of a card that exists, which leaves its evidence as it is.
+
+It is a conductor beside `evalpipe.run`: it verifies an output folder, renders its card and writes both.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from evalpipe.errors import DataError, UsageError
+from evalpipe.run import templates_from
+from evalpipe.signatures import SIGNATURES, Signature, faults, newest, signatures_json
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from evalpipe.signatures import Decision, Role
+    from evalpipe.templating.files import Templates
+
+
+@dataclass(frozen=True, slots=True)
+class SignedCard:
+    """What signing came to: the signature, the status of the document from now on, and the files written."""
+
+    signature: Signature
+    status: str
+    files: tuple[str, ...]
+
+
+def sign(
+    folder: str | os.PathLike[str], *, role: Role, name: str, decision: Decision, date: str | dt.date,
+    conditions: Sequence[str] = (), expires: str | dt.date | None = None, organisation: str | None = None,
+    template: str | os.PathLike[str] | Literal[False] | None = None,
+) -> SignedCard:
+    """Add a signature to the card in an output folder: a decision on its results, which stay as they are.
+
+    The folder must be what its run wrote; the card is then rendered again in the formats that are there, signed.
+    Days are ISO texts or dates; the clock is never read, so the same call gives the same bytes. ``template`` is as of
+    `evalpipe.render`, where the card was rendered with it. Raises UsageError with every wrong argument, DataError where
+    a file was changed or cannot be read. Nothing is written then.
+    """
+    fields: dict[str, object] = {
+        "role": role, "name": _trimmed(name), "organisation": _trimmed(organisation), "date": _iso(date),
+        "decision": decision, "conditions": _texts(conditions), "expires": _iso(expires)}
+    problems = list(faults(fields))
+    if problems:
+        raise UsageError(*problems)
+    return _signed(folder, fields, templates_from(template))
+
+
+def _signed(folder: str | os.PathLike[str], fields: dict[str, object], templates: Templates | None) -> SignedCard:
+    """Verify the folder, add the signature to it and render its card, while no run can write to it."""
+    from evalpipe.card import render
+    from evalpipe.card.page import plain
+    from evalpipe.card.sign_off import status
+    from evalpipe.record import held, put_files
+    from evalpipe.verification import formats_in, verified
+
+    path = Path(folder)
+    if not path.is_dir():
+        raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
+    with held(folder) as target:
+        results, earlier = verified(path, templates)
+        signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
+        _refuse_out_of_order(signature, earlier)
+        signatures = (*earlier, signature)
+        card = render(results, formats_in(path), signatures, templates)
+        put_files(target, {SIGNATURES: signatures_json(signatures), **card})
+    written = tuple(str(path / name) for name in (*card, SIGNATURES))
+    return SignedCard(signature, plain(status(results, signatures)).strip(), written)
+
+
+def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> None:
+    """Raise UsageError where a signature is there already, or is dated before one of its role."""
+    said = f"{signature.name} ({signature.role}), {signature.date}"
+    if signature in earlier:
+        hint = "nothing is to be done; a further decision has another day or other conditions"
+        raise UsageError.of("already-signed", f"this signature is there already: {said}", hint)
+    last = newest(earlier).get(signature.role)
+    if last is not None and signature.date < last.date:
+        message = f"the {signature.role} has signed on {last.date}, after {signature.date}"
+        raise UsageError.of("bad-date", message, "the newest decision of a role counts: give its day")
+
+
+def _trimmed(text: str | None) -> str | None:
+    return text.strip() if isinstance(text, str) else text
+
+
+def _texts(conditions: object) -> object:
+    """Return conditions without the spaces around them; what is no list of texts is left for the check."""
+    return [_trimmed(text) for text in conditions] if isinstance(conditions, list | tuple) else conditions
+
+
+def _iso(day: object) -> object:
+    return f"{day:%Y-%m-%d}" if isinstance(day, dt.date) else day
