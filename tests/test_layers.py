@@ -23,11 +23,11 @@ ROLES = {
     },
     "rules": {
         "colours", "levels", "origin", "prose", "chapters.spec", "spec", "spelling", "metrics", "calibration", "tasks",
-        "templating", "errors",
+        "plugins", "templating", "errors",
     },
     "plan": {
         "fields", "levels", "numbers", "origin", "prose", "chapters.spec", "plan", "spec", "spelling", "metrics",
-        "calibration", "tasks", "templating.files", "errors",
+        "calibration", "plugins", "tasks", "templating.files", "errors",
     },
     "compute": {
         "chapters.plan", "chapters.records", "chapters.evidence", "plan", "engine", "statistics", "metrics",
@@ -65,6 +65,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "colours": set(),
     "fields": set(),
     "prose": set(),
+    "plugins": {"spelling", "errors"},
     "templating": {"spelling", "errors"},
     "version": set(),
     "spelling": set(),
@@ -81,7 +82,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "intervals": {"later", "errors"},
     "spec": {
         "cells", "colours", "formats", "intervals.declare", "levels", "origin", "chapters.all", "chapters.spec",
-        "chapters.rules", "spelling", "metrics", "calibration", "tasks", "templating.files", "errors",
+        "chapters.rules", "spelling", "metrics", "calibration", "plugins", "tasks", "templating.files", "errors",
     },
     "plan": {
         "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling",
@@ -98,9 +99,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "card": {
         "colours", "formats", "calibration", "chapters.all", "chapters.records", "fields", "prose",
-        "intervals.declare", "constants", "numbers", "results", "signatures", "spelling", "templating", "errors",
+        "intervals.declare", "constants", "numbers", "plugins", "results", "signatures", "spelling", "templating",
+        "errors",
     },
-    "findings": {"chapters.all", "intervals", "card.names", "card.wording", "results", "records", "numbers"},
+    "findings": {"chapters.all", "intervals", "card.names", "card.wording", "plugins", "results", "records", "numbers"},
     "lock": set(),
     "__main__": {"cli"},
     "record": {"formats", "lock", "results", "signatures", "version", "errors"},

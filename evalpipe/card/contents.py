@@ -21,6 +21,7 @@ from evalpipe.card import (
 from evalpipe.card.first import identity
 from evalpipe.card.masthead import masthead, short_spec, subject
 from evalpipe.card.page import Code, Part, Section
+from evalpipe.card.plugged import sections_of_plugins
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _sections(
     written = [section for sections in (
         *(room.sections for room in before), *functions("card", "sections"), *(room.sections for room in after))
         for section in sections(results)]
-    written += provenance.sections(results, templates)
+    written += [*provenance.sections(results, templates), sign_off.section(results, signatures)]
+    written += sections_of_plugins(results, [section.anchor for section in written])
     order = get_args(Part)
-    return sorted([*written, sign_off.section(results, signatures)], key=lambda section: order.index(section.part))
+    return sorted(written, key=lambda section: order.index(section.part))

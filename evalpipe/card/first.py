@@ -81,7 +81,8 @@ def _style(results: Results) -> str:
 def sentence(finding: Finding) -> Cell:
     """Write a finding with its sign and a link to its evidence."""
     sign, word = SIGNS[finding.kind]
-    return (Verdict("", sign, f"finding {word}"), f"{finding.text} ", Link("Evidence", finding.section))
+    whose = "" if finding.plugin is None else f"(Plugin {finding.plugin}.) "
+    return (Verdict("", sign, f"finding {word}"), f"{finding.text} {whose}", Link("Evidence", finding.section))
 
 
 def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:

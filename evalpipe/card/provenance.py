@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.data import path, whole_fingerprint
 from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
+from evalpipe.card.plugged import plugins_of
 from evalpipe.card.spec_text import spec_text
+from evalpipe.card.wording import capital, joined
 from evalpipe.templating.files import sha256
 
 if TYPE_CHECKING:
@@ -22,7 +24,8 @@ def sections(results: Results, templates: Templates | None = None) -> Iterator[S
         Text("As it was resolved: files it extends, environment and command line applied, defaults filled in.", "lead"),
         Preformatted(spec_text(results.spec), "spec")), part="appendix")
     yield Section("provenance", "Provenance", (
-        Heading("Fingerprints"), _fingerprints(results, templates), *_templates(templates), Heading("How to reproduce"),
+        Heading("Fingerprints"), _fingerprints(results, templates), *_templates(templates), *_plugins(results),
+        Heading("How to reproduce"),
         Text((f"Install evalpipe {results.evalpipe_version}, save the spec above, which the PDF carries as ",
               Code("spec.yaml"), ", as ", Code(f"{results.name}.yaml"),
               " where its paths lead to the files listed, and run"), "lead"),
@@ -39,6 +42,12 @@ def _templates(templates: Templates | None) -> Iterator[Text]:
         warning = (f"The page and the PDF are rendered with templates of their own: {said}. These can change the words "
                    "and the layout around the numbers. ")
         yield Text((warning, Code("evalpipe render DIR --no-template"), " writes the card without them."))
+
+
+def _plugins(results: Results) -> Iterator[Text]:
+    """Say what installed packages have added."""
+    for plugin in plugins_of(results):
+        yield Text(f"{capital(str(plugin))} adds {joined(plugin.gives)}; no part of evalpipe.")
 
 
 def _fingerprints(results: Results, templates: Templates | None) -> Table:

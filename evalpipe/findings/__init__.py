@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters import CHAPTERS
 from evalpipe.findings.claims import decided
+from evalpipe.findings.plugged import claims_of_plugins
 from evalpipe.findings.rules import registry
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def with_findings(results: Results) -> Results:
 def findings(results: Results) -> list[Finding]:
     """Return what the results say, what matters most first."""
     declare()
-    families = {name: list(rule.claims(results)) for name, rule in registry.items()}
+    families = {name: list(rule.claims(results)) for name, rule in registry.items()} | claims_of_plugins(results)
     error = 1 - results.intervals.level
     said: dict[tuple[Say, bool], list[Claim]] = {}
     for claim, borne_out in decided(families, results.intervals.level):

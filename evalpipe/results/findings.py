@@ -25,3 +25,5 @@ class Finding(Record):
     """The anchor of the card's section that holds the evidence."""
     estimates: list[Measured] = Field(default_factory=list)
     """The numbers that it rests on: what was measured, of what, and where."""
+    plugin: str | None = None
+    """The plugin whose rule says it; null for evalpipe's own."""

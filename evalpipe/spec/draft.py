@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
+    from evalpipe.plugins import Plugin
     from evalpipe.spec.parts import Model
     from evalpipe.spec.texts import ProseText
     from evalpipe.spec.tree import Tree
@@ -34,7 +35,7 @@ class Draft:
     ``spec`` holds every key as its declared type. A value that is wrong, or required and missing, is blank there (see
     `evalpipe.spec.partial`), never None: so None says that a key was not written. ``tree`` is what was written, with
     its places; ``error`` what pydantic found, None where each key is right. ``texts`` are what people state, by
-    location, and ``templates`` those of the card, as far as rules have read them.
+    location, ``templates`` those of the card, and ``plugins`` those that are installed, as far as rules have read them.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -43,6 +44,7 @@ class Draft:
         self.error: ValidationError | None = None
         self.texts: dict[Loc, ProseText] = {}
         self.templates: Templates | None = None
+        self.plugins: tuple[Plugin, ...] = ()
         self._blanks: frozenset[Loc] = frozenset()
         try:
             self.spec = Spec.model_validate(tree.data)

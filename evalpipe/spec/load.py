@@ -66,7 +66,7 @@ def _with_places(draft: Draft, warnings: list[Problem]) -> Spec:
     """Return the spec with where its keys were written, what was read of files that it names, and what to warn of."""
     spec = draft.spec
     spec._origin, spec._texts = draft.tree.origin, MappingProxyType(draft.texts)  # noqa: SLF001 - pydantic's private ones
-    spec._templates, spec._warnings = draft.templates, tuple(warnings)  # noqa: SLF001
+    spec._templates, spec._plugins, spec._warnings = draft.templates, draft.plugins, tuple(warnings)  # noqa: SLF001
     return spec
 
 

@@ -25,6 +25,7 @@ from evalpipe.chapters.statement.spec import Statement
 from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
 from evalpipe.origin import Loc, Origin
+from evalpipe.plugins import Plugin
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.kinds import ColumnName, Day, Key, Name, OneOrMore, Only, Short, Shown, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
@@ -127,6 +128,7 @@ class Spec(SpecPart):
     _warnings: tuple[Problem, ...] = PrivateAttr(default=())
     _texts: Mapping[Loc, ProseText] = PrivateAttr(default_factory=dict)
     _templates: Templates | None = PrivateAttr(default=None)
+    _plugins: tuple[Plugin, ...] = PrivateAttr(default=())
 
     @property
     def origin(self) -> Origin:
@@ -142,6 +144,11 @@ class Spec(SpecPart):
     def templates(self) -> Templates | None:
         """The templates of the card, read from the folder that the spec names."""
         return self._templates
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """The plugins that the spec names, as they are installed."""
+        return self._plugins
 
     @property
     def warnings(self) -> tuple[Problem, ...]:

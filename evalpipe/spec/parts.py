@@ -216,5 +216,9 @@ class Report(SpecPart):
     template: FilePath | None = None
     """A folder of templates, or a single one, relative to the file that names it: `card.html`, `blocks.html` and
     `theme.css` change the page and the PDF block by block ([theming.md](theming.md)). They are kept in the results."""
+    plugins: tuple[Annotated[StrictStr, Field(min_length=1)], ...] = ()
+    """Plugins of installed packages that add sections, figures and findings, by name; one that is installed and not
+    named does nothing. The results and the card say which, with the version of their package
+    ([theming.md](theming.md))."""
     theme: Theme | None = None
     """How the card looks: a mapping with `accent` and `paper`. It changes no number."""

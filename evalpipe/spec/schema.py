@@ -157,7 +157,7 @@ def resolved(spec: Spec) -> dict[str, object]:
         "slice_rules": spec.slices is None and spec.worst_slices is None,
         "reference_rates": spec.reference_rates is None,
     }
-    looks = ("theme", "template")
+    looks = ("theme", "template", "plugins")
     document["report"] = {key: value for key, value in document["report"].items() if value or key not in looks}
     return {name: document[name] for name in Spec.model_fields if not idle.get(name)}
 

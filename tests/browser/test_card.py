@@ -31,7 +31,7 @@ LEAST_CONTRAST = 4.5
 FIGURES = {
     "titanic": 22, "slices": 22, "digits": 9, "anes96": 11, "apartments": 8, "randhie": 9, "recalibration": 17,
     "equivocal": 9, "campaign": 16, "desirability": 31, "thresholds": 21, "prevalence": 24,
-    "audit": 23,
+    "audit": 23, "themed": 14,
 }
 """The sheets of figures on each example's card."""
 

@@ -19,6 +19,15 @@ class TemplateRecord(Record):
     """The whole of it, so that the card can be rendered again without the folder."""
 
 
+class PluginRecord(Record):
+    """An installed package's addition to the card."""
+
+    name: str
+    package: str
+    version: str
+    gives: list[Literal["sections", "figures", "findings"]]
+
+
 class Appearance(Record):
     """How the card looks; no number depends on it."""
 
@@ -27,3 +36,5 @@ class Appearance(Record):
     paper: Literal["a4", "letter"] = "a4"
     templates: list[TemplateRecord] = Field(default_factory=list)
     """The templates that were not evalpipe's own; none for its own."""
+    plugins: list[PluginRecord] = Field(default_factory=list)
+    """The plugins that the spec names. Only findings among what they add are in the results."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.colours import LIGHT, READABLE, contrast, hardest, readable
 from evalpipe.errors import UsageError
+from evalpipe.plugins import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,25 @@ def rules(draft: Draft) -> Iterator[Problem]:
     here = ("report", "template")
     if draft.spec.report.template is not None and draft.readable(*here):
         yield from _templates(draft, here, draft.spec.report.template)
+    if draft.spec.report.plugins:
+        yield from _plugins(draft)
+
+
+def _plugins(draft: Draft) -> Iterator[Problem]:
+    """Look for the plugins among the installed packages; loads those that are named."""
+    from evalpipe.plugins import installed, problem_of
+
+    known, named = installed(), list[Plugin]()
+    for loc, name in draft.entries(draft.spec.report.plugins, "report", "plugins"):
+        problem = problem_of(name, known)
+        if any(plugin.name == name for plugin in named):
+            message = f"{draft.tree.show(*loc)} is listed twice"
+            yield draft.tree.problem("duplicate-plugin", message, *loc, hint="remove it")
+        elif problem is not None:
+            yield draft.tree.problem(problem.code, problem.message, *loc, hint=problem.hint, notes=problem.notes)
+        else:
+            named += known[name]
+    draft.plugins = tuple(named)
 
 
 def _templates(draft: Draft, here: Loc, written: str) -> Iterator[Problem]:

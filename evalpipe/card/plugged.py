@@ -1,0 +1,125 @@
+"""Sections and figures of plugins: checked, and marked as theirs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
+
+from evalpipe.card.figures import Drawing
+from evalpipe.card.figures.context import context_of
+from evalpipe.card.page import Block, BlockGroup, Column, Dot, Figures, Group, Part, Piece, Row, Section, Text
+from evalpipe.card.tables import evaluated
+from evalpipe.plugins import Plugin, failing, load, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evalpipe.results import Results
+
+ANCHOR = re.compile(r"[a-z][a-z0-9-]*")
+
+
+def plugins_of(results: Results) -> list[Plugin]:
+    """Return the plugins that results were made with."""
+    return [Plugin(record.name, record.package, record.version, tuple(record.gives))
+            for record in results.appearance.plugins]
+
+
+def sections_of_plugins(results: Results, taken: Iterable[str]) -> Iterator[Section]:
+    """Yield the sections of plugins, and in the appendix their figures on each dataset; ``taken`` are others' anchors.
+
+    Raises UsageError where a plugin fails, gives what is no section, or takes an anchor that another has.
+    """
+    anchors = set(taken)
+    for plugin in plugins_of(results):
+        for section in (*_sections(plugin, results), *_figures(plugin, results)):
+            if section.anchor in anchors:
+                raise refuse(plugin, f"has a section '{section.anchor}', and there is one of that anchor already")
+            anchors.add(section.anchor)
+            yield section
+    for finding in results.findings:
+        if finding.plugin is not None and finding.section not in anchors:
+            plugin = next(plugin for plugin in plugins_of(results) if plugin.name == finding.plugin)
+            raise refuse(plugin, f"has a finding whose evidence is in '{finding.section}', and no section is called so")
+
+
+def _sections(plugin: Plugin, results: Results) -> Iterator[Section]:
+    if "sections" in plugin.gives:
+        write = load(plugin, "sections")
+        with failing(plugin, "in its sections"):
+            written = list(write(results.model_copy(deep=True)))
+        for section in written:
+            fault = _fault(section)
+            if fault is not None:
+                raise refuse(plugin, fault)
+            blocks = tuple(_attributed(plugin, block) for block in section.blocks)
+            yield replace(section, blocks=(_byline(plugin), *blocks))
+
+
+def _figures(plugin: Plugin, results: Results) -> Iterator[Section]:
+    """Write a section with the plugin's figure on each dataset that is evaluated."""
+    if "figures" in plugin.gives:
+        draw = load(plugin, "figures")
+        for anchor, dataset in evaluated(results):
+            instead = (Text("There is no figure here."),)
+            figures = Figures(partial(_drawn_of, draw, results, dataset.name), instead=instead)
+            yield Section(
+                f"{plugin.name}-figure-{anchor.rpartition('-')[2]}", f"Figure of {plugin.name} on {dataset.name}",
+                (_byline(plugin), _attributed(plugin, figures)), part="appendix")
+
+
+def _drawn_of(draw: Callable[[Any], Drawing | None], results: Results, dataset: str) -> list[Drawing]:
+    drawing = draw(context_of(results.model_copy(deep=True), dataset))
+    return [] if drawing is None else [drawing]
+
+
+def _byline(plugin: Plugin) -> Text:
+    return Text(f"Written by {plugin}, not by evalpipe.", "small")
+
+
+def _attributed(plugin: Plugin, block: Any) -> Any:
+    """Return a block whose figures, drawn later, are told apart by the plugin's name, as are their faults."""
+    if isinstance(block, BlockGroup):
+        return replace(block, blocks=tuple(_attributed(plugin, inner) for inner in block.blocks))
+    return replace(block, draw=partial(_drawn, plugin, block.draw)) if isinstance(block, Figures) else block
+
+
+def _drawn(plugin: Plugin, draw: Callable[[], Iterable[Drawing]]) -> list[Drawing]:
+    with failing(plugin, "in its figures"):
+        drawings = list(draw())
+    for drawing in drawings:
+        if not isinstance(drawing, Drawing):
+            raise refuse(plugin, f"draws {type(drawing).__name__} in place of Drawing")
+    return [replace(drawing, key=f"{plugin.name}-{drawing.key}") for drawing in drawings]
+
+
+def _fault(section: Any) -> str | None:
+    """Say what is no section, or cannot be written; None where nothing is wrong."""
+    if not isinstance(section, Section):
+        return f"gives {type(section).__name__} in place of Section"
+    if not ANCHOR.fullmatch(section.anchor):
+        return f"has a section with the anchor {section.anchor!r}; an anchor has small letters, digits and '-'"
+    if section.part not in get_args(Part):
+        return f"has a section in the part {section.part!r}; the parts are {', '.join(get_args(Part))}"
+    strange = _strange([section.title, section.blocks])
+    return None if strange is None else f"has {strange} in the section '{section.anchor}', which cannot be written"
+
+
+WRITTEN = frozenset({*get_args(Block), *get_args(Piece), Column, Row, Group, Dot}) - {str}
+"""The classes that templates can write."""
+
+
+def _strange(parts: Sequence[Any]) -> str | None:
+    """Return the type of the first part, however deep within others, that no template can write."""
+    for part in parts:
+        if isinstance(part, tuple):
+            strange = _strange(part)
+        elif type(part) in WRITTEN:
+            strange = _strange([getattr(part, field.name) for field in fields(part)])
+        else:
+            strange = None if isinstance(part, str | int | float | None) or callable(part) else type(part).__name__
+        if strange is not None:
+            return strange
+    return None
