@@ -69,10 +69,7 @@ def _read(results: Results | str | os.PathLike[str]) -> Results:
     """Return the results of a run, read where they are named by its folder or file."""
     from evalpipe.results import Results
 
-    if isinstance(results, Results):
-        return results
-    path = Path(results)
-    return Results.read(path / "results.json" if path.is_dir() else path)
+    return results if isinstance(results, Results) else Results.read(results)
 
 
 def _record(results: Results, model: str, fitted_on: str | None) -> Recalibration:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.card.names import names_of
 
 if TYPE_CHECKING:
-    from evalpipe.results import Estimate, ModelSummary, Results
+    from evalpipe.results import Estimate, Results
 
 TASKS = {"binary": "tabular-classification", "multiclass": "tabular-classification",
          "ordinal": "tabular-classification", "regression": "tabular-regression", "count": "tabular-regression"}
 """What the Hub calls the tasks."""
+
+NOT_IN_IDS = re.compile(r"[^\w.-]+", re.ASCII)
+"""What the Hub refuses in the id of a dataset."""
 
 
 def front_matter(results: Results) -> str:
@@ -22,20 +26,23 @@ def front_matter(results: Results) -> str:
                                 "pipeline_tag": TASKS[results.task]}
     if results.statement.licence:
         document |= {"license": "other", "license_name": results.statement.licence}
-    document["model-index"] = [_model(results, model) for model in results.models]
+    document["model-index"] = [_entry(results)]
     return f"---\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000)}---"
 
 
-def _model(results: Results, model: ModelSummary) -> dict[str, Any]:
-    """Return the entry of a model: its measures on all rows of each evaluated dataset."""
-    rows = [row for row in results.rows if row.model == model.name and row.variant == "original" and row.slice is None
-            and row.class_ is None and row.value is not None]
-    datasets = dict.fromkeys(row.dataset for row in rows)
-    return {"name": model.label, "results": [{
+def _entry(results: Results) -> dict[str, Any]:
+    """Return the entry of the index: the measures of each model on all rows of each evaluated dataset.
+
+    There is one entry, for readers of the index take the results of all entries for those of one model.
+    """
+    rows = [row for row in results.rows if row.variant == "original" and row.slice is None and row.class_ is None
+            and row.value is not None]
+    name = results.models[0].label if len(results.models) == 1 else results.title
+    return {"name": name, "results": [{
         "task": {"type": TASKS[results.task], "name": results.title},
-        "dataset": {"type": dataset, "name": dataset, **_rows(results, dataset)},
+        "dataset": {"type": NOT_IN_IDS.sub("-", dataset), "name": dataset, **_rows(results, dataset)},
         "metrics": [_metric(results, row) for row in rows if row.dataset == dataset],
-    } for dataset in datasets]}
+    } for dataset in dict.fromkeys(row.dataset for row in rows)]}
 
 
 def _rows(results: Results, dataset: str) -> dict[str, Any]:
@@ -48,6 +55,9 @@ def _metric(results: Results, row: Estimate) -> dict[str, Any]:
     """Return a measure with its options and, where there are any, its limits."""
     limits = {} if row.lower is None or row.upper is None else {
         "lower": row.lower, "upper": row.upper, "level": row.level, "interval": row.method}
-    args = {**row.params, **({"average": row.average} if row.average else {}), **limits, "n": row.n}
-    return {"type": row.metric, "name": names_of(results).measure(row.metric, row.params, row.average),
+    names, several = names_of(results), len(results.models) > 1
+    measure = names.measure(row.metric, row.params, row.average)
+    args = {**({"model": row.model} if several else {}), **row.params,
+            **({"average": row.average} if row.average else {}), **limits, "n": row.n}
+    return {"type": row.metric, "name": f"{measure}, {names.model(row.model)}" if several else measure,
             "value": row.value, "args": args}

@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
@@ -34,8 +35,8 @@ from evalpipe.results.short import in_short
 from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
-    from pathlib import Path
 
     import polars as pl
 
@@ -99,13 +100,14 @@ class Results(Document):
         return results
 
     @classmethod
-    def read(cls, path: Path) -> Results:
-        """Read ``results.json``; raises DataError when it is absent or broken."""
+    def read(cls, path: str | os.PathLike[str]) -> Results:
+        """Read ``results.json``, or that of an output folder; raises DataError when it is absent or broken."""
+        file = Path(path) / "results.json" if Path(path).is_dir() else Path(path)
         try:
-            return cls.from_json(path.read_bytes().decode("utf-8"), str(path))
+            return cls.from_json(file.read_bytes().decode("utf-8"), str(file))
         except (OSError, UnicodeDecodeError) as error:
             raise DataError.of(
-                "unreadable-file", f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
+                "unreadable-file", f"cannot read {file}: {getattr(error, 'strerror', None) or error}",
                 hint="give the output folder of `evalpipe run`",
             ) from None
 

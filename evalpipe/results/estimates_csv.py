@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING
 
 from evalpipe.results.tables import Estimate
@@ -12,16 +13,28 @@ from evalpipe.results.tables import Estimate
 if TYPE_CHECKING:
     from evalpipe.results import Results
 
+FORMULA = tuple("=+-@\t\r")
+"""What a formula of a spreadsheet begins with."""
+
+NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
+
 
 def estimates_csv(results: Results) -> str:
-    """Return the estimates as CSV; numbers in full precision, ``params`` and ``slice`` as JSON, empty for null."""
+    """Return the estimates as CSV; numbers in full precision, ``params`` and ``slice`` as JSON, empty for null.
+
+    A text that a spreadsheet would run as a formula, such as a level of the outcome, begins with an apostrophe.
+    """
     out = io.StringIO()
     names = [field.alias or name for name, field in Estimate.model_fields.items()]
     # The csv module would end lines by a carriage return too.
     writer = csv.DictWriter(out, names, lineterminator="\n")
     writer.writeheader()
     for row in results.rows:
-        values = row.model_dump(by_alias=True)
-        writer.writerow({name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
-                         for name, value in values.items()})
+        writer.writerow({name: _cell(value) for name, value in row.model_dump(by_alias=True).items()})
     return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return f"'{value}" if isinstance(value, str) and value[:1] in FORMULA and not NUMBER.fullmatch(value) else value

@@ -19,6 +19,7 @@ from evalpipe.card.page import Section, Table
 from evalpipe.results import Results
 
 HOSTILE = "<script>alert(1)</script> | `x` **b** [a](javascript:b) {{7*7}} $y$ \n# head"
+CONFIGS = Path(__file__).parents[2] / "configs"
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
@@ -69,18 +70,41 @@ def test_hostile_labels_stay_in_their_cells() -> None:
     assert not [child for child in inner if child.type == "link_open" and not str(child.attrs["href"]).startswith("#")]
 
 
-def test_the_hub_reads_the_results(example: Callable[[str], Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", sorted(spec.stem for spec in CONFIGS.glob("*.yaml")))
+def test_the_hub_reads_each_number_of_every_example(
+    name: str, example: Callable[[str], Path], tmp_path: Path
+) -> None:
+    results = Results.read(example(name) / "results.json")
+    (tmp_path / "card.md").write_text(card(results), encoding="utf-8")
+    data = ModelCard.load(tmp_path / "card.md").data
+    _, listed = model_index_to_eval_results(data.to_dict()["model-index"])
+    only = results.models[0].name if len(results.models) == 1 else None
+    read = [((result.metric_args or {}).get("model", only), result.dataset_name, result.metric_type,
+             result.metric_value) for result in listed]
+    known = [(row.model, row.dataset, row.metric, row.value) for row in results.rows
+             if row.slice is None and row.class_ is None and row.variant == "original" and row.value is not None]
+    assert sorted(read) == sorted(known)
+    assert data.model_name == (results.title if only is None else results.models[0].label)
+
+
+def test_the_hub_takes_the_name_of_a_dataset_as_its_id() -> None:
+    results = run({"Läufe (2026)/a": people(60)}, metrics=["brier"], intervals={"method": "none"})
+    (entry,) = ModelCard(card(results)).data.to_dict()["model-index"]
+    assert entry["results"][0]["dataset"] == {"type": "L-ufe-2026-a", "name": "Läufe (2026)/a"}
+
+
+def test_the_hub_reads_limits_and_fingerprints(example: Callable[[str], Path], tmp_path: Path) -> None:
     results = Results.read(example("titanic") / "results.json")
     (tmp_path / "card.md").write_text(card(results), encoding="utf-8")
     data = ModelCard.load(tmp_path / "card.md").data
     assert (data.library_name, data.pipeline_tag) == ("evalpipe", "tabular-classification")
     index = data.to_dict()["model-index"]
     read = [result for entry in index for result in model_index_to_eval_results([entry])[1]]
-    known = [row for row in results.rows if row.slice is None and row.class_ is None]
-    assert [(result.metric_type, result.metric_value) for result in read] == [(row.metric, row.value) for row in known]
     auc = next(result for result in read if result.metric_type == "roc_auc")
-    row = next(row for row in known if row.metric == "roc_auc")
-    assert auc.metric_args == {"lower": row.lower, "upper": row.upper, "level": 0.95, "interval": "delong", "n": row.n}
+    row = next(row for row in results.rows if row.metric == "roc_auc")
+    assert auc.metric_name == "ROC AUC, Logistic regression"
+    assert auc.metric_args == {"model": "logistic_regression", "lower": row.lower, "upper": row.upper, "level": 0.95,
+                               "interval": "delong", "n": row.n}
     assert all(result.dataset_revision == results.inputs[0].sha256 for result in read)
 
 

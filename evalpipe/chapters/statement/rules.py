@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from evalpipe.spec.draft import Draft
 
 
+PLACEHOLDERS = {"tbd", "tba", "tbc", "todo", "fixme", "xxx", "n/a"}
+"""Texts that stand for one that is still to be written; an item of a standard may be `not_applicable` with a reason."""
+
+
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of what is stated; keeps each text, read from its file where it has one, in the draft."""
     for loc, written in draft.spec.card.prose if draft.readable("card") else ():
@@ -45,8 +49,11 @@ def _text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:
     if not any(character.isalnum() for character in prose.text):
         hint = "write it, or remove the key"
         yield prose.problem(draft.tree.origin, loc, "empty-value", "this text says nothing", hint, (0, 1))
+    if prose.text.strip(" .!?*_").casefold() in PLACEHOLDERS:
+        hint = "write it, or remove the key: the card then says that it is missing"
+        yield prose.problem(draft.tree.origin, loc, "empty-value", "this text is a placeholder", hint, (0, 1))
     if len(prose.text) > LONGEST:
-        message = f"this text has {len(prose.text):,} characters, and may have {LONGEST:,}"
+        message = f"this text has {len(prose.text):,} characters; at most {LONGEST:,} are allowed"
         yield prose.problem(
             draft.tree.origin, loc, "too-large", message, "shorten it, and say where the rest is", (0, 1))
     for reference in references(prose.text):

@@ -134,6 +134,9 @@ def test_a_slice_that_no_row_is_in_is_told_when_the_data_are_read(folder: Path) 
     ("  risks: '...'\n",
      ("error[empty-value]: this text says nothing\n  --> spec.yaml:12:10\n   |\n12 |   risks: '...'\n"
      "   |          ^^^^^ write it, or remove the key")),
+    ("  risks: Todo.\n",
+     ("error[empty-value]: this text is a placeholder\n  --> spec.yaml:12:10\n   |\n12 |   risks: Todo.\n"
+     "   |          ^^^^^ write it, or remove the key: the card then says that it is missing")),
     ("  limits: [a, '']\n",
      ("error[empty-value]: this text must not be empty\n  --> spec.yaml:12:15\n   |\n12 |   limits: [a, '']\n"
      "   |               ^^ fill it in")),
@@ -158,7 +161,8 @@ def test_a_text_that_cannot_be_shown_is_refused(folder: Path, card: str, message
 def test_a_text_that_is_too_long_is_refused(folder: Path) -> None:
     (message,) = error(folder, f"  risks: {'a' * 20_001}\n")
 
-    assert message == ("error[too-large]: this text has 20,001 characters, and may have 20,000\n --> spec.yaml:12:10\n"
+    assert message == ("error[too-large]: this text has 20,001 characters; at most 20,000 are allowed\n"
+                       " --> spec.yaml:12:10\n"
                        "  = help: shorten it, and say where the rest is")
 
 
