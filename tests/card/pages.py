@@ -73,27 +73,21 @@ def cut(pages: list[Any]) -> list[str]:
             if max(over) > SPARE:
                 tag = leaf.element_tag.rpartition("}")[2]
                 named.append(f"page {number}: <{tag}> is {max(over):.0f} px over the edge")
-        named += [f"page {number}: {written(line)!r} runs out of its cell" for line in outside(page)]
+        named += [f"page {number}: {box.text!r} runs out of its cell" for box in outside(page)]
     return named
 
 
 def outside(page: Any) -> Iterator[Any]:
-    """Yield the lines that are wider than their cell has room for, so that they meet those beside it."""
+    """Yield the words that are wider than their cell has room for, so that they meet those beside it."""
     from weasyprint.formatting_structure import boxes
 
     for cell in page.children[0].descendants():
         if isinstance(cell, boxes.TableCellBox):
             left, right = cell.content_box_x(), cell.content_box_x() + cell.width
-            for line in leaves(cell):
-                ends = [(box.position_x, box.position_x + box.width) for box in getattr(line, "descendants", tuple)()
-                        if isinstance(box, boxes.TextBox) and box.element_tag != "sup"]
-                if ends and (min(ends)[0] < left - SPARE or max(end for _, end in ends) > right + SPARE):
-                    yield line
-
-
-def written(line: Any) -> str:
-    """Return the words of a line."""
-    return "".join(box.text for box in line.descendants() if hasattr(box, "text"))
+            for box in cell.descendants():
+                if isinstance(box, boxes.TextBox) and box.element_tag != "sup" and box.text.strip() and (
+                        box.position_x < left - SPARE or box.position_x + box.width > right + SPARE):
+                    yield box
 
 
 def parted(pages: list[Any]) -> list[str]:

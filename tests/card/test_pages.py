@@ -77,6 +77,8 @@ def test_what_reaches_over_an_edge_is_named() -> None:
     narrow = "<table style='table-layout: fixed; width: 100px'><tr><td style='white-space: nowrap'>{}</td><td></table>"
     assert cut(planted(narrow.format("words without end"))) == ["page 1: 'words without end' runs out of its cell"]
     assert cut(planted(narrow.format("word"))) == []
+    sign = "<span style='display: inline-block; width: 10px'>?</span>words without end"
+    assert cut(planted(narrow.format(sign))) == ["page 1: 'words without end' runs out of its cell"]
 
 
 def test_a_heading_at_the_end_of_a_page_is_named() -> None:
