@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import FunctionLoader, StrictUndefined, TemplateNotFound, Undefined, UndefinedError, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
 
 from evalpipe.errors import EvalpipeError, UsageError
 from evalpipe.spelling import legible
 from evalpipe.templating.files import CODE, PACKAGED, PAGE, STYLES, placed
+from evalpipe.templating.reach import may_call, may_look_into
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -72,7 +75,7 @@ WORDS = (
 class Bounded(ImmutableSandboxedEnvironment):
     """Where templates of others run; counts what they do, so that they end."""
 
-    intercepted_binops = frozenset({"*", "**", "%"})
+    intercepted_binops = frozenset({"*", "**", "%", "+"})
 
     def __init__(self, templates: Templates, packaged: Path | None) -> None:
         """Take these templates, and evalpipe's own in the folder ``packaged``."""
@@ -81,9 +84,8 @@ class Bounded(ImmutableSandboxedEnvironment):
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
         self.others = frozenset(templates.pages)
         self.steps = 0
-        self.filters["counted"] = self.counted
-        for name in REFUSED_FILTERS:
-            self.filters.pop(name)
+        self.filters = {name: _modest(filtered) for name, filtered in self.filters.items()
+                        if name not in REFUSED_FILTERS} | {"counted": self.counted, "short": _short}
         self.globals.pop("lipsum")  # by chance, and the same results give the same bytes
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
@@ -100,20 +102,30 @@ class Bounded(ImmutableSandboxedEnvironment):
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
-        for loop in tree.find_all(nodes.For) if name in self.others else ():
-            loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
-        return tree
+        return _Counting().visit(tree) if name in self.others else tree
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Tell whether a template may see an attribute."""
+        return may_look_into(obj) and super().is_safe_attribute(obj, attr, value)
+
+    def is_safe_callable(self, obj: Any) -> bool:
+        """Tell whether a template may call a function."""
+        return may_call(obj, self.globals.values()) and super().is_safe_callable(obj)
 
     def call(self, context: Context, function: Any, /, *arguments: Any, **options: Any) -> Any:
         """Call a function for a template, and count it."""
         if context.name in self.others:
             self.step()
+            if isinstance(getattr(function, "__self__", None), str):
+                _check_sizes(arguments)
         return super().call(context, function, *arguments, **options)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Multiply for a template, but nothing into a text or a number without end."""
         sizes = [len(side) for side in (left, right) if isinstance(side, str | list | tuple)]
         numbers = [side for side in (left, right) if isinstance(side, int)]
+        if operator == "+":
+            return _short(super().call_binop(context, operator, left, right))
         if operator != "*" and (sizes or any(abs(number) > MOST_EXPONENT for number in numbers)):
             raise TooMuchError(f"{operator!r} is refused with texts and large numbers")
         if sizes and numbers and sizes[0] * numbers[0] > MOST_CHARACTERS:
@@ -121,8 +133,47 @@ class Bounded(ImmutableSandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
 
+class _Counting(NodeTransformer):
+    """Counts what goes round in a template, and measures what is joined to one text."""
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja calls it by the name of the node
+        """Count the rounds of a loop."""
+        self.generic_visit(node)
+        node.iter = nodes.Filter(node.iter, "counted", [], [], None, None, lineno=node.lineno)
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
+        """Measure what is joined."""
+        self.generic_visit(node)
+        return nodes.Filter(node, "short", [], [], None, None, lineno=node.lineno)
+
+
+def _modest(filtered: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that takes no large numbers, such as those of spaces to add."""
+    @wraps(filtered)
+    def inner(*arguments: Any, **options: Any) -> Any:
+        _check_sizes((*arguments, *options.values()))
+        return filtered(*arguments, **options)
+
+    return inner
+
+
+def _check_sizes(arguments: Iterable[Any]) -> None:
+    if any(isinstance(value, int) and abs(value) > MOST_CHARACTERS for value in arguments):
+        raise TooMuchError(f"a template makes nothing of more than {MOST_CHARACTERS:,} characters")
+
+
+def _short(value: Any) -> Any:
+    """Let through what is not too long to be made longer."""
+    if isinstance(value, str | list | tuple) and len(value) > MOST_CHARACTERS:
+        raise TooMuchError(f"a template joins nothing to more than {MOST_CHARACTERS:,} characters")
+    return value
+
+
 def _printable(value: Any) -> Any:
     """Let texts, as they read, and numbers be printed, and nothing that would show an address in memory."""
+    if isinstance(value, str) and len(value) > MOST_OF_PAGE:
+        raise TooMuchError(f"a template prints nothing of more than {MOST_OF_PAGE:,} characters")
     if type(value) is str:
         return legible(value)
     if isinstance(value, str | int | float | Undefined) or value is None:

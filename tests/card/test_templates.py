@@ -142,6 +142,39 @@ def test_what_goes_wrong_in_a_template_is_told_with_its_line(plain: Results, lin
     assert "results.json/card.html:3:1" in text or "card.html:1:1" in text
 
 
+REACHES = "the template asks for what it may not have: "
+SECTIONS = "{% for s in page.sections %}{% for b in s.blocks %}"
+END = "{% endfor %}{% endfor %}"
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    # The functions that draw figures hold the results, whose methods read files and pickles.
+    (SECTIONS + "{% if b.draw is defined %}{{ b.draw.args[0].parse_raw('x', proto='pickle', allow_pickle=True) }}"
+     "{% endif %}" + END, "access to attribute 'args' of 'partial' object is unsafe"),
+    (SECTIONS + "{% if b.draw is defined %}{{ b.draw.func }}{% endif %}" + END,
+     "access to attribute 'func' of 'partial' object is unsafe"),
+    (SECTIONS + "{% if b.draw is defined %}{{ b.draw() }}{% endif %}" + END, "functools.partial("),
+    (SECTIONS + "{% if b.draw is defined %}{{ [b]|map(attribute='draw.args')|first }}{% endif %}" + END,
+     "access to attribute 'args' of 'partial' object is unsafe"),
+    ("{{ draw.func_name }}", ""), ("{{ 'x'.encode().hex() }}", "access to attribute 'hex' of 'bytes' object is unsafe"),
+    ("{{ write.func }}", ""), ("{{ range(3).start }}", "access to attribute 'start' of 'range' object is unsafe"),
+])
+def test_what_stands_behind_a_card_is_out_of_reach(plain: Results, line: str, said: str) -> None:
+    text = message(plain, line)
+    assert text.startswith(f"{REACHES}{said}") or (not said and " object' has no attribute" in text)
+
+
+@pytest.mark.parametrize("line", [
+    "{{ 'x'|center(10**9) }}", "{{ 'x'.ljust(2000000) }}", "{{ 'x'|indent(width=9000000) }}",
+    "{% set n = namespace(x='x' * 99999) %}{% for i in range(40) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+    "{% set n = namespace(x='x' * 99999) %}{% for i in range(40) %}{% set n.x = n.x + n.x %}{% endfor %}",
+    "{% set n = namespace(x=[1]) %}{% for i in range(40) %}{% set n.x = n.x + n.x %}{% endfor %}",
+])
+def test_a_template_makes_no_value_without_end(plain: Results, line: str) -> None:
+    said = r"a template (makes|joins) nothing (of|to) more than 1,000,000 characters"
+    assert re.fullmatch(said, message(plain, line))
+
+
 @pytest.mark.parametrize("line", [
     "{% for i in range(999) %}{% for j in range(999) %}{% endfor %}{% endfor %}",
     "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(40) }}",
