@@ -37,6 +37,10 @@ SHORT = 8
 """Rows of a table up to which the PDF keeps it on one page."""
 
 
+KEEP_IDENTITY, KEEP_SECTIONS = "{{ write(page.identity) }}", "{{ super() }} in the block 'sections'"
+"""How a template keeps what tells a card from others."""
+
+
 def document(edition: Edition) -> bytes:
     """Render the card as an HTML page with all rows of its tables."""
     return write_page(edition)
@@ -54,8 +58,9 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     """
     templates = edition.templates
     environment = Bounded(templates, packaged()) if templates.texts else _environment()
+    write = _writer(environment, templates)
     environment.globals |= {
-        "write": _writer(environment, templates), "draw": edition.drawn, "limit": limit, "linked": linked,
+        "write": write, "draw": edition.drawn, "limit": limit, "linked": linked,
         "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
         "safe_svg": _safe, "safe_json": _safe, "data_tables": data_tables}
     styles = sheets(edition.results.appearance, templates, linked=linked)
@@ -67,8 +72,10 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     if not templates.texts:
         return environment.get_template(PAGE).render(values).encode("utf-8")
     page = rendered(templates, environment, values)
+    kept = ((write(edition.card.identity), "the line with its id, its evidence and its status", KEEP_IDENTITY),
+            ('id="provenance"', "the section on its provenance", KEEP_SECTIONS))
     schemes = (FIGURE_SCHEME, FORMULA_SCHEME) if linked else ()
-    own = Allowed(frozenset(texts), frozenset(map(str, scripts)), policy, schemes, inline=linked)
+    own = Allowed(frozenset(texts), frozenset(map(str, scripts)), policy, kept, schemes, inline=linked)
     check_page(templates, page, own)
     return page.encode("utf-8")
 

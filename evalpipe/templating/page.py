@@ -51,6 +51,7 @@ LOADS_NOTHING = "a card loads nothing; a picture may stand in the page itself, a
 class Allowed:
     """What a page may hold: its own styles and scripts, and its policy.
 
+    ``kept`` are markup that it must hold, each with what that is and how a template writes it.
     On paper, without a policy, figures and formulas are at addresses that begin with one of ``schemes``, and elements
     have styles ``inline``, as in a picture.
     """
@@ -58,6 +59,7 @@ class Allowed:
     styles: frozenset[str]
     scripts: frozenset[str]
     policy: str | None
+    kept: tuple[tuple[str, str, str], ...] = ()
     schemes: tuple[str, ...] = ()
     inline: bool = False
 
@@ -75,6 +77,8 @@ def check_page(templates: Templates, page: str, allowed: Allowed) -> None:
     if allowed.policy is not None and not reader.policies:
         reader.faults.append(("", "the page has no content security policy",
                               f'begin it with {{% extends "evalpipe/{PAGE}" %}}'))
+    reader.faults += [("", f"the page lacks {what}", f"keep it: {how}")
+                      for markup, what, how in allowed.kept if markup not in page]
     problems = named(templates, _problems(templates, dict.fromkeys(reader.faults)))
     if problems:
         raise UsageError(*problems)
@@ -119,6 +123,8 @@ class _PageReader(HTMLParser):
         if tag == "meta" and "http-equiv" in values:
             self.meta(values)
         self._before = self._before and tag in HEAD
+        if tag == "img" and "alt" not in values:
+            self.fault("a picture needs its words", 'add alt="…": what it shows, or nothing between the quotes')
         for name, value in values.items() if tag not in REFUSED else ():
             self.attribute(tag, name, value)
         if tag in ("script", "style"):

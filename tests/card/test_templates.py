@@ -22,7 +22,7 @@ from evalpipe.templating.files import Templates, sha256
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEAD = '{% extends "evalpipe/card.html" %}\n{% block header_line %}\n'
+HEAD = '{% extends "evalpipe/card.html" %}\n{% block title %}\n'
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="#b00020"/></svg>'
 
 
@@ -58,7 +58,7 @@ def message(results: Results, line: str) -> str:
 def test_one_block_is_overridden_and_all_else_is_as_it_was(plain: Results) -> None:
     before = render(plain, ["html"])["card.html"].decode()
     after = page(plain, "<p>Harbour Bank</p>\n{{ super() }}")
-    removed = after.replace("<p>Harbour Bank</p>\n", "", 1).replace("</p>\n\n<h1>", "</p>\n<h1>", 1)
+    removed = after.replace("<p>Harbour Bank</p>\n", "", 1).replace("</h1>\n\n<section", "</h1>\n<section", 1)
     removed = re.sub(r"<p>The page and the PDF are rendered with templates.*?</p>\n", "", removed, flags=re.DOTALL)
     removed = re.sub(r"<tr>\s*<th[^>]*>Template card\.html</th>.*?</tr>\n\n", "", removed, flags=re.DOTALL)
     hashes = r"evidence.*?</span>|results\.json</code>"  # the evidence holds the templates
@@ -195,17 +195,18 @@ def test_a_page_has_an_end(plain: Results, monkeypatch: pytest.MonkeyPatch) -> N
     ("<style>p { color: red }</style>", "a <style> of a template is refused by the policy of the page"),
     ('<p style="color: red">x</p>', "the attribute 'style' is refused by the policy of the page"),
     ("<p onclick=alert(1)>x</p>", "the attribute 'onclick' is refused: it runs code"),
-    ('<img src="https://h/x.png">', "the address 'https://h/x.png' is refused in 'src' of <img>"),
-    ('<img src="file:///etc/passwd">', "the address 'file:///etc/passwd' is refused in 'src' of <img>"),
-    ('<img src="//h/x.png">', "the address '//h/x.png' is refused in 'src' of <img>"),
-    ('<img src="figure:1/0">', "the address 'figure:1/0' is refused in 'src' of <img>"),
-    ('<img srcset="https://h/x 2x">', "the address 'https://h/x 2x' is refused in 'srcset' of <img>"),
-    ('<img src="{{ page.title }}">',
+    ('<img alt="" src="https://h/x.png">', "the address 'https://h/x.png' is refused in 'src' of <img>"),
+    ('<img alt="" src="file:///etc/passwd">', "the address 'file:///etc/passwd' is refused in 'src' of <img>"),
+    ('<img alt="" src="//h/x.png">', "the address '//h/x.png' is refused in 'src' of <img>"),
+    ('<img alt="" src="figure:1/0">', "the address 'figure:1/0' is refused in 'src' of <img>"),
+    ('<img alt="" srcset="https://h/x 2x">', "the address 'https://h/x 2x' is refused in 'srcset' of <img>"),
+    ('<img alt="" src="{{ page.title }}">',
      "the address 'Naive Bayes on secondary mushrooms & <i>friends</i>' is refused in 'src' of <img>"),
     ('<svg><image xlink:href="http://h/x"/></svg>', "the address 'http://h/x' is refused in 'xlink:href' of <image>"),
     ('<svg><rect fill="url(http://h/x#a)"/></svg>', "the attribute 'fill' loads something"),
     ('<svg><rect fill="u&#92;72l(//h/x)"/></svg>', "the attribute 'fill' loads something"),
     ('<svg><set attributeName="href" to="//h"/></svg>', "the element <set> is refused"),
+    ('<img src="data:image/png;base64,AA==">', "a picture needs its words"),
     ("<iframe srcdoc=x></iframe>", "the element <iframe> is refused"),
     ('<object data="x"></object>', "the element <object> is refused"),
     ('<link rel="icon" href="x">', "the element <link> is refused"),
@@ -229,7 +230,7 @@ def test_a_page_that_would_load_or_run_something_is_refused_with_the_line(
 
 
 @pytest.mark.parametrize("line", [
-    '<img src="https://h/x.png">', "<iframe></iframe>", '<p style="fill: url(//h)">x</p>',
+    '<img alt="" src="https://h/x.png">', "<iframe></iframe>", '<p style="fill: url(//h)">x</p>',
 ])
 def test_the_pdf_refuses_the_same(plain: Results, line: str) -> None:
     assert " --> results.json/card.html:3:1\n" in refused(plain, line, "pdf")
@@ -258,9 +259,25 @@ def test_a_page_without_its_policy_at_the_head_is_refused(plain: Results, whole:
 def test_a_whole_page_of_ones_own_keeps_the_policy(plain: Results) -> None:
     whole = ('<!doctype html><html lang="en"><head><meta charset="utf-8">{% if policy %}'
              '<meta http-equiv="Content-Security-Policy" content="{{ policy }}">{% endif %}<title>x</title>'
-             "</head><body><h1>{{ page.title }}</h1>{{ write(page.masthead) }}</body></html>")
+             "</head><body><h1>{{ page.title }}</h1><p>{{ write(page.identity) }}</p>{{ write(page.masthead) }}"
+             "{% for section in page.sections if section.anchor == 'provenance' %}{{ write(section) }}{% endfor %}"
+             "</body></html>")
     text = render(holding(plain, card__html=whole), ["html"])["card.html"].decode()
     assert "<h1>Naive Bayes on secondary mushrooms &amp; &lt;i&gt;friends&lt;/i&gt;</h1>" in text
+
+
+def test_a_page_keeps_its_identity_and_its_provenance(plain: Results) -> None:
+    bare = '{% extends "evalpipe/card.html" %}{% block header_line %}{% endblock %}{% block sections %}{% endblock %}'
+    for form in ("html", "pdf"):
+        with pytest.raises(UsageError) as caught:
+            render(holding(plain, card__html=bare), [form])
+        assert str(caught.value) == (
+            "error[bad-template]: the page lacks the line with its id, its evidence and its status\n"
+            " --> results.json/card.html\n"
+            "  = help: keep it: {{ write(page.identity) }}\n\n"
+            "error[bad-template]: the page lacks the section on its provenance\n"
+            " --> results.json/card.html\n"
+            "  = help: keep it: {{ super() }} in the block 'sections'")
 
 
 def test_results_hold_what_their_card_is_rendered_with(plain: Results, tmp_path: Path) -> None:
