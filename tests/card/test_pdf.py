@@ -126,9 +126,9 @@ def test_every_page_is_headed_and_numbered(
     document = re.search(r"Model card (\S+)", pages[0])
     assert document is not None
     for number, words in enumerate(pages, 1):
-        assert words.endswith(f"page {number} of {len(pages)}")
-        assert f"{document[1]}, evidence {stated.evidence_sha256[:8]}" in words
-        assert number == 1 or words.startswith(f"{stated.title[:60]}")
+        head = f"{document[1]}, page {number} of {len(pages)} "
+        assert words.startswith(head if number == 1 else f"{stated.title} {head}")
+        assert words.endswith(f" evidence {stated.evidence_sha256[:8]} evalpipe model card")
 
 
 @every_name
