@@ -125,8 +125,8 @@ class _PageReader(HTMLParser):
         self._before = self._before and tag in HEAD
         if tag == "img" and "alt" not in values:
             self.fault("a picture needs its words", 'add alt="…": what it shows, or nothing between the quotes')
-        for name, value in values.items() if tag not in REFUSED else ():
-            self.attribute(tag, name, value)
+        for name, value in attrs if tag not in REFUSED else ():  # all of them: a browser takes the first of a name
+            self.attribute(tag, name, value or "")
         if tag in ("script", "style"):
             self._within = "data" if tag == "script" and values.get("type") == "application/json" else tag
             self._text = []
@@ -163,6 +163,18 @@ class _PageReader(HTMLParser):
         if tag == "img" and name == "src" and PICTURE.fullmatch(value):
             return not self.drawn(value)
         return value.startswith(("#", *self.allowed.schemes)) and name in ("href", "xlink:href", "src", "usemap")
+
+    def handle_comment(self, data: str) -> None:
+        """Refuse what browsers end in other places than this reader does."""
+        self.faults.append((f"<!--{data}", "comments of HTML are refused", "write {# … #}, which no page shows"))
+
+    def handle_pi(self, data: str) -> None:
+        """Refuse instructions to programs, which browsers take for comments."""
+        self.faults.append((f"<?{data}", "'<?' is refused", "remove it"))
+
+    def unknown_decl(self, data: str) -> None:
+        """Refuse declarations other than that of the document, which browsers take for comments."""
+        self.faults.append((f"<![{data}", "'<![' is refused", "remove it"))
 
     def drawn(self, value: str) -> bool:
         """Tell whether a picture in SVG would itself load something, or run it."""
