@@ -81,8 +81,9 @@ def test_the_example_is_built_installed_and_adds_a_section_a_figure_and_a_findin
     assert '<h2 id="house-rules-title">' in page
     assert page.count("Written by the plugin &#39;harbour&#39; of evalpipe-harbour 1.0, not by evalpipe.") == 2
     assert "Rows by level." in page
-    assert ("The plugin &#39;harbour&#39; of evalpipe-harbour 1.0 adds sections, figures and findings; no part of "
-            "evalpipe.") in page
+    assert ("The plugin &#39;harbour&#39; of evalpipe-harbour 1.0 adds sections, figures and findings. It is no "
+            "part of evalpipe.") in page
+    assert f"Install evalpipe {results.evalpipe_version} and evalpipe-harbour 1.0, save the spec" in page
     assert "only 60 in test. (Plugin harbour.)" in page
     again = evalpipe.render("out", ["html", "pdf", "markdown"])
     assert again["card.html"].decode() == page

@@ -26,7 +26,7 @@ def sections(results: Results, templates: Templates | None = None) -> Iterator[S
     yield Section("provenance", "Provenance", (
         Heading("Fingerprints"), _fingerprints(results, templates), *_templates(templates), *_plugins(results),
         Heading("How to reproduce"),
-        Text((f"Install evalpipe {results.evalpipe_version}, save the spec above, which the PDF carries as ",
+        Text((f"Install {joined(_packages(results))}, save the spec above, which the PDF carries as ",
               Code("spec.yaml"), ", as ", Code(f"{results.name}.yaml"),
               " where its paths lead to the files listed, and run"), "lead"),
         Preformatted(f"evalpipe run {results.name}.yaml"),
@@ -44,10 +44,16 @@ def _templates(templates: Templates | None) -> Iterator[Text]:
         yield Text((warning, Code("evalpipe render DIR --no-template"), " writes the card without them."))
 
 
+def _packages(results: Results) -> list[str]:
+    """Return the packages that a run needs, with their versions."""
+    others = (f"{plugin.package} {plugin.version}" for plugin in plugins_of(results))
+    return [f"evalpipe {results.evalpipe_version}", *dict.fromkeys(others)]
+
+
 def _plugins(results: Results) -> Iterator[Text]:
     """Say what installed packages have added."""
     for plugin in plugins_of(results):
-        yield Text(f"{capital(str(plugin))} adds {joined(plugin.gives)}; no part of evalpipe.")
+        yield Text(f"{capital(str(plugin))} adds {joined(plugin.gives)}. It is no part of evalpipe.")
 
 
 def _fingerprints(results: Results, templates: Templates | None) -> Table:
