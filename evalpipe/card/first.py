@@ -9,7 +9,7 @@ from evalpipe.card.dots import dot_plots
 from evalpipe.card.method import weighting
 from evalpipe.card.page import Aside, BlockGroup, Bullets, Code, Facts, Heading, Link, Section, Strong, Verdict
 from evalpipe.card.prose import opening
-from evalpipe.card.sign_off import status
+from evalpipe.card.sign_off import signed, status
 from evalpipe.card.stated import PLACES, missing
 from evalpipe.card.tables import evaluated
 from evalpipe.card.wording import MISSING, joined
@@ -86,10 +86,11 @@ def sentence(finding: Finding) -> Cell:
 
 
 def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:
-    """Write the key measures as a figure, beside the facts that a reader asks for first."""
+    """Write the key measures as a figure beside the facts that a reader asks for first, and what signers decided."""
     figure = BlockGroup(dot_plots(results), "at-a-glance")
     facts = Facts(tuple(_facts(results, signatures)))
-    return BlockGroup((figure, BlockGroup((Heading("In short"), facts), "in-short")), "first")
+    in_short = BlockGroup((Heading("In short"), facts), "in-short")
+    return BlockGroup((figure, in_short, *signed(signatures)), "first")
 
 
 def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[str, Cell]]:

@@ -9,7 +9,6 @@ from evalpipe.card.explorer import ModelBoxes
 from evalpipe.card.first import at_a_glance, verdict
 from evalpipe.card.page import Code
 from evalpipe.card.palette import look_of
-from evalpipe.card.sign_off import signed
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ def masthead(results: Results, signatures: Sequence[Signature] = ()) -> Iterator
     """Write what follows the title: the verdict, the key measures, the facts, and what chapters add."""
     yield verdict(results)
     yield at_a_glance(results, signatures)
-    if signatures:
-        yield signed(signatures)
     if len(results.models) > 1:
         yield _boxes(results)
     for beneath in functions("card", "beneath"):

@@ -11,7 +11,7 @@ from evalpipe.card.page import (
     Bullets,
     Code,
     Column,
-    Facts,
+    Heading,
     Line,
     Link,
     Row,
@@ -27,7 +27,7 @@ from evalpipe.signatures import EVIDENCE_DIGITS, SIGNATURES, Role, newest, signa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evalpipe.card.page import Cell, Piece
+    from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Results
     from evalpipe.signatures import Decision, Signature
 
@@ -40,8 +40,8 @@ DECISIONS: dict[Decision, tuple[str, str, str]] = {
 }
 """The sign, the words and the colour of each decision; the gravest first, which is that of the whole document."""
 
-MOST_CONDITIONS, LONGEST = 3, 160
-"""The conditions of a signature on the first page, and their characters; all stand in the section."""
+MOST_CONDITIONS, LONGEST = 5, 120
+"""The conditions on the first page, one at least of each signer, and their characters; all stand in the section."""
 
 UNSIGNED = "not signed"
 
@@ -75,17 +75,22 @@ def _state(stated: str, signatures: Iterable[Signature]) -> str:
     return STATES["final"] if approved else stated
 
 
-def signed(signatures: Sequence[Signature]) -> BlockGroup:
-    """Write what each role decided, who did so and when, with the first conditions."""
-    signers = Bullets(tuple(map(_signer, newest(signatures).values())), "signers")
-    return BlockGroup((Facts((("Signed", (signers,)),)),), "signed")
+def signed(signatures: Sequence[Signature]) -> tuple[Block, ...]:
+    """Write what each role decided, who did so and when, with the first conditions; nothing where nobody signed."""
+    last = newest(signatures).values()
+    if not last:
+        return ()
+    most = max(1, MOST_CONDITIONS // max(1, sum(bool(signature.conditions) for signature in last)))
+    signers = Bullets(tuple(_signer(signature, most) for signature in last), "signers")
+    return (BlockGroup((Heading("Signed"), signers), "signed"),)
 
 
-def _signer(signature: Signature) -> Cell:
-    shown = [_shortened(text) for text in signature.conditions[:MOST_CONDITIONS]]
+def _signer(signature: Signature, most: int) -> Cell:
+    """Write a decision with at most so many of its conditions."""
+    shown = [_shortened(text) for text in signature.conditions[:most]]
     more: tuple[Piece, ...] = () if shown == signature.conditions else (" ", Link("All conditions", "sign-off"))
     who = ", ".join(filter(None, (signature.name, signature.organisation)))
-    return (_decision(signature), f" by {who} ({signature.role}), {signature.date}{_until(signature)}",
+    return (_decision(signature), f" by {who} ({signature.role}),", Aside(signature.date, "day"), *_until(signature),
             *_conditions(shown), *more)
 
 
@@ -103,8 +108,8 @@ def _decision(signature: Signature) -> Verdict:
     return Verdict(words, sign, f"outcome {style}")
 
 
-def _until(signature: Signature) -> str:
-    return f", valid until {signature.expires}" if signature.expires else ""
+def _until(signature: Signature) -> tuple[Piece, ...]:
+    return (", valid until", Aside(signature.expires, "day")) if signature.expires else ()
 
 
 def section(results: Results, signatures: Sequence[Signature]) -> Section:
@@ -133,20 +138,20 @@ def _stated(results: Results, role: Role) -> Cell:
 def _decisions(results: Results, signatures: Sequence[Signature]) -> Table:
     """Write every decision by role, the one that counts first, and the roles that nobody signed in."""
     columns = (Column("Role"), Column("Name", style="who"), Column("Date", style="day"),
-               Column("Decision and conditions", style="decided"), Column("Evidence", style="day"))
+               Column("Decision and conditions", style="decided"), Column("Evidence", style="day evidence-of"))
     rows: list[Row] = []
     for role in get_args(Role):
         own = [signature for signature in reversed(signatures) if signature.role == role]
         rows += [_line(signature, later) for signature, later in zip(own, [None, *own], strict=False)]
-        rows += [] if own else [Row((capital(role), _stated(results, role), "", UNSIGNED, ""))]
-    return Table("Signatures", columns, tuple(rows), "signatures decisions")
+        rows += [] if own else [Row((capital(role), _stated(results, role), "", UNSIGNED))]
+    return Table("Signatures", columns, tuple(rows), "signatures decisions", stacked=True)
 
 
 def _line(signature: Signature, later: Signature | None) -> Row:
     """Write a decision; one that a later decision in the same role replaces says so."""
-    replaced = () if later is None else (Line(f"replaced by the decision of {later.date}"),)
+    replaced = () if later is None else (Line(f"replaced by the decision of {later.date}", "later"),)
     organisation = () if signature.organisation is None else (Line(signature.organisation, "definition"),)
     evidence = Code(signature.evidence_sha256[:EVIDENCE_DIGITS], signature.evidence_sha256)
-    decided = (_decision(signature), _until(signature), *replaced, *_conditions(signature.conditions))
+    decided = (_decision(signature), *_until(signature), *replaced, *_conditions(signature.conditions))
     return Row((capital(signature.role), (signature.name, *organisation), signature.date, decided, evidence),
                "" if later is None else "replaced")

@@ -9,18 +9,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.results import Results
+    from evalpipe.signatures import Signature
 
 HEADS = {"h1", "h2", "h3", "h4", "caption"}
 SPARE = 1.5
 """Pixels by which a box may reach over the edge: rounding, and the line under a row."""
 
 
-def pages_of(results: Results) -> list[Any]:
+def pages_of(results: Results, *signatures: Signature) -> list[Any]:
     """Lay out the PDF of a card and return the boxes of its pages."""
     from evalpipe.card.edition import Edition
     from evalpipe.card.pdf import layout
 
-    return [page._page_box for page in layout(Edition(results)).pages]
+    return [page._page_box for page in layout(Edition(results, signatures)).pages]
 
 
 def leaves(box: Any) -> Iterator[Any]:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import weasyprint
 
 from card.pages import content, cut, fill, lone_rows, pages_of, parted, sparse
 from evalpipe.results import Results
+from evalpipe.signatures import Role, Signature
 
 LEAST = 1 / 3
 """How full a page is at least, but for the last of a part."""
@@ -54,6 +55,17 @@ def test_the_first_page_ends_with_the_contents_and_use_and_limits_begin_the_seco
     first, second = pages("titanic")[:2]
     assert "Provenance" in words(content(first)[-1])
     assert words(content(second)[0]) == ["Use and limits"]
+
+
+@pytest.mark.parametrize("conditions", [["Not for children.", "Measured again every quarter."], ["so " * 60] * 5])
+def test_signatures_leave_the_first_page_whole(example: Callable[[str], Path], conditions: list[str]) -> None:
+    results = Results.read(example("titanic") / "results.json")
+    signatures = [Signature(
+        role=role, name="A. Reader", organisation="Bank", date="2026-11-21", decision="rejected", conditions=conditions,
+        evidence_sha256=results.evidence_sha256) for role in get_args(Role)]
+    laid_out = pages_of(results, *signatures)
+    assert {"Signed", "In short"} <= {text for leaf in content(laid_out[0]) for text in words(leaf)}
+    assert (sparse(laid_out, LEAST), cut(laid_out), parted(laid_out), lone_rows(laid_out)) == ([], [], [], [])
 
 
 def test_a_page_that_is_hardly_used_is_named() -> None:

@@ -12,7 +12,7 @@ from pypdf import PdfReader
 from evalpipe.card import render
 from evalpipe.card.contents import card_of
 from evalpipe.card.markdown import escaped
-from evalpipe.card.page import Facts, Section, Table, plain
+from evalpipe.card.page import BlockGroup, Bullets, Heading, Section, Table, plain
 from evalpipe.card.sign_off import section, signed, status
 from evalpipe.results import Results
 from evalpipe.signatures import Signature, signatures_json
@@ -58,11 +58,13 @@ def test_what_nobody_approved_stays_what_the_spec_states(results: Results, state
 
 
 def items(signatures: list[Signature]) -> list[str]:
-    facts = signed(signatures).blocks[0]
-    assert isinstance(facts, Facts)
-    ((term, (bullets,)),) = facts.entries
-    assert term == "Signed"
-    return [plain(item) for item in bullets.items]  # type: ignore[union-attr]
+    (group,) = signed(signatures)
+    assert isinstance(group, BlockGroup)
+    heading, bullets = group.blocks
+    assert isinstance(heading, Heading)
+    assert heading.text == "Signed"
+    assert isinstance(bullets, Bullets)
+    return [plain(item) for item in bullets.items]  # type: ignore[arg-type]
 
 
 def test_the_first_page_lists_role_name_date_decision_and_conditions() -> None:
@@ -76,10 +78,14 @@ def test_the_first_page_lists_role_name_date_decision_and_conditions() -> None:
 
 
 def test_long_and_many_conditions_are_shortened_on_the_first_page_with_a_link_to_all() -> None:
-    conditions = ["x" * 161, "b", "c", "d"]
+    conditions = ["x" * 121, "b", "c", "d", "e", "f"]
+    conditional = {role: by(role, "approved_with_conditions", conditions=conditions) for role in ("owner", "approver")}
 
-    assert items([by("owner", "approved_with_conditions", conditions=conditions)]) == [
-        f"✓ approved with conditions by The owner (owner), 2026-11-21 1. {'x' * 159}… 2. b 3. c All conditions"]
+    assert items([conditional["owner"]]) == [
+        ("✓ approved with conditions by The owner (owner), 2026-11-21 "
+         f"1. {'x' * 119}… 2. b 3. c 4. d 5. e All conditions")]
+    assert [item.partition("1. ")[2] for item in items(list(conditional.values()))] == [
+        f"{'x' * 119}… 2. b All conditions"] * 2
     assert items([by("owner", "rejected", conditions=["b", "c"])]) == [
         "✗ rejected by The owner (owner), 2026-11-21 1. b 2. c"]
 
@@ -96,12 +102,12 @@ def test_the_section_has_a_line_for_each_decision_and_each_role_without_one(resu
     part = section(stated, signatures)
 
     assert rows(part) == [
-        ("Developer", "Ada", "", "not signed", ""),
+        ("Developer", "Ada", "", "not signed"),
         ("Validator", "The validator", "2026-11-22", "✓ approved", "01234567"),
         ("Validator", "The validator", "2026-11-21", "✗ rejected replaced by the decision of 2026-11-22 1. More rows.",
          "01234567"),
         ("Owner", "The owner Bank", "2026-11-21", "✓ approved, valid until 2027-01-01", "01234567"),
-        ("Approver", "", "", "not signed", "")]
+        ("Approver", "", "", "not signed")]
     assert plain(part.blocks[0].text) == (  # type: ignore[union-attr]
         f"Those who signed decided on results.json with this sha256: {stated.evidence_sha256}. Their decisions are in "
         f"signatures.json with this sha256: {hashlib.sha256(signatures_json(signatures)).hexdigest()}. A signature is "

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 LEAD = (
     "This card documents evidence for the standards below; it is no statement of conformity. What their items ask for "
     "is told in our words: the standards themselves decide. An item is present where each of its parts is answered, be "
-    "it stated or computed; whether the answers are right is for the reader to judge."
+    "it stated or computed; whether the answers are right is for the reader to judge. No item counts signatures, which "
+    "follow the results: they stand under Sign-off."
 )
 
 CROSSWALK = (
