@@ -75,6 +75,21 @@ def example(shared: Shared) -> Callable[[str], Path]:
     return folder
 
 
+@pytest.fixture(scope="session")
+def printed(shared: Shared, example: Callable[[str], Path]) -> Callable[[str], Path]:
+    """Return a function that gives the PDF of an example spec, made once for all tests."""
+    import evalpipe
+
+    def file(name: str) -> Path:
+        def fill(folder: Path) -> None:
+            folder.mkdir()
+            (folder / "card.pdf").write_bytes(evalpipe.render(example(name), ["pdf"])["card.pdf"])
+
+        return shared(f"{name}-printed", fill) / "card.pdf"
+
+    return file
+
+
 def pytest_collection_finish() -> None:
     """Leave the thousands of collected tests out of every later collection of garbage."""
     gc.freeze()

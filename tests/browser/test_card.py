@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from PIL import Image
 from playwright.sync_api import Browser, Page
 
-import evalpipe
 from evalpipe.results import Results
 
 WIDTHS = (360, 768, 1440)
@@ -190,28 +186,3 @@ def test_the_page_needs_no_network_and_no_script(card: Path, seen: Seen) -> None
 
 def test_what_is_folded_opens_without_a_script(seen: Seen) -> None:
     assert seen.opened == {"#spec": (False, True), "#method": (False, True), "data": (False, True)}
-
-
-PRINTED = {"apartments"}
-"""One card is printed on every run, the others at night: a PDF takes ten times as long as its page, whose content,
-which differs between cards, the browser sees here of all."""
-
-
-@pytest.mark.parametrize(
-    "name", [name if name in PRINTED else pytest.param(name, marks=pytest.mark.nightly) for name in FIGURES]
-)
-def test_every_page_of_the_pdf_shows_something(
-    name: str, example: Callable[[str], Path], tmp_path: Path
-) -> None:
-    if shutil.which("pdftoppm") is None:
-        pytest.skip("there is no pdftoppm here; make test installs it where it may")
-    (tmp_path / "card.pdf").write_bytes(evalpipe.render(example(name), ["pdf"])["card.pdf"])
-    subprocess.run(["pdftoppm", "-r", "40", "-png", tmp_path / "card.pdf", tmp_path / "page"], check=True)
-    pages = sorted(tmp_path.glob("page*.png"))
-    assert len(pages) >= 8
-    for page in pages:
-        with Image.open(page) as picture:
-            grey = picture.convert("L")
-            assert picture.width < picture.height  # portrait
-            dark = sum(count for value, count in enumerate(grey.histogram()) if value < 192)
-            assert dark > 100, page.name

@@ -1,9 +1,11 @@
-"""The PDF of the example cards as a file: PDF/A-3a with tags, files, fonts and bookmarks (issue 14)."""
+"""The PDF of the example cards as a file: PDF/A-3a with tags, files, fonts and bookmarks."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import pikepdf
 import pytest
 from pikepdf import pdfa
+from PIL import Image
 
 from card.pdf_parts import bookmarks, cells, elements, fonts, page_texts, untagged
 from evalpipe.card import render
@@ -29,21 +32,6 @@ NAMES = [pytest.param(path.stem, marks=() if path.stem in USUAL else pytest.mark
 OWN_FONTS = re.compile(r"(Source-Sans-3|Source-Code-Pro|DejaVu-Sans|DejaVu-Sans-Mono)(-Semi-Bold|-Bold)?(-Oblique)?")
 PART_A = "pdfaid:conformance is 'A', expected 'B'"
 """What the validator of PDF/A-3b says of a file that is PDF/A-3a, which asks for more."""
-
-
-@pytest.fixture(scope="module")
-def printed(shared: Any, example: Callable[[str], Path]) -> Callable[[str], Path]:
-    """Return a function that gives the PDF of an example card, made once for all tests."""
-
-    def file(name: str) -> Path:
-        def fill(folder: Path) -> None:
-            folder.mkdir()
-            results = Results.read(example(name) / "results.json")
-            (folder / "card.pdf").write_bytes(render(results, ["pdf"])["card.pdf"])
-
-        return Path(shared(f"{name}-printed", fill)) / "card.pdf"
-
-    return file
 
 
 @pytest.fixture
@@ -129,6 +117,21 @@ def test_every_page_is_headed_and_numbered(
         head = f"{document[1]}, page {number} of {len(pages)} "
         assert words.startswith(head if number == 1 else f"{stated.title} {head}")
         assert words.endswith(f" evidence {stated.evidence_sha256[:8]} evalpipe model card")
+
+
+@every_name
+def test_every_page_shows_something_on_upright_paper(
+    name: str, printed: Callable[[str], Path], tmp_path: Path
+) -> None:
+    if shutil.which("pdftoppm") is None:
+        pytest.skip("there is no pdftoppm here; make test installs it where it may")
+    subprocess.run(["pdftoppm", "-r", "40", "-gray", "-png", printed(name), tmp_path / "page"], check=True)
+    pages = sorted(tmp_path.glob("page*.png"))
+    assert len(pages) >= 8
+    for page in pages:
+        with Image.open(page) as picture:
+            assert picture.width < picture.height
+            assert sum(picture.convert("L").histogram()[:192]) > 100, page.name
 
 
 @every_name
