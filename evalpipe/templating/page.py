@@ -71,9 +71,7 @@ def has_pictures(templates: Templates) -> bool:
 
 def check_page(templates: Templates, page: str, allowed: Allowed) -> None:
     """Raise UsageError with everything in the page that a browser would load or run, or that takes its policy away."""
-    reader = _PageReader(allowed)
-    reader.feed(page)
-    reader.close()
+    reader = _read(page, allowed)
     if allowed.policy is not None and not reader.policies:
         reader.faults.append(("", "the page has no content security policy",
                               f'begin it with {{% extends "evalpipe/{PAGE}" %}}'))
@@ -99,6 +97,17 @@ def _place(templates: Templates, text: str) -> tuple[str, int] | None:
         if at >= 0:
             return name, template[:at].count("\n") + 1
     return None
+
+
+def _read(page: str, allowed: Allowed) -> _PageReader:
+    """Read a page to its end, or to the declaration that no reader takes."""
+    reader = _PageReader(allowed)
+    try:
+        reader.feed(page)
+        reader.close()
+    except AssertionError:
+        reader.unknown_decl("")
+    return reader
 
 
 class _PageReader(HTMLParser):
@@ -181,10 +190,11 @@ class _PageReader(HTMLParser):
         head, _, content = value.partition(",")
         if "svg" not in head:
             return False
-        inner = _PageReader(Allowed(frozenset(), frozenset(), None, inline=True))
-        inner.feed(b64decode(content).decode(errors="replace"))
-        inner.close()
-        return bool(inner.faults)
+        try:
+            picture = b64decode(content).decode(errors="replace")
+        except ValueError:
+            return True
+        return bool(_read(picture, Allowed(frozenset(), frozenset(), None, inline=True)).faults)
 
     def handle_data(self, data: str) -> None:
         if self._within:

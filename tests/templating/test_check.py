@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalpipe.errors import UsageError
 from evalpipe.templating.check import check_templates
 from evalpipe.templating.files import MOST_BYTES, Templates, read_templates, sha256
+from evalpipe.templating.page import Allowed, check_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,6 +115,22 @@ def test_a_style_sheet_loads_nothing(style: str, line: int, said: str) -> None:
         check_templates(Templates("ours", {"theme.css": style}))
     told_first = caught.value.problems[0]
     assert (told_first.message, told_first.place and told_first.place.line) == (said, line)
+
+
+PIECES = [
+    "<", ">", '"', "=", " ", "/", "!", "--", "?", "[", "svg", "style", "script", "img", "src", "href", "https://h",
+    "meta", "data:image/svg+xml;base64,", "PHN2", "\n", "fill", "url(", "\0", "{{", "}}", "{%", "%}", "block x", "a",
+    "endblock", "|", "for", "in", "set", "_", ".", "(", ")", "]", "~", "include", "{", "}", ";", ":", "@", "import",
+    "\\", "/*", "*/", "<!--", "-->", "</", "%", "u+4",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_whatever_stands_in_a_template_it_is_let_through_or_refused(text: str) -> None:
+    templates = Templates("ours", {"card.html": text, "theme.css": text})
+    for check in (check_templates, lambda held: check_page(held, text, Allowed(frozenset(), frozenset(), None))):
+        with suppress(UsageError):
+            check(templates)
 
 
 def folder(tmp_path: Path, **files: str) -> Path:
