@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ from pypdf import PdfReader
 
 import evalpipe
 from evalpipe.card import ready, render
+from evalpipe.card.contents import Card
 from evalpipe.card.own import PLAIN
 from evalpipe.chapters.appearance.records import Appearance, TemplateRecord
 from evalpipe.errors import DataError, UsageError
@@ -286,6 +288,21 @@ def test_a_page_keeps_its_identity_and_its_provenance(plain: Results) -> None:
             "error[bad-template]: the page lacks the section on its provenance\n"
             " --> results.json/card.html\n"
             "  = help: keep it: {{ super() }} in the block 'sections'")
+
+
+def test_the_document_has_every_block_and_every_name(root: Path) -> None:
+    text = (root / "docs" / "theming.md").read_text(encoding="utf-8")
+    names = re.search(r"The blocks of the page are.*?escaped\.", text, re.DOTALL)
+    assert names is not None
+    blocks = re.findall(r"{% block (\w+) %}", (root / "templates" / "card.html").read_text(encoding="utf-8"))
+    shown = set(re.findall(r"`(\w+)(?:\(…\))?`", names[0]))
+    assert shown == {*blocks, *(field.name for field in fields(Card)), "parts", "page", "policy", "page_styles",
+                     "scripts", "linked", "write"}
+
+
+@pytest.mark.parametrize("name", ["policy", "page_styles", "scripts", "linked", "page.parts", "write(page.foot)"])
+def test_a_template_has_the_names_of_the_document(plain: Results, name: str) -> None:
+    assert "<p>yes</p>" in page(plain, f"{{% if {name} is defined %}}<p>yes</p>{{% endif %}}")
 
 
 def test_results_hold_what_their_card_is_rendered_with(plain: Results, tmp_path: Path) -> None:
