@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from typing import TYPE_CHECKING, get_args
 
 import pytest
+from pypdf import PdfReader
 
 import evalpipe
+from evalpipe.card.edition import Edition
+from evalpipe.card.html import write_page
 from evalpipe.card.page import Part
 from evalpipe.errors import SpecError, UsageError
 from evalpipe.results import Results
@@ -87,7 +91,11 @@ def test_the_example_is_built_installed_and_adds_a_section_a_figure_and_a_findin
     assert "only 60 in test. (Plugin harbour.)" in page
     again = evalpipe.render("out", ["html", "pdf", "markdown"])
     assert again["card.html"].decode() == page
-    assert again["card.pdf"].startswith(b"%PDF")
+    assert "Figure of harbour on test" in again["card.md"].decode()
+    printed = "".join(page.extract_text() for page in PdfReader(io.BytesIO(again["card.pdf"])).pages)
+    assert "House rules of Harbour Bank" in printed
+    # A figure of the same key as one of evalpipe's would else be printed in its place.
+    assert 'src="figure:harbour-levels-1/0"' in write_page(Edition(results), linked=True).decode()
 
 
 def test_a_plugin_that_is_installed_and_not_named_does_nothing(folder: Path, install: Callable[..., None]) -> None:
