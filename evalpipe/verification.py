@@ -230,7 +230,9 @@ def _pdf(folder: Path, edition: Edition) -> Iterator[Problem]:
     if RESULTS not in carried:
         yield _changed(path, "has no results.json attached", hint)
         return
-    differing = list(_of_json(carried[RESULTS], _content(folder / RESULTS)))
+    # A card that this version rendered from results of another carries them as this version writes them.
+    same = carried[RESULTS] == expected[RESULTS]
+    differing = [] if same else list(_of_json(carried[RESULTS], _content(folder / RESULTS)))
     if differing:
         yield _changed(path, "is not the card of results.json", hint, _notes(differing, path.name))
         return

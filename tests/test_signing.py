@@ -360,6 +360,21 @@ def test_of_another_version_words_and_styles_may_differ(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("of_another_version")
+def test_results_of_another_version_that_this_one_writes_otherwise_are_signed(folder: Path) -> None:
+    (folder / "run.json").unlink()
+    text = (folder / "results.json").read_text(encoding="utf-8")
+    assert '\n"profit": [],\n' in text
+    (folder / "results.json").write_text(text.replace('\n"profit": [],\n', "\n"), encoding="utf-8")
+    for name, content in evalpipe.render(folder).items():
+        (folder / name).write_bytes(content)
+    assert b'"profit": []' in attached(folder)["results.json"]
+    evalpipe.sign(folder, **VALIDATOR)
+    signed = evalpipe.sign(folder, **OWNER)
+
+    assert signed.signature.evidence_sha256 == hashes(folder, ("results.json",))["results.json"]
+
+
+@pytest.mark.usefixtures("of_another_version")
 @pytest.mark.parametrize(("pattern", "text", "said"), [
     (r'<data value="([\d.]+)"', "0.123456789", "0.123456789 in card.html, nothing by results.json"),
     (r'<data value="[\d.]+" title="[\d.]+">([\d.]+)<', "0.987", "0.987 in card.html, "),
