@@ -44,7 +44,8 @@ def _measure(results: Results, metric: MetricSummary) -> Iterator[Block]:
     reason = wording.reason(results.intervals.methods.get(metric.name, ""))
     interval = f" Interval: {reason}." if reason else ""
     about = f"Range {numbers.bounds(*metric.range)}. {wording.BETTER_SENTENCES[metric.direction]} "
-    yield Text((about, wording.undefined(metric), f"{interval} Reference: ", *cited(metric.reference), "."), "small")
+    source = (" Reference: ", *cited(metric.reference), ".") if metric.reference else ()
+    yield Text((about, wording.undefined(metric), interval, *source), "small")
 
 
 def _matrices(results: Results, metric: MetricSummary) -> Iterator[Table]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.metrics.expression import ExpressionMetric
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -80,11 +82,12 @@ def _not_served(plan: Plan) -> Iterator[Document]:
     for name, model in plan.models.items():
         for entry in model.lacking(plan.metrics):
             yield {"model": name, "metric": entry.metric.name,
-                   "reason": f"the model gives {LACKING[entry.metric.needs]}"}
+                   "reason": f"the model gives {LACKING[entry.lacking(model.gives) or entry.metric.needs]}"}
 
 
 def _measure(entry: MetricPlan) -> Document:
-    return {"metric": entry.metric.name, "params": entry.shown, "average": entry.average}
+    expression = {"expression": entry.metric.text} if isinstance(entry.metric, ExpressionMetric) else {}
+    return {"metric": entry.metric.name, "params": entry.shown, "average": entry.average, **expression}
 
 
 def _exposure(plan: Plan) -> Document | None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.metrics.expressed import computed
+from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
@@ -14,13 +16,26 @@ if TYPE_CHECKING:
     from evalpipe.statistics import Summary
 
 
-def values(summary: Summary, entry: MetricPlan, drawn: Floats | None = None) -> Floats:
+def values(
+    summary: Summary, entry: MetricPlan, drawn: Floats | None = None, scale: Floats | None = None
+) -> Floats:
     """Return a measure's value [...], or for the average "none" its value for each class [..., K].
 
     At a prevalence the classes of the rows that the measure sees are weighed to it; NaN where one that has a share is
     absent, and where the model does not give what the measure needs. ``drawn`` [..., K] are shares that replicates have
-    drawn, for a measure whose prevalence is uncertain.
+    drawn, for a measure whose prevalence is uncertain; ``scale`` [...] multiplies a measure that grows with the rows.
+    An expression is computed from the values of its measures on the same statistics.
     """
+    if isinstance(entry.metric, ExpressionMetric) and entry.metric.tree is not None:
+        return computed(entry.metric.tree, {name: values(summary, part, drawn, scale) for name, part in entry.parts})
+    taken = _taken(summary, entry, drawn)
+    if scale is None or not entry.metric.extensive:
+        return taken
+    return taken * scale.reshape(scale.shape + (1,) * (taken.ndim - scale.ndim))
+
+
+def _taken(summary: Summary, entry: MetricPlan, drawn: Floats | None) -> Floats:
+    """Return the values of a measure of the statistics' rows, at its prevalence."""
     if entry.metric.needs not in summary.rows.gives:
         return np.full((*summary.weights.shape[:-1], *([len(entry.of_class)] * (entry.average == "none"))), np.nan)
     summary = summary.seen_by(entry.metric)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe import numbers
 from evalpipe.engine.averages import by_class, values, weighed
 from evalpipe.engine.drawn import Drawn, Limited
 from evalpipe.engine.given import Given
@@ -50,7 +51,7 @@ class Scope:
 
     def serves(self, entry: MetricPlan) -> bool:
         """Tell whether the model gives what a measure needs."""
-        return entry.metric.needs in self.summary.rows.gives
+        return entry.lacking(self.summary.rows.gives) is None
 
     def drawn(self, entry: MetricPlan, replicates: Replicates) -> Drawn:
         """Return a measure with its replicates; one number a class where they are not averaged."""
@@ -115,7 +116,8 @@ def estimates(scope: Scope, entry: MetricPlan, replicates: Replicates) -> Iterat
 def not_served(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield what stands for a measure that the model cannot serve: its absence on all rows, with the reason."""
     if scope.subset.slice is None:
-        yield from _absent(scope, entry, "undefined", f"the model gives {LACKING[entry.metric.needs]}")
+        lacking = entry.lacking(scope.summary.rows.gives) or entry.metric.needs
+        yield from _absent(scope, entry, "undefined", f"the model gives {LACKING[lacking]}")
 
 
 def insufficient(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
@@ -141,6 +143,9 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
 
     Limits are those of its method, or percentiles where that has none from the replicates.
     """
+    beyond = _beyond(entry, drawn.value)
+    if beyond is not None:
+        return Limited(drawn.value, status="degenerate", reason=beyond)
     if entry.method == "none" and not math.isnan(drawn.value):
         return Limited(drawn.value)
     unlimited = drawn.unlimited(drawn=entry.drawn)
@@ -169,6 +174,15 @@ def _within(limits: Limits, entry: MetricPlan, options: Mapping[str, object]) ->
     return max(float(limits.lower), low), min(float(limits.upper), high)
 
 
+def _beyond(entry: MetricPlan, value: float) -> str | None:
+    """Return why the value of an expression is doubtful that lies beyond the range that the spec gives it."""
+    low, high = entry.metric.range
+    if not entry.parts or math.isnan(value) or low <= value <= high:
+        return None
+    ends = (end if math.isfinite(end) else None for end in (low, high))
+    return f"beyond the range that the spec gives it, {numbers.bounds(*ends)}"
+
+
 def _thin(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> str | None:
     """Return why the noise of a measure of gaps is not seen in its bins; None where it is, or needs not be seen."""
     weighted = scope.plan.importance
@@ -178,7 +192,14 @@ def _thin(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> st
 
 
 def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, str | None]:
-    """Return how many classes an average is over, and what to say where some have no value."""
+    """Return how many classes an average is over, and what to say where some have no value.
+
+    Of an expression, what is lacking to the first of its measures that lack some.
+    """
+    for name, part in entry.parts:
+        _, lacks = _classes_used(sample, weighed(summary, part), part)
+        if lacks is not None:
+            return None, f"{name}: {lacks}"
     if entry.metric.every_class and len(sample.levels) > 2:
         defined = summary("occurring") > 0
     elif entry.average in ("macro", "macro_weighted"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters.equivocal.compute import zone_record
 from evalpipe.engine.no_information import PERMUTATIONS
+from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.results import Method, MetricSummary, ModelSummary, Results, Warned
 from evalpipe.version import VERSION
 
@@ -43,8 +44,9 @@ def gather(
 
 
 def _metrics(plan: Plan) -> list[MetricSummary]:
-    """Return what each metric means, those that only findings rest on last."""
-    metrics = {entry.metric.name: entry.metric for entry in (*plan.metrics, *plan.diagnosed)}
+    """Return what each metric means, those that expressions are of after these, and those of findings alone last."""
+    listed = (*plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves), *plan.diagnosed)
+    metrics = {entry.metric.name: entry.metric for entry in listed}
     return [_describe(plan, metric) for metric in metrics.values()]
 
 
@@ -75,14 +77,23 @@ def _methods(plan: Plan) -> dict[str, str]:
 
 
 def _describe(plan: Plan, metric: Metric) -> MetricSummary:
-    spans = [metric.bounds(entry.params) for entry in plan.entries if entry.metric is metric]
+    listed = (leaf for entry in plan.entries for leaf in (entry, *entry.leaves))
+    spans = [metric.bounds(entry.params) for entry in listed if entry.metric == metric]
     widest = min(low for low, _ in spans), max(high for _, high in spans)
     low, high = (bound if math.isfinite(bound) else None for bound in widest)
     return MetricSummary(
         name=metric.name, title=metric.title, definition=metric.definition, formula=metric.formula,
         direction=metric.direction, range=(low, high), undefined=metric.undefined, reference=metric.ref,
         own_prevalence="prevalence" in metric.option_types, matrices=_matrices(plan, metric),
+        **_expression(metric),
     )
+
+
+def _expression(metric: Metric) -> dict[str, Any]:
+    """Return the expression that a measure is, and its measures by their names in it; nothing of any other."""
+    if not isinstance(metric, ExpressionMetric):
+        return {}
+    return {"expression": metric.text, "measures": {part.name: part.label for part in metric.parts}}
 
 
 def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
@@ -90,7 +101,8 @@ def _matrices(plan: Plan, metric: Metric) -> dict[str, list[list[float]]]:
     if metric.matrix is None:
         return {}
     size = len(plan.outcome.levels)
-    matrices = (metric.matrix(entry.params, size) for entry in plan.metrics if entry.metric is metric)
+    matrices = (metric.matrix(entry.params, size) for listed in plan.metrics
+                for entry in listed.leaves if entry.metric == metric)
     return {title: values.tolist() for title, values in matrices}
 
 

@@ -32,12 +32,15 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entry: MetricPl
 
     ``summary`` is of the rows that the measure sees: of predicted classes, those that have one are paired among
     themselves; at a prevalence they count as reweighted. Exact where the mean has a closed form; else over
-    `PERMUTATIONS` random pairings. NaN where it is undefined in all, or there are no rows.
+    `PERMUTATIONS` random pairings. NaN where it is undefined in all, or there are no rows; and of an expression of
+    measures at prevalences of their own, whose rows cannot be reweighted to all of them.
     """
+    if any(part.prior.asked is not None for _, part in entry.parts):
+        return np.asarray(np.nan)
     if not summary.weights.any():  # no row has a class: there is nothing to pair
         return np.full_like(values(summary, entry), np.nan)
     entry = replace(entry, prior=replace(entry.prior, shares=entry.prior.asked))
-    known = exact(summary, entry, whole=sample.weight_kind != "importance")
+    known = None if entry.parts else exact(summary, entry, whole=sample.weight_kind != "importance")
     if known is not None:
         return known
     weighted = sample.weight is not None

@@ -59,7 +59,7 @@ def notes(
 def _clippings(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:
     """Warn of probabilities that are clipped for a logarithm, once for each epsilon."""
     clipping: dict[float, list[str]] = {}
-    for entry in plan.metrics:
+    for entry in (leaf for listed in plan.metrics for leaf in listed.leaves):
         clips = "epsilon" in entry.params and entry.metric.needs == "probabilities"
         if clips and "probabilities" in summary.rows.gives:
             clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.title)
@@ -87,8 +87,9 @@ def _left_out(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:
     """Say which measures of the standard set the model cannot serve, and what it lacks for them."""
     lacking: dict[str, list[str]] = {}
     for entry in plan.metrics:
-        if entry.metric.needs not in summary.rows.gives:
-            lacking.setdefault(entry.metric.needs, []).append(entry.metric.name)
+        need = entry.lacking(summary.rows.gives)
+        if need is not None:
+            lacking.setdefault(need, []).append(entry.metric.name)
     if lacking:
         said = "; ".join(f"{LACKING[need]} for {', '.join(dict.fromkeys(names))}" for need, names in lacking.items())
         yield Warned(code="not-served", message=f"{where}: the model gives {said}")

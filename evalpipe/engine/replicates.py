@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.curves.declare import Heights
-    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
 Key = tuple[str, int, int]
@@ -123,7 +122,7 @@ class _Task:
         """Draw the prevalence of each replicate of a block, [size, K], from what is declared; [0] where it is known."""
         declared = self.plan.prevalence
         shape = None if declared is None else declared.parameters
-        if shape is None or not any(self.plan.entries[i].prior.uncertain for i in self.wanted):
+        if shape is None or not any(self.plan.entries[i].uncertain for i in self.wanted):
             return np.empty(0)
         return stream(self.plan.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
 
@@ -133,7 +132,7 @@ class _Task:
     ) -> None:
         """Add the values of a subset's measures, and of its curves where it is all rows, to those of the block."""
         for i in self._taken(subset):
-            drawn_values["metric", model, subset, i].append(_value(summary, self.plan.entries[i], scale, prior))
+            drawn_values["metric", model, subset, i].append(values(summary, self.plan.entries[i], prior, scale))
         if subset == 0:
             for name, heights in self._curves(model, summary):
                 drawn_values["curve", model, name].append(heights)
@@ -306,14 +305,6 @@ def design(plan: Plan, sample: Sample) -> Design:
         strata = np.where(sample.truth, 0, 1) if plan.task == "binary" else sample.truth
     poisson = plan.resampling == "poisson"
     return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)
-
-
-def _value(summary: Summary, entry: MetricPlan, scale: Floats | None, prior: Floats | None) -> Floats:
-    """Return a metric's value [b, ...], at a drawn ``prior`` [b, K], times ``scale`` [b] if it grows with the rows."""
-    replicates = values(summary, entry, prior)
-    if scale is None or not entry.metric.extensive:
-        return replicates
-    return replicates * scale.reshape(scale.shape + (1,) * (replicates.ndim - 1))
 
 
 def _shift(plan: Plan, summary: Summary, i: int, gridded: Floats) -> Floats:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.prevalence.plan import SAMPLE, PriorPlan, prior
 from evalpipe.intervals.declare import registry as interval_methods
-from evalpipe.plan.methods import interval
+from evalpipe.metrics.expression import ExpressionMetric
+from evalpipe.plan.methods import interval, interval_of_expression
 from evalpipe.plan.outcome import levels
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from evalpipe.arraytypes import Floats
     from evalpipe.metrics import Metric
@@ -32,7 +33,7 @@ class MetricPlan:
 
     ``average`` is how it is brought together over classes: "macro", "macro_weighted", "micro", "none" (one value a
     class), or None where there is one value to begin with. ``of_class`` holds, for each class, options that differ.
-    ``prior`` is the prevalence at which it is taken.
+    ``prior`` is the prevalence at which it is taken. ``parts`` are the measures of an expression, by their names in it.
     """
 
     metric: Metric
@@ -42,6 +43,21 @@ class MetricPlan:
     average: str | None = None
     of_class: tuple[Mapping[str, Any], ...] = ()
     prior: PriorPlan = SAMPLE
+    parts: tuple[tuple[str, MetricPlan], ...] = ()
+
+    @property
+    def leaves(self) -> tuple[MetricPlan, ...]:
+        """The measures that it is computed from, of an expression; else itself alone."""
+        return tuple(part for _, part in self.parts) or (self,)
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether every replicate draws its own prevalence."""
+        return any(entry.prior.uncertain for entry in self.leaves)
+
+    def lacking(self, given: Collection[str]) -> str | None:
+        """Return what it needs and is not among the needs that are ``given``, such as "labels"; None where all are."""
+        return next((entry.metric.needs for entry in self.leaves if entry.metric.needs not in given), None)
 
     @property
     def drawn(self) -> bool:
@@ -71,6 +87,8 @@ class MetricPlan:
     @property
     def undefined(self) -> str:
         """When there is no value."""
+        if isinstance(self.metric, ExpressionMetric):
+            return f"{self.metric.text}: {self.metric.undefined}"
         lacking = "" if self.prior.shares is None else ", or no row of a level that has a prior"
         return self.metric.undefined + lacking
 
@@ -125,7 +143,7 @@ def asked(spec: Spec) -> tuple[MetricPlan, ...]:
 
     The reportable rate, where there is an equivocal zone, and those of the goals of desirability and of gates follow.
     """
-    choices = spec.metrics or standard_metrics(spec)
+    choices = spec.choices or standard_metrics(spec)
     listed = [entry for choice in (*choices, *_of_zone(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]
     distinct: list[MetricPlan] = []
@@ -154,9 +172,10 @@ def _of_zone(spec: Spec, choices: tuple[MetricChoice, ...]) -> tuple[MetricChoic
 
 def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
     """Yield what an entry of the spec comes to: one for each average and prevalence."""
-    from evalpipe.metrics import registry
-
-    entry = registry[choice.metric]
+    entry = spec.measures[choice.metric]
+    if isinstance(entry, ExpressionMetric):
+        yield _expression(spec, entry)
+        return
     classes = levels(spec) if spec.task in MANY else []
     declared = [_declared(spec, entry, level) for level in classes] or [_declared(spec, entry, None)]
     filled = [entry.options(**given | dict(choice.options)).model_dump() for given in declared]
@@ -168,6 +187,16 @@ def entries(spec: Spec, choice: MetricChoice) -> Iterator[MetricPlan]:
         priors = prior(spec, entry, choice, at)
         method, reason = interval(spec, entry, average, filled[0], priors)
         yield MetricPlan(entry, params, method, reason, average, tuple(filled) if average is not None else (), priors)
+
+
+def _expression(spec: Spec, entry: ExpressionMetric) -> MetricPlan:
+    """Return what an expression comes to: the measures that it is of, and how its limits are made."""
+    choices = spec.expressions[entry.name].choices
+    parts = tuple((name, next(entries(spec, choice))) for name, choice in choices.items())
+    method, reason = interval_of_expression(
+        spec, entry.text, [(part.metric, part.params) for _, part in parts],
+        uncertain=any(part.prior.uncertain for _, part in parts))
+    return MetricPlan(entry, {}, method, reason, parts=parts)
 
 
 def _declared(spec: Spec, entry: Metric, level: str | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.intervals.declare import EVERY, UNLIKE_ROWS, registry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from evalpipe.chapters.prevalence.plan import PriorPlan
     from evalpipe.intervals.declare import IntervalMethod, Obstacle
@@ -29,6 +29,29 @@ def interval(
         "weighted_even_bins": spec.importance and even,
     }
     return choose(_kinds(entry, params), spec.intervals.method, [name for name, there in present.items() if there])
+
+
+def interval_of_expression(
+    spec: Spec, text: str, parts: Sequence[tuple[Metric, Mapping[str, Any]]], *, uncertain: bool
+) -> tuple[str, str]:
+    """Choose the interval method of an expression, called by its ``text``, and say why.
+
+    ``parts`` are its measures with their options; ``uncertain`` says that each replicate draws a prevalence for them.
+    """
+    asked = spec.intervals.method
+    general = registry[asked].for_.get(EVERY) if asked in registry else None
+    if general is not None and asked == "none":
+        return asked, general
+    for metric, params in parts:
+        own = [(method, method.for_[kind]) for method in registry.values()
+               for kind in _kinds(metric, params) if kind in method.for_]
+        if own and (own[0][0].insists or own[0][0].name == "none"):
+            return "none", f"no limits of an expression of {metric.name} are known: {own[0][1]}"
+    if uncertain:
+        return FALLBACK, UNLIKE_ROWS["uncertain"]
+    if general is not None:
+        return asked, general
+    return FALLBACK, f"{text}, computed anew in every replicate of its measures, which are drawn together"
 
 
 def _kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:

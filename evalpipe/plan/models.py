@@ -70,7 +70,7 @@ class ModelPlan:
 
     def lacking(self, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
         """Return the measures that the model cannot serve, for which it has no value; those of the standard set."""
-        return tuple(entry for entry in metrics if entry.metric.needs not in self.gives)
+        return tuple(entry for entry in metrics if entry.lacking(self.gives) is not None)
 
 
 def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:

@@ -42,6 +42,10 @@ class MetricSummary(Record):
     """Whether a prevalence is in its formula; any other measure at a prevalence uses reweighted rows."""
     matrices: dict[str, list[list[float]]] = Field(default_factory=dict)
     """What each pair of a true (outer) and a predicted level weighs or costs, by name, where it depends on that."""
+    expression: str | None = None
+    """The expression of other measures that it is, where the spec declares it as one."""
+    measures: dict[str, str] = Field(default_factory=dict)
+    """Of an expression: its measures by their names in it, each with the options that the spec gives it."""
 
     @property
     def is_whole(self) -> bool:

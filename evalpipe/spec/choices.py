@@ -11,6 +11,7 @@ from pydantic import PlainSerializer, SerializationInfo, StrictStr
 from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe.metrics import registry
+from evalpipe.metrics.grammar import IDENTIFIER
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 MEASURE = "a measure"
 """What marks the place of a measure in a schema that pydantic makes."""
+
+EXPRESSION_NAME: Final = {
+    "type": "string", "pattern": IDENTIFIER, "description": "The name of an expression that `metrics` declares."}
+"""The schema of a reference to an expression."""
 
 NOT_A_MEASURE: Final = "not_a_measure"
 UNNAMED: Final = "unnamed_measure"
@@ -69,6 +74,8 @@ class MetricChoice:
 
         Options that the metric takes from the spec stay absent where none are written.
         """
+        if self.metric not in registry:  # an expression that the spec declares, which has no options
+            return self.written()
         entry, given = registry[self.metric], dict(self.options)
         own = {name for name in entry.option_types if name in given or name not in entry.from_spec}
         # Options from the spec are required of the model that fills in defaults, so they get values of no account.
@@ -102,6 +109,21 @@ class MetricChoice:
     ) -> dict[str, Any]:
         """Mark the place of a measure: its forms are long, and `evalpipe.spec.schema` puts them in, made once."""
         return {"$comment": MEASURE}
+
+
+@dataclass(frozen=True, slots=True)
+class OrExpression:
+    """Marks a measure that may also be an expression which the spec declares, by its name."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both."""
+        return {"anyOf": [handler(schema), EXPRESSION_NAME]}
+
+
+MeasureOfSpec = Annotated[MetricChoice, OrExpression()]
+"""A measure where the spec refers to one: a metric, with its options, or the name of a declared expression."""
 
 
 def canonical_name(name: str) -> str:

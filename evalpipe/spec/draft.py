@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.plugins import Plugin
+    from evalpipe.spec.expressions import Measures
     from evalpipe.spec.parts import Model
     from evalpipe.spec.texts import ProseText
     from evalpipe.spec.tree import Tree
@@ -71,6 +72,11 @@ class Draft:
         entries = listed.values() if isinstance(listed, Mapping) else listed or ()
         pairs = zip(keys, entries, strict=True)
         yield from (((*loc, key), entry) for key, entry in pairs if self.readable(*loc, key))
+
+    @cached_property
+    def measures(self) -> Measures:
+        """Every measure that the spec can name, those that it declares among them."""
+        return self.spec.measures
 
     @cached_property
     def models(self) -> dict[str, Model]:

@@ -13,8 +13,9 @@ from evalpipe.colours import COLOUR
 from evalpipe.metrics import registry
 from evalpipe.spec.choices import NOT_A_MEASURE, NOT_A_NAME, UNNAMED
 from evalpipe.spec.describe import SHORT_LIST, Shapes
+from evalpipe.spec.expressions import MeasureExpression
 from evalpipe.spec.kinds import PATTERN, RULES, is_number
-from evalpipe.spec.named import bad_key, bad_plain_name
+from evalpipe.spec.named import bad_identifier, bad_key, bad_plain_name
 from evalpipe.spec.scalars import resolve
 from evalpipe.spelling import closest, listed, quoted
 
@@ -111,7 +112,7 @@ class _Explainer:
         if kind == "missing":
             return None if self._misspelt(loc, str(last)) else missing_key(self.tree, self.shapes(loc), loc, str(last))
         if kind == "extra_forbidden":
-            return unknown_key(self.tree, list(self.shapes(loc[:-1]).keys), loc)
+            return self._unknown(loc)
         if last == "[key]":
             return bad_name(self.tree, loc, key=True)
         if kind in _OF_NAMES and self.tree.get(*loc) != "" and self.shapes(loc).named:
@@ -120,6 +121,16 @@ class _Explainer:
             return None
         code = _CODES.get(kind, "wrong-type")
         return (_too_long if code == "too-long" else partial(_value, code))(self.tree, self.shapes(loc), loc)
+
+    def _unknown(self, loc: Loc) -> Problem:
+        """Report a key that its mapping does not have; an entry of the metrics that has it wrong is an expression."""
+        if loc[:1] != ("metrics",) or len(loc) != len(("metrics", 0, "key")):
+            return unknown_key(self.tree, list(self.shapes(loc[:-1]).keys), loc)
+        if loc[-1] in ("average", "prevalence"):
+            message = f"an expression has no '{loc[-1]}'"
+            hint = "give it to the measures of the expression, under 'of'"
+            return self.tree.problem("unknown-key", message, *loc, key=True, hint=hint)
+        return unknown_key(self.tree, list(MeasureExpression.model_fields), loc)
 
     def _misspelt(self, loc: Loc, name: str) -> bool:
         """Tell whether a key stands at ``loc`` that is reported as a misspelling of ``name``."""
@@ -164,7 +175,8 @@ def bad_name(tree: Tree, loc: Loc, *, key: bool = False) -> Problem:
     name = str(loc[-1] if key else tree.get(*loc))
     shown = quoted(name) if key else tree.show(*loc)
     narrow = not key and loc[:1] in (("name",), ("slices",))
-    message, hint = (bad_plain_name if narrow else bad_key)(name, shown)
+    said = bad_identifier if loc[:1] == ("metrics",) else bad_plain_name if narrow else bad_key
+    message, hint = said(name, shown)
     return tree.problem("bad-name", message, *loc, key=key, hint=None if tree.secret(*loc) and not key else hint)
 
 

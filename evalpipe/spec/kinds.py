@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe.colours import COLOUR
+from evalpipe.metrics.grammar import IDENTIFIER
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -48,6 +49,7 @@ RULES = {
     PATTERN: "a name of columns in which {level} stands for the level",
     NAME: "a name of letters, digits, '-', '_' and '.' that begins with a letter or a digit",
     KEY: "a name",
+    IDENTIFIER: "a name of letters, digits and '_' that begins with a letter",
     DAY: "a day, as in 2026-11-21",
     COLOUR: 'a colour, as in "#1f5fa8"',
 }
@@ -86,6 +88,10 @@ Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 def is_number(value: object) -> TypeGuard[float]:
     """Tell whether a value is an integer or a float; true and false are none."""
     return type(value) in (int, float)
+
+
+Identifier = Annotated[StrictStr, Field(pattern=IDENTIFIER, max_length=MAX_NAME)]
+"""Letters, digits and '_'; begins with a letter: a name that can stand in an expression."""
 
 
 def _composed(value: str) -> str:

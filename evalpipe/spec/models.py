@@ -27,6 +27,7 @@ from evalpipe.errors import Problem
 from evalpipe.origin import Loc, Origin
 from evalpipe.plugins import Plugin
 from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.expressions import MeasureEntry, MeasureExpression, Measures, expressed
 from evalpipe.spec.kinds import ColumnName, Day, Key, Name, OneOrMore, Only, Short, Shown, SpecPart, Version
 from evalpipe.spec.parts import Dataset, Engine, Exposure, Intervals, Model, Outcome, Report, Weight
 from evalpipe.spec.texts import ProseText
@@ -87,9 +88,10 @@ class Spec(SpecPart):
     a mapping with `below` and `above`, or for several levels with `min_probability`. Measures of predicted classes
     then use only the other rows, the reportable ones, and a prevalence applies to those. Models whose predicted
     classes are given have no zone."""
-    metrics: Annotated[tuple[MetricChoice, ...], Field(min_length=1)] | None = None
-    """The measures: names, or mappings of a name and its options. The task's standard set where absent: every
-    measure of it that any model can serve. One that a model cannot serve has no value for it, with the reason."""
+    metrics: Annotated[tuple[MeasureEntry, ...], Field(min_length=1)] | None = None
+    """The measures: names, mappings of a name and its options, or expressions of measures: `{name: ratio, expression:
+    sensitivity / specificity}`. The task's standard set where absent: every measure of it that any model can serve.
+    One that a model cannot serve has no value for it, with the reason."""
     intervals: Intervals = Intervals()
     """The intervals."""
     no_information: StrictBool = False
@@ -154,6 +156,21 @@ class Spec(SpecPart):
     def warnings(self) -> tuple[Problem, ...]:
         """The keys that change nothing, which is no fault where another file shares them; each with its place."""
         return self._warnings
+
+    @property
+    def expressions(self) -> dict[str, MeasureExpression]:
+        """The expressions that the spec declares, by name."""
+        return {entry.name: entry for entry in self.metrics or () if isinstance(entry, MeasureExpression)}
+
+    @property
+    def choices(self) -> tuple[MetricChoice, ...]:
+        """The measures that it lists, those that are expressions by their names."""
+        return tuple(entry.reference if isinstance(entry, MeasureExpression) else entry for entry in self.metrics or ())
+
+    @property
+    def measures(self) -> Measures:
+        """Every measure that the spec can name."""
+        return Measures({name: expressed(entry, self.task) for name, entry in self.expressions.items()})
 
     @property
     def importance(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from evalpipe.metrics.grammar import IDENTIFIER
 from evalpipe.spec.kinds import MAX_NAME, NAME, RULES, UNSEEN
 from evalpipe.spelling import quoted
 
@@ -34,6 +35,13 @@ def bad_plain_name(name: str, shown: str) -> tuple[str, str | None]:
     """Return what is wrong with the name of an evaluation or of a condition, and what to write instead."""
     fixed = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_.-")[:MAX_NAME]
     message = _too_long(shown) if len(name) > MAX_NAME else f"{shown} is not {RULES[NAME]}"
+    return message, f"write '{fixed}'" if fixed else None
+
+
+def bad_identifier(name: str, shown: str) -> tuple[str, str | None]:
+    """Return what is wrong with a name that stands in expressions, and what to write instead."""
+    fixed = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_").lstrip("0123456789_")[:MAX_NAME]
+    message = _too_long(shown) if len(name) > MAX_NAME else f"{shown} is not {RULES[IDENTIFIER]}"
     return message, f"write '{fixed}'" if fixed else None
 
 

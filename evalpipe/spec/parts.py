@@ -11,7 +11,7 @@ from evalpipe.chapters.equivocal.spec import EquivocalZone
 from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
 from evalpipe.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.intervals.declare import asked_by_name
-from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.choices import MeasureOfSpec
 from evalpipe.spec.kinds import (
     MAX_NAME,
     ColumnName,
@@ -63,7 +63,7 @@ class Weight(SpecPart):
 class KnownValue(SpecPart):
     """A value of a measure that was found elsewhere."""
 
-    metric: MetricChoice
+    metric: MeasureOfSpec
     """The measure, one of `metrics`: a name, or a mapping of a name and its options."""
     value: Number
     """Its value."""

@@ -11,6 +11,7 @@ from evalpipe.levels import level_text, meant_level
 from evalpipe.spec.kinds import is_number
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_exposure import check_exposure
+from evalpipe.spec.rules_expressions import check_expressions
 from evalpipe.spec.rules_metrics import check_metrics
 from evalpipe.spec.rules_predictions import check_predictions
 from evalpipe.spec.rules_task import check_task
@@ -36,8 +37,8 @@ def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     core = chain(
         check_task(draft), _resampling(draft), _drawing(draft), _draws(draft), _levels(draft), _event(draft),
-        _datasets(draft), _models(draft), _columns(draft), check_metrics(draft), check_predictions(draft),
-        check_exposure(draft),
+        _datasets(draft), _models(draft), _columns(draft), check_metrics(draft), check_expressions(draft),
+        check_predictions(draft), check_exposure(draft),
     )
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 

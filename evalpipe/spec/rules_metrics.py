@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from evalpipe.chapters.prevalence.rules import check_prevalence, prevalences
-from evalpipe.metrics import registry
+from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.metrics.written import AVERAGES
 from evalpipe.spec.choices import MetricChoice, items
 from evalpipe.spec.draft import refer
@@ -16,7 +16,7 @@ from evalpipe.spec.entry import Entry
 from evalpipe.spec.explain import explain, unknown_key
 from evalpipe.spec.parts import gives
 from evalpipe.spec.rules_task import KNOWN, with_article
-from evalpipe.spelling import closest, joined, listed
+from evalpipe.spelling import joined, listed
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ def check_metrics(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the entries of the spec's metrics."""
     known: list[Entry] = []
     for loc, choice in draft.entries(draft.spec.metrics, "metrics"):
+        if not isinstance(choice, MetricChoice):  # an expression
+            continue
         entry, faults = check_measure(draft, loc, choice)
         yield from faults
         known += [] if entry is None else [entry]
@@ -47,9 +49,9 @@ def check_measure(
     named = loc if draft.tree.get(*loc, "metric") is None else (*loc, "metric")
     if not draft.readable(*named):
         return None, []
-    if choice.metric not in registry:
+    if choice.metric not in draft.measures:
         return None, list(unknown_metric(draft, named))
-    entry = Entry(loc, named, registry[choice.metric], choice)
+    entry = Entry(loc, named, draft.measures[choice.metric], choice)
     faults = [*_task(draft, entry)] or [
         *([*_options(draft, entry)] or _from_spec(draft, entry)), *_averages(draft, entry),
         *check_prevalence(draft, entry), *(_served(draft, entry) if of_models else ()),
@@ -59,12 +61,10 @@ def check_measure(
 
 def unknown_metric(draft: Draft, named: Loc, *, key: bool = False) -> Iterator[Problem]:
     """Report the name at ``named`` (the key there, if so asked) where no metric is called so."""
-    # Read now: a metric may have been registered since this module was imported.
-    names = [name for metric in registry for name in (metric.name, *metric.aliases)]
     shown = f"'{named[-1]}'" if key else draft.tree.show(*named)
-    yield from refer(draft, named, names, "unknown-metric", f"unknown metric {shown}",
+    yield from refer(draft, named, draft.measures.names, "unknown-metric", f"unknown metric {shown}",
                      "`evalpipe metrics` lists all of them", key=key,
-                     meant=lambda name, known: registry.closest(name) or closest(name, known))
+                     meant=lambda name, _: draft.measures.closest(name))
 
 
 def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
@@ -80,7 +80,9 @@ def _task(draft: Draft, entry: Entry) -> Iterator[Problem]:
 def _averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Check how an entry is to be averaged over classes."""
     here, written, task = (*entry.loc, "average"), entry.choice.average, draft.spec.task
-    why = (f"{entry.metric.name} sees all classes at once" if entry.metric.sees == "classes"
+    why = (f"each measure of the expression {entry.metric.name} has its own average"
+           if isinstance(entry.metric, ExpressionMetric)
+           else f"{entry.metric.name} sees all classes at once" if entry.metric.sees == "classes"
            else f"a {task} outcome has no classes" if task in NUMBERS
            else "a binary outcome has one event" if task == "binary" else None)
     if written is None:
@@ -163,6 +165,8 @@ _LACK = {
 
 def _served(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
+    if isinstance(entry.metric, ExpressionMetric):  # its measures are checked where it is declared
+        return
     given = {name: gives(model, draft.spec.threshold) for name, model in draft.models.items()}
     lacking = [name for name, needs in given.items() if len(needs) > 1 and entry.metric.needs not in needs]
     shown = [kind for kind in ("score", "prediction", "rate")

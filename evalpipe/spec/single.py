@@ -52,10 +52,10 @@ def asked_for(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a measure that the spec does not ask for; without a list it asks for the standard set of its task."""
     if not draft.readable("metrics"):
         return
-    listed = [choice for _, choice in draft.entries(draft.spec.metrics, "metrics") if choice.metric in registry]
+    listed = [choice for _, choice in draft.entries(draft.spec.choices, "metrics") if choice.metric in draft.measures]
     standard = [MetricChoice(metric.name) for metric in registry if draft.spec.task in metric.standard]
     same = [choice for choice in (standard if draft.spec.metrics is None else listed)
-            if registry[choice.metric] is entry.metric]
+            if draft.measures[choice.metric] is entry.metric]
     wanted = _values(draft, entry)
     if not any(wanted & _values(draft, replace(entry, choice=choice)) for choice in same):
         how = " with these options" if same else ""

@@ -23,10 +23,9 @@ class ComparePlan:
 
 def compare_plan(spec: Spec) -> ComparePlan | None:
     """Return what a spec compares; None where it compares nothing."""
-    from evalpipe.metrics import registry
-
     asked = spec.compare
     if asked is None:
         return None
-    margins = {registry[name].name: float(margin) for name, margin in asked.margins.items()}
+    measures = spec.measures
+    margins = {measures[name].name: float(margin) for name, margin in asked.margins.items()}
     return ComparePlan(asked.baseline, asked.baseline_dataset, MappingProxyType(margins))

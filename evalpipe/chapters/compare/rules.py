@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.metrics import registry
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spelling import listed
 
@@ -56,13 +55,14 @@ def _baseline_dataset(draft: Draft, compare: Compare) -> Iterator[Problem]:
 
 def _margins(draft: Draft, compare: Compare) -> Iterator[Problem]:
     metrics = draft.spec.metrics
-    listed_metrics = [registry[choice.metric] for choice in metrics or () if choice.metric in registry]
+    measures = draft.measures
+    listed_metrics = [measures[choice.metric] for choice in draft.spec.choices if choice.metric in measures]
     for name in compare.margins:
         here = ("compare", "margins", name)
-        guess = registry.closest(name)
+        guess = measures.closest(name)
         hint = f"did you mean '{guess}'?" if guess else "`evalpipe metrics` lists them"
-        if name not in registry:
+        if name not in measures:
             yield draft.tree.problem("unknown-metric", f"unknown metric '{name}'", *here, key=True, hint=hint)
-        elif metrics and registry[name] not in listed_metrics:
+        elif metrics and measures[name] not in listed_metrics:
             message = f"the margin of '{name}' has no effect: the measure is not in 'metrics'"
             yield draft.tree.idle("unused-margin", message, *here, key=True, hint="add it to 'metrics'")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StrictFloat, StrictStr, model_serializer, model_validator
 
 from evalpipe.metrics import registry
-from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.choices import EXPRESSION_NAME, MetricChoice
 from evalpipe.spec.kinds import Number, Probability, SpecPart
 
 KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
@@ -134,6 +134,8 @@ class GoalRule(SpecPart):
         """
         if self.metric is None:
             return f"{self.kind} {self.characteristic}"
+        if self.metric.metric not in registry:  # an expression, which has no options
+            return f"{self.kind} {self.metric.metric}"
         entry = registry[self.metric.metric]
         usual = {name: option.default for name, option in entry.option_types.items()}
         usual = {"average": "macro", "prevalence": "sample"} | usual
@@ -164,6 +166,7 @@ def file_schema(goal: dict[str, Any]) -> dict[str, Any]:
             known = options.setdefault(key, [])
             known += [part] if key != "metric" and part not in known else []
     names = [name for form in registry.json_schema()["anyOf"][1:] for name in form["properties"]["metric"]["enum"]]
-    measure = {"description": goal["properties"]["metric"].get("description", ""), "enum": names}
+    measure = {"description": goal["properties"]["metric"].get("description", ""),
+               "anyOf": [{"enum": names}, EXPRESSION_NAME]}
     beside = {key: parts[0] if len(parts) == 1 else {"anyOf": parts} for key, parts in options.items() if parts}
     return {**goal, "properties": {**goal["properties"], **beside, "metric": measure}}

@@ -112,9 +112,11 @@ def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
     if isinstance(case.earlier, NoEarlier):
         return case.earlier
     then = case.earlier.numbers.observed.get(subject.key)
+    run = case.earlier.path if case.gate.against == "last" else f"the earlier run at {case.earlier.path}"
+    if then is not None and not case.numbers.same_expression(case.earlier.numbers, subject.metric):
+        return NoEarlier(f"in {run}, {case.names.subject(subject)} is another expression")
     if then is not None:
         return change(now, then)
-    run = case.earlier.path if case.gate.against == "last" else f"the earlier run at {case.earlier.path}"
     return NoEarlier(f"{run} has no {case.names.subject(subject)} of {case.names.scope(subject)}")
 
 

@@ -27,6 +27,7 @@ class Numbers:
     def __init__(self, results: Results) -> None:
         """Put the tables of results in order."""
         self._results = results
+        self._expressions = {metric.name: (metric.expression, metric.measures) for metric in results.metrics}
         self._counts = {metric.name for metric in results.metrics if metric.is_whole}
         pairs = [*((_subject(row), self._estimated(row)) for row in results.rows), *self._desired()]
         self.subjects = [subject for subject, _ in pairs]
@@ -43,6 +44,10 @@ class Numbers:
             row.difference, row.lower, row.upper, row.level, row.method, row.status, row.reason,
             None if baseline is None else baseline.value, signed=True, whole=row.metric in self._counts,
         )
+
+    def same_expression(self, other: Numbers, measure: str | None) -> bool:
+        """Tell whether a measure is no expression, or the same one in both runs."""
+        return measure is None or self._expressions.get(measure) == other._expressions.get(measure)
 
     @cached_property
     def _differences(self) -> dict[tuple[object, ...], Comparison]:

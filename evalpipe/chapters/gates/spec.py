@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from evalpipe.metrics import registry
-from evalpipe.spec.choices import MetricChoice
+from evalpipe.spec.choices import MeasureOfSpec
 from evalpipe.spec.kinds import AnyOf, FilePath, Key, Level, Number, SpecPart
 
 CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
@@ -76,7 +76,7 @@ class GateRule(SpecPart):
 
     name: Annotated[StrictStr, Field(min_length=1)] | None = None
     """What the gate is called on the card and in junit.xml; the measure and its limit where absent."""
-    metric: MetricChoice | None = None
+    metric: MeasureOfSpec | None = None
     """The measure: a name, with the measure's options beside it, or a mapping of a name and its options."""
     class_: Level | None = Field(default=None, alias="class")
     """The class, where the measure has `average: none`; every class is judged where absent."""

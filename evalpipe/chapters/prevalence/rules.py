@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal, TypeGuard
 
+from evalpipe.metrics.expression import ExpressionMetric
 from evalpipe.spec.choices import items
 from evalpipe.spec.draft import refer
 from evalpipe.spec.kinds import is_number
@@ -95,7 +96,9 @@ def check_prevalence(draft: Draft, entry: Entry) -> Iterator[Problem]:
         return
     if not entry.metric.reweighed:
         message = f"a {task} outcome has no classes, so there are none to reweight to a prevalence"
-        if entry.metric.interval == "test":
+        if isinstance(entry.metric, ExpressionMetric):
+            message = f"each measure of the expression {entry.metric.name} has its own prevalence"
+        elif entry.metric.interval == "test":
             message = (f"{entry.metric.name} is a test on rows that count once each, so they cannot be reweighted to a "
                        "prevalence")
         yield draft.tree.problem("nothing-to-reweight", message, *here, key=True, hint="remove it")

@@ -118,17 +118,16 @@ def behind(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...
 
 def _disparities(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[DisparityPlan]:
     """Yield each disparity with what it is computed from; a measure once for each of its entries."""
-    from evalpipe.metrics import registry
-
+    measures = spec.measures
     plain = [entry for entry in (*metrics, *behind(spec, metrics)) if entry.prior == SAMPLE]
     for name in spec.slice_rules.disparities or ():
         if name in DISPARITIES:
             yield DisparityPlan(name, tuple(
                 next(entry for entry in plain if entry.metric.name == needed) for needed in DISPARITIES[name]))
             continue
-        metric = registry[name]
+        metric = measures[name]
         yield from (DisparityPlan(metric.name, (entry,)) for entry in metrics
-                    if entry.metric is metric and entry.average != "none")
+                    if entry.metric == metric and entry.average != "none")
 
 
 def _slicing(slicing: SlicingRule) -> SlicingPlan:

@@ -7,7 +7,6 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.slices.spec import DISPARITIES, Cut, part_column
-from evalpipe.metrics import registry
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.draft import refer
 from evalpipe.spec.parts import gives
@@ -118,7 +117,7 @@ def _disparities(draft: Draft) -> Iterator[Problem]:
     """Check the names of disparities: known, of this task, among the measures, each once."""
     names: set[str] = set()
     for loc, name in draft.entries(draft.spec.slice_rules.disparities, "slice_rules", "disparities"):
-        canonical = registry[name].name if name in registry else name
+        canonical = draft.measures[name].name if name in draft.measures else name
         if canonical in names:
             message = f"the disparity {draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-disparity", message, *loc, hint="remove it")
@@ -146,14 +145,16 @@ def _named(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
 
 def _measured(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
     """Check a disparity that is the name of a measure: it is one that the evaluation gives."""
-    if name not in registry:
-        guess = None if draft.tree.secret(*loc) else closest(name, DISPARITIES) or registry.closest(name)
+    if name not in draft.measures:
+        guess = None if draft.tree.secret(*loc) else closest(name, DISPARITIES) or draft.measures.closest(name)
         hint = f"did you mean '{guess}'?" if guess else f"name a measure, or {listed(DISPARITIES)}"
         message = f"unknown disparity {draft.tree.show(*loc)}"
         yield draft.tree.problem("unknown-disparity", message, *loc, hint=hint)
     elif not draft.spec.metrics:
         yield from check_measure(draft, loc, MetricChoice(name))[1]
-    elif registry[name] not in [registry[choice.metric] for choice in draft.spec.metrics if choice.metric in registry]:
+    elif draft.measures[name] not in [
+        draft.measures[choice.metric] for choice in draft.spec.choices if choice.metric in draft.measures
+    ]:
         message = f"the measure {draft.tree.show(*loc)} is not among 'metrics'"
         yield draft.tree.problem("unknown-disparity", message, *loc, hint="add it there, or remove it here")
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StrictInt, StrictStr, Tag
 
-from evalpipe.spec.choices import MetricChoice, MetricName
+from evalpipe.spec.choices import MeasureOfSpec, MetricName
 from evalpipe.spec.kinds import AnyOf, ColumnName, Level, Name, Number, SpecPart
 
 DISPARITIES = {
@@ -132,7 +132,7 @@ class SliceRules(SpecPart):
 class WorstSlices(SpecPart):
     """A bounded search for the slices in which a measure is worst."""
 
-    metric: MetricChoice
+    metric: MeasureOfSpec
     """The measure: a name, or a mapping of a name and its options."""
     columns: Annotated[tuple[SliceColumn, ...], Field(min_length=1)]
     """The columns to combine: names, or columns with `cuts`."""

@@ -11,7 +11,6 @@ from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.errors import SpecError
 from evalpipe.fields import FIELDS
 from evalpipe.levels import level_text
-from evalpipe.metrics import registry
 from evalpipe.plan.measures import LACKING
 from evalpipe.prose import WHERE, NumberReference, references
 from evalpipe.spelling import closest, joined, listed, quoted
@@ -101,8 +100,9 @@ class _Search:
             levels = [level_text(level) for level in self.spec.outcome.levels or ()]
             class_ = self.single("class", levels)
             params = entry.shown_of(levels.index(class_))
-        if self.models[model].lacking([entry]):
-            message = f"{model} has no {entry.metric.name}: it gives {LACKING[entry.metric.needs]}"
+        lacking = entry.lacking(self.models[model].gives)
+        if lacking is not None:
+            message = f"{model} has no {entry.metric.name}: it gives {LACKING[lacking]}"
             raise self.error("not-asked-for", message, "name another model")
         labels = self.reference.options.get("slice")
         return ReferredPlan(
@@ -138,8 +138,8 @@ class _Search:
 
     def entry(self) -> MetricPlan:
         """Return the measure, with its options, that the reference is to: one that the spec asks for."""
-        metric = registry[self.reference.metric]
-        same = [entry for entry in self.metrics if entry.metric is metric]
+        metric = self.spec.measures[self.reference.metric]
+        same = [entry for entry in self.metrics if entry.metric == metric]
         fitting = [entry for entry in same if self.fits(entry)]
         averaged = [entry for entry in fitting if entry.average != "none"]
         of_classes = "class" in self.reference.options or self.reference.options.get("average") == "none"

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.errors import Problem
-from evalpipe.metrics import registry
 from evalpipe.prose import WHERE, NumberReference, ReferenceFault, references
 from evalpipe.spec.choices import common_keys
 from evalpipe.spec.texts import LONGEST, ProseText, read_prose
@@ -75,13 +74,13 @@ class _Check:
 
     def problems(self) -> Iterator[Problem]:
         """Yield what names nothing of the spec."""
-        if self.reference.metric not in registry:
-            names = [name for metric in registry for name in (metric.name, *metric.aliases)]
-            guess = registry.closest(self.reference.metric) or closest(self.reference.metric, names)
+        measures = self.draft.measures
+        if self.reference.metric not in measures:
+            guess = measures.closest(self.reference.metric)
             message = f"unknown metric {quoted(self.reference.metric)}"
             yield self.problem("unknown-metric", message, guess, "`evalpipe metrics` lists all of them")
         else:
-            yield from self.options(registry[self.reference.metric])
+            yield from self.options(measures[self.reference.metric])
         yield from self.place()
         yield from self.sliced()
 

@@ -66,7 +66,7 @@ def called(entry: MetricPlan, among: Sequence[MetricPlan] = ()) -> str:
     An option that the spec may give, such as a prevalence, is named where the measure occurs ``among`` others twice.
     """
     fields, of_spec = entry.metric.options.model_fields, set(entry.metric.from_spec)
-    if sum(other.metric is entry.metric for other in among) > 1:
+    if sum(other.metric == entry.metric for other in among) > 1:
         of_spec = set()
     options = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
                for name, value in entry.shown.items()

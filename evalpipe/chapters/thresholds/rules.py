@@ -9,7 +9,6 @@ from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.chapters.recalibrate.spec import Folds
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
 from evalpipe.levels import level_text
-from evalpipe.metrics import registry
 from evalpipe.metrics.costs import bayes_threshold
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number
@@ -89,9 +88,9 @@ def _constraints(draft: Draft, here: Loc, bounded: dict[str, MeasureBounds]) -> 
     for name, bounds in bounded.items():
         loc = (*here, name)
         yield from unknown_metric(draft, loc, key=True)
-        if name not in registry:
+        if name not in draft.measures:
             continue
-        metric = registry[name]
+        metric = draft.measures[name]
         yield from _constraint(draft, loc, metric)
         if first.setdefault(metric.name, name) != name:
             message = f"{metric.name} is bounded twice, as '{first[metric.name]}' and as '{name}'"

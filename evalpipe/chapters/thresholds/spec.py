@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag
 
-from evalpipe.spec.choices import MetricChoice, MetricName
+from evalpipe.spec.choices import MeasureOfSpec, MetricName
 from evalpipe.spec.kinds import AnyOf, Key, Number, Probability, Sparse, SpecPart
 
 
@@ -39,10 +39,10 @@ ChosenOn = Annotated[
 class ThresholdRule(Sparse):
     """A rule that chooses the threshold: `maximize` or `minimize` with `on`, or `bayes`."""
 
-    maximize: MetricChoice | None = None
+    maximize: MeasureOfSpec | None = None
     """The measure of predicted classes to maximize: a name, or a mapping of a name and its options. Of equally good
     thresholds the middle one is taken."""
-    minimize: MetricChoice | None = None
+    minimize: MeasureOfSpec | None = None
     """The measure to minimize instead, such as `cost`."""
     subject_to: Annotated[dict[MetricName, MeasureBounds], Field(min_length=1)] | None = None
     """By measure of predicted classes, the least (`min`) or the most (`max`) that it may be on the rows that choose
