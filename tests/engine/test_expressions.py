@@ -200,14 +200,16 @@ def test_a_value_beyond_its_range_is_unreliable_and_has_no_limits() -> None:
 
 def test_no_information_pairs_the_measures_of_an_expression_alike() -> None:
     rows = run(people(N), metrics=["accuracy", {"name": "same", "expression": "accuracy ** 1", "direction": "maximize",
-                                                "range": [0, 1]}, MIXED],
+                                                "range": [0, 1]},
+                                     {"name": "apart", "expression": "rare / accuracy", "of": {
+                                         "rare": {"metric": "accuracy", "prevalence": 0.05}}}],
                intervals=intervals(DRAWS, method="none"), no_information=True).rows
 
-    plain, same, mixed = (row.no_information for row in rows)
+    plain, same, apart = (row.no_information for row in rows)
     # The one is exact, the other the mean of 200 random pairings, whose standard deviation is sqrt(p q r s / n) < 0.03.
     assert same == pytest.approx(plain, abs=4 * 0.03 / 200**0.5)
     assert rows[1].skill is not None
-    assert mixed is None  # of a measure at a prevalence of its own
+    assert apart is None  # of a measure at a prevalence of its own
 
 
 def test_several_levels_are_averaged_measure_by_measure() -> None:
@@ -272,7 +274,7 @@ def test_goals_gates_rates_disparities_and_the_search_take_an_expression_by_its_
     assert {row.metric for table in (judged.reference_rates, judged.worst_slices, judged.comparisons)
             for row in table} == {"ratio"}
     assert {row.disparity for row in judged.disparities} == {"ratio"}
-    assert judged.card.fields["intended_use"]
+    assert [number.metric for number in judged.statement.numbers] == ["ratio"]
     assert judged.thresholds[0].metric == "ratio"
 
 
