@@ -30,6 +30,7 @@ def plan_document(plan: Plan) -> Document:
         "exposure": _exposure(plan),
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
+        "marks": list(plan.marks),
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan),
         "recalibration": _recalibration(plan),

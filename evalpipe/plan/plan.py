@@ -41,7 +41,7 @@ class Plan:
     that findings rest on, of all rows alone; the measures of ``goals`` and ``gates`` are among ``metrics``.
     ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
     in the bins of a reliability diagram; ``banded`` says that bands are drawn about curves, ``profit_drawn`` that
-    limits of the profit are.
+    limits of the profit are; ``marks`` are the thresholds that are marked on curves.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Plan:
     bins: str
     banded: bool
     profit_drawn: bool
+    marks: tuple[float, ...]
     slices: SlicesPlan
     recalibrate: RecalibrationPlan
     prevalence: PrevalencePlan | None

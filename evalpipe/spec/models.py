@@ -13,6 +13,7 @@ from pydantic import Field, PrivateAttr, StrictBool, StrictInt
 
 from evalpipe.chapters.compare.spec import Compare
 from evalpipe.chapters.costs.spec import Cost, ProfitRule
+from evalpipe.chapters.curves.spec import Curves
 from evalpipe.chapters.desirability.spec import GoalRule
 from evalpipe.chapters.equivocal.spec import EquivocalZone
 from evalpipe.chapters.gates.spec import GateRule
@@ -99,6 +100,8 @@ class Spec(SpecPart):
     that value, 1 at the best value."""
     costs: Annotated[tuple[Cost, ...] | None, Only(*CLASSES)] = None
     """What wrong predictions cost, as named triples; the measures `cost` and `expected_cost` need them."""
+    curves: Curves | None = None
+    """What the curves show beside themselves."""
     profit: Annotated[ProfitRule | None, Only("binary")] = None
     """The cost of contacting a row and the benefit of contacting an event. The results then give the profit of
     contacting the rows of a binary outcome from the highest score down, for each model that gives scores."""

@@ -156,6 +156,7 @@ def resolved(spec: Spec) -> dict[str, object]:
         "threshold": not applies(("threshold",), spec.task) or not _of_probabilities(spec),
         "slice_rules": spec.slices is None and spec.worst_slices is None,
         "reference_rates": spec.reference_rates is None,
+        "curves": spec.curves is None,
     }
     looks = ("theme", "template", "plugins")
     document["report"] = {key: value for key, value in document["report"].items() if value or key not in looks}

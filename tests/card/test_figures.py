@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from evalpipe.results import Curve
 
 TITLES = [
-    "Estimates with intervals", "ROC curve", "Precision-recall curve", "Cumulative gain", "Lift",
+    "Estimates with intervals", "ROC curve", "Precision-recall curve",
+    "True and false positive rate by threshold", "Cumulative gain", "Lift",
     "Reliability, bins of equal width", "Reliability, bins of equal count", "Reliability, moving windows",
     "Reliability, smooth curves", "Predicted probabilities by level", "K-S chart",
 ]
@@ -174,10 +175,10 @@ def test_a_formula_that_cannot_be_set_is_left_to_its_latex() -> None:
 
 def test_figures_stand_in_the_order_of_their_places() -> None:
     assert [figure.name for figure in figures()] == [
-        "forest", "roc", "precision_recall", "rates", "gain", "lift", "net_benefit", "reliability", "reliability",
-        "windows", "smooth", "refinement", "histogram", "kolmogorov_smirnov", "roc_of_classes",
-        "precision_recall_of_classes", "reliability_of_classes", "reliability_of_cuts", "top_label", "levels",
-        "observed_predicted", "residual_predicted", "histogram", "distribution", "boxes", "rootogram",
+        "forest", "roc", "precision_recall", "rates", "true_and_false_positives", "gain", "lift", "net_benefit",
+        "reliability", "reliability", "windows", "smooth", "refinement", "histogram", "kolmogorov_smirnov",
+        "roc_of_classes", "precision_recall_of_classes", "reliability_of_classes", "reliability_of_cuts", "top_label",
+        "levels", "observed_predicted", "residual_predicted", "histogram", "distribution", "boxes", "rootogram",
     ]
     with pytest.raises(ValueError, match=r"^the place 20 of figure 'late' is that of 'roc'$"):
         figure_of(Roc, place=20)(late)

@@ -13,6 +13,7 @@ from evalpipe.card.tables import curves_of, overall, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evalpipe.card.page import Number
     from evalpipe.results import Confusion, DatasetSummary, Results, Threshold
     from evalpipe.results.curves import Column, Curve
 
@@ -30,6 +31,7 @@ class Operating:
     false_positive_rate: float | None
     precision: float | None
     tested: float | None
+    lift: float | None
     caught: tuple[float, float]
     """Events predicted as events, and all events."""
     alarmed: tuple[float, float]
@@ -89,10 +91,19 @@ class Context:
 
     def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
         """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""
+        number = self._shown(model, metric, level)
+        return None if number is None else number.text
+
+    def value(self, model: str, metric: str) -> str | None:
+        """Write a model's estimate of a metric without its interval, if the run has it."""
+        number = self._shown(model, metric, None)
+        return None if number is None else number.value
+
+    def _shown(self, model: str, metric: str, level: str | None) -> Number | None:
         metrics = {m.name: m for m in self.results.metrics}
         for e in overall(self.results, self.dataset.name):
             if (e.model, e.metric, e.class_) == (model, metric, level) and "prevalence" not in e.params:
-                return shown(e, whole=metrics[metric].is_whole).text
+                return shown(e, whole=metrics[metric].is_whole)
         return None
 
     def threshold(self, model: str) -> Threshold | None:
@@ -132,7 +143,8 @@ def _operating(matrix: Confusion, event: str) -> Operating:
     cut += "" if matrix.zone is None else " among the reportable rows"
     return Operating(
         cut=cut, mark=mark, sensitivity=_share(tp, tp + fn), false_positive_rate=_share(fp, fp + tn),
-        precision=_share(tp, tp + fp), tested=_share(tp + fp, tp + fn + fp + tn), caught=(tp, tp + fn),
+        precision=_share(tp, tp + fp), tested=_share(tp + fp, tp + fn + fp + tn),
+        lift=_share(tp * (tp + fn + fp + tn), (tp + fp) * (tp + fn)), caught=(tp, tp + fn),
         alarmed=(fp, fp + tn),
     )
 

@@ -55,36 +55,101 @@ class Frame:
     small: float | None = None
 
 
-def draw_curves(
-    frame: Frame, curves: Sequence[ModelCurve], references: Sequence[Reference] = (), *,
-    under: Callable[[Panel, Series], None] | None = None,
-    over: Callable[[Panel, Series], Sequence[Box]] | None = None,
-) -> list[Sheet]:
-    """Draw curves with references behind them; ``under`` and ``over`` draw what else belongs to a model.
+@dataclass(frozen=True, slots=True)
+class CurveLayers:
+    """What a figure draws beside curves: ``behind`` once in each panel, ``under`` and ``over`` for a model's curve.
 
-    ``over`` returns the boxes that labels keep out of.
+    ``alone`` is drawn under a curve that has its panel for itself. It and ``over``, which is given the boxes that are
+    taken, return those that labels keep out of.
+    """
+
+    behind: Callable[[Panel], None] | None = None
+    alone: Callable[[Panel, Series], Sequence[Box]] | None = None
+    under: Callable[[Panel, Series], None] | None = None
+    over: Callable[[Panel, Series, Sequence[Box]], Sequence[Box]] | None = None
+
+    def below(self, panel: Panel, series: Series, *, single: bool) -> Sequence[Box]:
+        """Draw what belongs under a model's curve; return the boxes that it takes."""
+        taken = self.alone(panel, series) if single and self.alone is not None else ()
+        if self.under is not None:
+            self.under(panel, series)
+        return taken
+
+    def above(self, panel: Panel, series: Series, taken: Sequence[Box] = ()) -> Sequence[Box]:
+        """Draw what belongs over a model's curve; return the boxes that it takes."""
+        return () if self.over is None else self.over(panel, series, taken)
+
+
+PLAIN = CurveLayers()
+
+
+def draw_curves(
+    frame: Frame, curves: Sequence[ModelCurve], references: Sequence[Reference] = (), layers: CurveLayers = PLAIN, *,
+    apart: bool = False,
+) -> list[Sheet]:
+    """Draw curves with references behind them, and what else there is in ``layers``.
+
+    Models are in one panel; ``apart``, and where they are many, each has one of its own, with the others grey behind.
     """
     if len(curves) > MOST:
-        return _facets(frame, curves, references, under, over)
+        return _facets(frame, curves, references, layers)
+    if apart and len(curves) > 1:
+        return [_of_one(frame, curve, curves, references, layers) for curve in curves]
     sheet = Sheet()
-    drawn = panel(sheet, frame.x, frame.y, frame.height)
-    for reference in references:
-        drawn.line(reference.x, reference.y, "muted", kind="thin", dash=reference.dash)
-    for curve in curves if under else ():
-        under(drawn, curve.series)  # type: ignore[misc]
-    taken: list[Box] = []
+    drawn = _panel(sheet, frame, references, layers)
+    taken = [box for curve in curves for box in layers.below(drawn, curve.series, single=len(curves) == 1)]
     for curve in curves:
         drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)
-        taken += over(drawn, curve.series) if over else ()
+        taken += layers.above(drawn, curve.series, taken)
     models = [LineLabel(c.series.label, c.series.ink, c.x, c.y, c.series.marker) for c in curves]
-    others = [LineLabel(r.text, "muted", r.x, r.y, kind="thin", dash=r.dash) for r in references]
-    sheet.key(label_lines(drawn, models, others, taken))
+    sheet.key(label_lines(drawn, models, _labels(references), taken))
     return [sheet]
 
 
+def _panel(sheet: Sheet, frame: Frame, references: Sequence[Reference], layers: CurveLayers, title: str = "") -> Panel:
+    """Draw a wide panel with what is behind all curves."""
+    drawn = panel(sheet, frame.x, frame.y, frame.height, title=title)
+    _backed(drawn, references, layers)
+    return drawn
+
+
+def _backed(drawn: Panel, references: Sequence[Reference], layers: CurveLayers) -> None:
+    if layers.behind is not None:
+        layers.behind(drawn)
+    for reference in references:
+        drawn.line(reference.x, reference.y, "muted", kind="thin", dash=reference.dash)
+
+
+def _labels(references: Sequence[Reference]) -> list[LineLabel]:
+    return [LineLabel(r.text, "muted", r.x, r.y, kind="thin", dash=r.dash) for r in references]
+
+
+def _of_one(
+    frame: Frame, curve: ModelCurve, curves: Sequence[ModelCurve], references: Sequence[Reference], layers: CurveLayers
+) -> Sheet:
+    """Draw a wide panel of one model."""
+    sheet = Sheet()
+    drawn = _panel(sheet, frame, references, layers, curve.series.label)
+    taken = _curve_of_one(drawn, curve, curves, layers)
+    sheet.key([*label_lines(drawn, [], _labels(references), taken), OTHERS])
+    return sheet
+
+
+OTHERS = KeyEntry("Other models", "pale", "thin")
+
+
+def _curve_of_one(
+    drawn: Panel, curve: ModelCurve, curves: Sequence[ModelCurve], layers: CurveLayers
+) -> Sequence[Box]:
+    """Draw a model's curve with all others grey behind it; return the boxes that are taken."""
+    drawn.lines([(c.x, c.y) for c in curves if c is not curve], "pale")
+    taken = layers.below(drawn, curve.series, single=True)
+    drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label)
+    return [*taken, *layers.above(drawn, curve.series, taken)]
+
+
 def _facets(
-    frame: Frame, curves: Sequence[ModelCurve], references: Sequence[Reference],
-    under: Callable[[Panel, Series], None] | None, over: Callable[[Panel, Series], Sequence[Box]] | None,
+    frame: Frame, curves: Sequence[ModelCurve], references: Sequence[Reference], layers: CurveLayers
 ) -> list[Sheet]:
     """Draw each model in a panel of its own, two side by side, with all others grey behind it."""
     sheets = []
@@ -92,15 +157,8 @@ def _facets(
         sheet, part = Sheet(), curves[start : start + PER_SHEET]
         panels = grid(sheet, [frame.narrow] * len(part), [(c.series.label, "ink") for c in part], height=frame.small)
         for drawn, curve in zip(panels, part, strict=True):
-            for reference in references:
-                drawn.line(reference.x, reference.y, "muted", kind="thin", dash=reference.dash)
-            drawn.lines([(c.x, c.y) for c in curves if c is not curve], "pale")
-            if under:
-                under(drawn, curve.series)
-            drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label)
-            if over:
-                over(drawn, curve.series)
-        sheet.key([KeyEntry(r.text, "muted", "thin", dash=r.dash) for r in references]
-                  + [KeyEntry("Other models", "pale", "thin")])
+            _backed(drawn, references, layers)
+            _curve_of_one(drawn, curve, curves, layers)
+        sheet.key([KeyEntry(r.text, "muted", "thin", dash=r.dash) for r in references] + [OTHERS])
         sheets.append(sheet)
     return sheets

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.figures.context import Context, column, or_nan
-from evalpipe.card.figures.curves import Frame, ModelCurve, Reference, draw_curves
+from evalpipe.card.figures.curves import PLAIN, CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import DASHES
 from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
@@ -38,7 +38,7 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
     references = (
         Reference("Acting on all cases", column(first.threshold), column(first.treat_all), DASHES),
         Reference("Acting on none", (0, 1), (0, 0)))
-    sheets = draw_curves(_frame(pairs), curves, references, under=_band(pairs) if banded else None)
+    sheets = draw_curves(_frame(pairs), curves, references, CurveLayers(under=_band(pairs)) if banded else PLAIN)
     texts = context.finds(pairs, _gained), caption, alt
     return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)
 

@@ -15,7 +15,7 @@ PLACES: Mapping[Part, frozenset[int]] = {
     "calibration": frozenset({80, 100, 110, 130, 154, 156, 160, 180, 190, 230}),
     "decisions": frozenset({40, 70}),
     "data": frozenset({170}),
-    "appendix": frozenset({10, 50, 60, 90, 120, 140, 150, 152, 210, 220}),
+    "appendix": frozenset({10, 45, 50, 60, 90, 120, 140, 150, 152, 210, 220}),
 }
 """The places of the figures of each part; what shows a table or another figure in a further form is in the appendix."""
 

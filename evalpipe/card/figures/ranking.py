@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card.figures.bands import explained, shade
 from evalpipe.card.figures.context import Context, known, listed, or_nan, path_of
-from evalpipe.card.figures.curves import Frame, ModelCurve, Reference, draw_curves
+from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
-from evalpipe.card.figures.panel import DASHES
+from evalpipe.card.figures.marks import (
+    MARKED,
+    Coordinates,
+    marked_points,
+    marks_of,
+    operating_points,
+    said,
+    together,
+)
+from evalpipe.card.figures.panel import DASHES, DOTS
 from evalpipe.card.figures.scales import HALVES, LINE, Axis, ticks_between, unit_axis, width
 from evalpipe.card.figures.sheet import drawing
 from evalpipe.chapters import functions
@@ -20,73 +29,57 @@ from evalpipe.results.curves.events import Gain, Lift, Pr, Roc
 
 if TYPE_CHECKING:
     from evalpipe.card.figures.canvas import Drawing, Series
-    from evalpipe.card.figures.context import Operating
     from evalpipe.card.figures.labels import Box
+    from evalpipe.card.figures.marks import Over
     from evalpipe.card.figures.panel import Panel
 
-    Pairs = Sequence[tuple[Series, Roc | Pr | Gain]]
+    Pairs = Sequence[tuple[Series, Roc | Pr | Gain | Lift]]
 
-
-
-NEAR = 30
-"""Pixels within which the same threshold is written once."""
-
-
-def _marks(context: Context, plot: Plot) -> Callable[[Panel, Series], Sequence[Box]]:
-    """Return what marks where a model operates, with its threshold where there is room."""
-    written: set[tuple[int, str | None, int, int]] = set()
-
-    def over(panel: Panel, series: Series) -> Sequence[Box]:
-        at = context.operating(series.name)
-        x, y = (None, None) if at is None else plot.point(at)
-        if at is None or x is None or y is None:
-            return ()
-        panel.marks([x], [y], series.ink, series.marker, size=5.5, kind="ring")
-        left, top = panel.across(x), panel.down(y)
-        ring = left - 8, top - 8, left + 8, top + 8
-        beside = id(panel), at.mark, round(left / NEAR), round(top / NEAR)
-        if at.mark is None or beside in written:
-            return (ring,)
-        written.add(beside)
-        wide, after = width(at.mark), left + 11 + width(at.mark) < panel.left + panel.width
-        start = left + 11 if after else left - 11 - wide
-        base = min(top + 16, panel.base - 4)
-        panel.sheet.write(start, base, at.mark, series.ink)
-        return ring, (start, base - LINE + 3, start + wide, base + 3)
-
-    return over
+ON_ROC = Coordinates("false_positive_rate", "sensitivity", ("false positive rate", "sensitivity"), (1, 1))
+ON_PR = Coordinates("sensitivity", "precision", ("recall", "precision"), (1, -1))
+ON_GAIN = Coordinates("tested", "sensitivity", ("share of rows", "share of events"), (1, 1))
+ON_LIFT = Coordinates("tested", "lift", ("share of rows", "lift"), (-1, 1))
+HALF = 0.5
+"""The share of the events to which the guide of cumulative gain points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What tells one figure over proportions from another.
+    """What tells one figure of ranking from another.
 
-    ``axes`` are the names of both axes; ``band`` is the band about the curve; ``reference`` are lines to compare with;
-    ``point`` picks the operating point's place; ``values`` is what the figure says of each model.
+    ``frame`` are its axes; ``band`` is the band about the curve, where there is one; ``reference`` are lines to compare
+    with; ``at`` says where thresholds lie; ``values`` is what the figure says of each model.
     """
 
     key: str
-    axes: tuple[str, str]
-    band: type[RocBand | PrBand | GainBand]
+    frame: Frame
+    band: type[RocBand | PrBand | GainBand] | None
     reference: tuple[Reference, ...]
-    point: Callable[[Operating], tuple[float | None, float | None]]
+    at: Coordinates
     values: Sequence[str | None]
     title: str
     caption: str
     alt: str
+    behind: Callable[[Panel], None] | None = None
+    alone: Callable[[Panel, Series], Sequence[Box]] | None = None
+    over: Over | None = None
+
+
+def _unit(x: str, y: str) -> Frame:
+    return Frame(unit_axis(x), unit_axis(y), (unit_axis(x, HALVES), unit_axis(y, HALVES)))
 
 
 def _draw(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
-    """Draw curves over proportions: all models, the reference lines, the operating points."""
-    caption = plot.caption + explained(context, plot.band)
+    """Draw curves: all models, the reference lines, the operating points, the marked thresholds."""
+    marked = bool(marks_of(context))
+    caption = plot.caption + (MARKED if marked else "") + (explained(context, plot.band) if plot.band else "")
     if any(context.operating(series.name) for series, _ in pairs):
         for sentences in functions("card", "markers"):
             caption += "".join(sentences(context.results, context.dataset.name))
-    x, y = plot.axes
-    frame = Frame(unit_axis(x), unit_axis(y), (unit_axis(x, HALVES), unit_axis(y, HALVES)))
-    sheets = draw_curves(
-        frame, [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs], plot.reference,
-        under=shade(context, plot.band), over=_marks(context, plot))
+    overs = [operating_points(context, plot.at), marked_points(context, plot.at), *([plot.over] if plot.over else [])]
+    layers = CurveLayers(plot.behind, plot.alone, shade(context, plot.band) if plot.band else None, together(*overs))
+    curves = [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs]
+    sheets = draw_curves(plot.frame, curves, plot.reference, layers, apart=marked)
     values = [f"{series.label} {value}" for (series, _), value in zip(pairs, plot.values, strict=True) if value]
     return drawing(f"d{context.place}-{plot.key}", plot.title, (listed(values), caption, plot.alt), sheets)
 
@@ -97,24 +90,55 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
 
     def say(curve: Roc) -> str:
         area, at = context.estimate(curve.model, "roc_auc"), context.operating(curve.model)
-        parts = [f"ROC AUC {area}"] if area else []
+        parts = [f"ROC AUC {area}" if area else None, _named("Gini", _gini(context, curve.model))]
         if at and at.sensitivity is not None and at.false_positive_rate is not None:
             parts.append(
                 f"at {at.cut} sensitivity {numbers.number(at.sensitivity)} and false positive rate "
                 f"{numbers.number(at.false_positive_rate)}"
             )
-        return "; ".join(parts) or "curve drawn"
+        parts.append(said(marks_of(context).get(curve.model), ON_ROC))
+        return "; ".join(filter(None, parts)) or "curve drawn"
 
+    def value(series: Series, curve: Roc) -> str:
+        area = _named("AUC", context.estimate(series.name, "roc_auc"))
+        return ", ".join(filter(None, (area, _named("Gini", _gini(context, series.name))))) or say(curve)
+
+    shaded = len(pairs) == 1 or bool(marks_of(context))
     return _draw(context, pairs, Plot(
-        key="roc", axes=("False positive rate (1 − specificity)", "Sensitivity"), band=RocBand,
-        reference=(Reference("Chance", (0, 1), (0, 1)),),
-        point=lambda at: (at.false_positive_rate, at.sensitivity),
-        values=[_named("AUC", context.estimate(series.name, "roc_auc")) or say(curve) for series, curve in pairs],
+        key="roc", frame=_unit("False positive rate (1 − specificity)", "Sensitivity"), band=RocBand,
+        reference=(Reference("Chance", (0, 1), (0, 1)),), at=ON_ROC,
+        values=[value(series, curve) for series, curve in pairs],
         title="ROC curve",
         caption="Sensitivity against false positive rate over all thresholds. Marker: threshold in use, with its "
-                "value. Dotted diagonal: chance.",
-        alt=context.told("ROC curve", pairs, say),
+                "value. Dotted diagonal: chance." + (
+                    " Shaded between the curve and the diagonal: half the Gini coefficient." if shaded else ""),
+        alt=context.told("ROC curve", pairs, say), alone=_area(context, pairs),
     ))
+
+
+def _gini(context: Context, model: str) -> str | None:
+    """Write the Gini coefficient of a model: its estimate, or the number that is with the marked thresholds."""
+    marks = marks_of(context).get(model)
+    noted = None if marks is None or marks.notes.gini is None else numbers.number(marks.notes.gini)
+    return context.estimate(model, "gini") or noted
+
+
+def _area(context: Context, pairs: list[tuple[Series, Roc]]) -> Callable[[Panel, Series], Sequence[Box]]:
+    """Return what shades the area between a model's ROC curve and the diagonal, and writes its size in the corner."""
+    curves = {series.name: curve.points for series, curve in pairs}
+
+    def alone(panel: Panel, series: Series) -> Sequence[Box]:
+        across, up = path_of(curves[series.name])
+        panel.band(across, across, up, series.ink, "faint")
+        gini = _gini(context, series.name)
+        lines = [_named("AUC", context.value(series.name, "roc_auc")), _named("Gini", gini and gini.split(" ")[0])]
+        texts, right = [text for text in lines if text], panel.left + panel.width - 6
+        for place, text in enumerate(reversed(texts)):
+            panel.sheet.write(right, panel.base - 8 - LINE * place, text, series.ink, "end")
+        wide = max(map(width, texts), default=0.0)
+        return ((right - wide, panel.base - 8 - LINE * len(texts), right, panel.base),) if texts else ()
+
+    return alone
 
 
 def _named(name: str, text: str | None) -> str | None:
@@ -137,13 +161,14 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         if at and at.sensitivity is not None:
             precise = "undefined" if at.precision is None else numbers.number(at.precision)
             parts.append(f"at {at.cut} recall {numbers.number(at.sensitivity)} and precision {precise}")
+        parts.append(said(marks_of(context).get(curve.model), ON_PR))
         return "; ".join(filter(None, parts)) or "curve drawn"
 
     base = numbers.number(prevalence)
     return _draw(context, pairs, Plot(
-        key="pr", axes=("Recall (sensitivity)", "Precision"), band=PrBand,
+        key="pr", frame=_unit("Recall (sensitivity)", "Precision"), band=PrBand,
         reference=(Reference(f"Prevalence {base}", (0, 1), (prevalence, prevalence)),),
-        point=lambda at: (at.sensitivity, at.precision),
+        at=ON_PR,
         values=[area(series.name) or say(curve) for series, curve in pairs],
         title="Precision-recall curve",
         caption="Precision against recall over all thresholds. Marker: threshold in use. Dotted line: observed "
@@ -154,48 +179,78 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
 
 @figure_of(Gain, place=50)
 def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
-    """Draw cumulative gain, with the random and the perfect line."""
+    """Draw cumulative gain between random and perfect order, with the rows that hold half of the events."""
     prevalence = context.dataset.prevalence
     if prevalence is None:
         return None
 
-    def at_tenth(curve: Gain) -> str:
+    def tenth(curve: Gain) -> str:
         return f"{numbers.percent(or_nan(curve.notes.found_in_first_10_percent), 1)} in the first 10%"
 
+    def half(curve: Gain) -> str:
+        return f"half of the events are in the first {_half(curve)}"
+
     def say(curve: Gain) -> str:
-        half = numbers.percent(or_nan(curve.notes.found_in_first_50_percent), 1)
-        tested = numbers.percent(or_nan(curve.notes.tested_for_half_of_events), 1)
-        return (
-            f"of the events, {at_tenth(curve)} and {half} in the first 50% of the ranked rows; half of the "
-            f"events in the first {tested}"
-        )
+        share = numbers.percent(or_nan(curve.notes.found_in_first_50_percent), 1)
+        whole = f"of the events, {tenth(curve)} and {share} in the first 50% of the ranked rows; {half(curve)}"
+        return "; ".join(filter(None, (whole, said(marks_of(context).get(curve.model), ON_GAIN))))
 
     perfect = Reference("Perfect ranking", (0, prevalence, 1), (0, 1, 1), DASHES)
     return _draw(context, pairs, Plot(
-        key="gain", axes=("Share of rows tested, highest scores first", "Share of events found"), band=GainBand,
-        reference=(perfect, Reference("Random order", (0, 1), (0, 1))),
-        point=lambda at: (at.tested, at.sensitivity),
-        values=[at_tenth(curve) for _, curve in pairs],
+        key="gain", frame=_unit("Share of rows tested, highest scores first", "Share of events found"), band=GainBand,
+        reference=(perfect, Reference("Random order", (0, 1), (0, 1))), at=ON_GAIN,
+        values=[f"has half of the events in the first {_half(curve)} of the rows, and {tenth(curve)}"
+                for _, curve in pairs],
         title="Cumulative gain",
         caption="Share of all events found when rows are taken in order of score, highest first. Marker: threshold "
-                "in use.",
+                "in use. Shaded: between random and perfect order. Dotted guide: the rows with half of the events.",
         alt=context.told("Cumulative gain", pairs, say),
+        behind=lambda panel: panel.band(perfect.x, perfect.x, perfect.y, "pale", "faint"), over=_guide(pairs),
     ))
+
+
+def _half(curve: Gain) -> str:
+    return numbers.percent(or_nan(curve.notes.tested_for_half_of_events), 1)
+
+
+def _guide(pairs: list[tuple[Series, Gain]]) -> Over:
+    """Return what draws how many rows hold half of the events: across to the curve, and down to their share."""
+    shares = {series.name: (curve.notes.tested_for_half_of_events, _half(curve)) for series, curve in pairs}
+
+    def over(panel: Panel, series: Series, taken: Sequence[Box]) -> Sequence[Box]:
+        share, text = shares[series.name]
+        if share is None:
+            return ()
+        panel.line((0, share, share), (HALF, HALF, 0), series.ink, kind="thin", dash=DOTS)
+        left, wide = panel.across(share) + 4, width(text)
+        box = left, panel.base - LINE - 2, left + wide, panel.base
+        others = [other for other in taken if other[0] < box[2] and box[0] < other[2] and other[3] > box[1]]
+        if others or box[2] > panel.left + panel.width:
+            return ()
+        panel.sheet.write(left, panel.base - 6, text, series.ink)
+        return (box,)
+
+    return over
 
 
 @figure_of(Lift, place=60)
 def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     """Draw lift: how many times as many events are found as in random order."""
-    caption = (
-        "Events found relative to random order when rows are taken in order of score, highest first."
-    )
     early = {s.name: numbers.number(or_nan(curve.notes.lift_in_first_10_percent)) for s, curve in pairs}
-    alt = context.told("Lift", pairs, lambda curve: f"lift {early[curve.model]} in the first 10% of the ranked rows")
-    finding = listed([f"{s.label} lift {early[s.name]} in the first 10%" for s, _ in pairs])
+
+    def say(curve: Lift) -> str:
+        at, first = context.operating(curve.model), f"lift {early[curve.model]} in the first 10% of the ranked rows"
+        used = None if at is None or at.lift is None else f"at {at.cut} lift {numbers.number(at.lift)}"
+        return "; ".join(filter(None, (first, used, said(marks_of(context).get(curve.model), ON_LIFT))))
+
     top = max(1.2, 1.06 * max(height for _, curve in pairs for height in known(curve.points.lift)))
-    y = Axis("Lift", 0, top, ticks_between(0, top))
-    name = "Share of rows tested, highest scores first"
-    frame = Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 200, 110)
-    sheets = draw_curves(frame, [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs],
-                         [Reference("Random order", (0, 1), (1, 1))])
-    return drawing(f"d{context.place}-lift", "Lift", (finding, caption, alt), sheets)
+    y, name = Axis("Lift", 0, top, ticks_between(0, top)), "Share of rows tested, highest scores first"
+    return _draw(context, pairs, Plot(
+        key="lift", frame=Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 200, 110), band=None,
+        reference=(Reference("Random order", (0, 1), (1, 1)),), at=ON_LIFT,
+        values=[f"lift {early[series.name]} in the first 10%" for series, _ in pairs],
+        title="Lift",
+        caption="Events found relative to random order when rows are taken in order of score, highest first. Marker: "
+                "threshold in use.",
+        alt=context.told("Lift", pairs, say),
+    ))

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.figures.context import Context, column, listed, or_nan
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.marks import marks_of, rules
 from evalpipe.card.figures.panel import DASHES, DOTS, panel
 from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.results.curves.calibration import Refinement
-from evalpipe.results.curves.events import Thresholds
+from evalpipe.results.curves.events import Roc, Thresholds
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.panel import Panel
+    from evalpipe.results.curves.events import Marks
 
 RATES = ("Sensitivity", "Specificity", "Precision")
 STROKES = ("", DASHES, "1.5 2.5")
@@ -25,39 +32,92 @@ STROKES = ("", DASHES, "1.5 2.5")
 @figure_of(Thresholds, place=40)
 def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
     """Draw sensitivity, specificity and precision against the threshold, a panel for each model."""
-    caption = (
-        "Rates at every threshold. Dashed vertical line: threshold in use."
-    )
-    alt = context.told("Rates by threshold", pairs, _crossing)
-    unit = all(0 <= x <= 1 for _, curve in pairs for x in column(curve.points.threshold))
-    sheets = []
-    for together in stacks(pairs):
-        sheets.append(sheet := Sheet())
-        unplaced: list[KeyEntry] = []
-        for series, curve in together:
-            x = unit_axis("Threshold") if unit else number_axis("Threshold", column(curve.points.threshold))
-            last = not unit or curve is together[-1][1]
-            unplaced = _panel(sheet, context, series, curve, x, last=last) or unplaced
-        sheet.key(unplaced)
-    texts = context.finds(pairs, _crossing), caption, alt
+    lines = {
+        series.name: [RateLine(name, dash, column(points.threshold), column(rate)) for name, dash, rate in zip(
+            RATES, STROKES, (points.sensitivity, points.specificity, points.precision), strict=True)]
+        for series, points in ((series, curve.points) for series, curve in pairs)}
+    texts = (context.finds(pairs, _crossing), f"Rates at every threshold.{_read(context)}",
+             context.told("Rates by threshold", pairs, _crossing))
+    sheets = _stacked(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, sheets)
 
 
-def _panel(
-    sheet: Sheet, context: Context, series: Series, curve: Thresholds, x: Axis, *, last: bool
-) -> list[KeyEntry]:
+@figure_of(Roc, place=45)
+def true_and_false_positives(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
+    """Draw the true and the false positive rate against the threshold, a panel for each model."""
+    lines = {
+        series.name: [RateLine(name, dash, column(points.threshold), column(rate)) for name, dash, rate in (
+            ("True positive rate", "", points.sensitivity),
+            ("False positive rate", DASHES, points.false_positive_rate))]
+        for series, points in ((series, curve.points) for series, curve in pairs)}
+    caption = ("True positive rate (sensitivity) and false positive rate (1 − specificity) at every threshold."
+               f"{_read(context)}")
+    title = "True and false positive rate by threshold"
+    texts = context.finds(pairs, _widest), caption, context.told(title, pairs, _widest)
+    sheets = _stacked(context, [series for series, _ in pairs], lines)
+    return drawing(f"d{context.place}-positive-rates", title, texts, sheets)
+
+
+@dataclass(frozen=True, slots=True)
+class RateLine:
+    """A rate against the threshold: its name, its stroke, and its points."""
+
+    name: str
+    dash: str
+    at: list[float]
+    heights: list[float]
+
+
+def _read(context: Context) -> str:
+    """Say what the vertical lines are."""
+    marked = " Dotted: the thresholds that the spec marks." if marks_of(context) else ""
+    return f" Dashed vertical line: threshold in use.{marked}"
+
+
+def _stacked(context: Context, models: Sequence[Series], lines: Mapping[str, Sequence[RateLine]]) -> list[Sheet]:
+    """Draw the rates of each model in a panel of its own, one below the other."""
+    cuts = [cut for drawn in lines.values() for cut in drawn[0].at if not math.isnan(cut)]
+    unit, sheets = all(0 <= cut <= 1 for cut in cuts), list[Sheet]()
+    for together in stacks(models):
+        sheets.append(sheet := Sheet())
+        unplaced: list[KeyEntry] = []
+        for series in together:
+            x = unit_axis("Threshold") if unit else number_axis(
+                "Threshold", [cut for cut in lines[series.name][0].at if not math.isnan(cut)])
+            last = not unit or series is together[-1]
+            drawn = panel(sheet, x, unit_axis("Rate", (0, 0.5, 1)), 150, title=series.label, last=last)
+            unplaced = _rates(drawn, context, series, lines[series.name]) or unplaced
+        sheet.key(unplaced)
+    return sheets
+
+
+def _rates(drawn: Panel, context: Context, series: Series, lines: Sequence[RateLine]) -> list[KeyEntry]:
     """Draw the rates of a model; return the key where the lines have no room for labels."""
-    points, chosen = curve.points, context.threshold(series.name)
-    drawn = panel(sheet, x, unit_axis("Rate", (0, 0.5, 1)), 150, title=series.label, last=last)
+    chosen, marked = context.threshold(series.name), marks_of(context).get(series.name)
+    taken = rules(drawn, context, series)
     if chosen is not None:
         drawn.rule("ink", x=chosen.value, dash=DASHES)
     labels = []
-    for name, dash, rate in zip(RATES, STROKES, (points.sensitivity, points.specificity, points.precision),
-                                strict=True):
-        at, height = column(points.threshold), column(rate)
-        drawn.line(at, height, series.ink, name=f"{series.label}, {name.lower()}", dash=dash)
-        labels.append(LineLabel(name, series.ink, at, height, dash=dash))
-    return label_lines(drawn, labels)
+    for line in lines:
+        drawn.line(line.at, line.heights, series.ink, name=f"{series.label}, {line.name.lower()}", dash=line.dash)
+        labels.append(LineLabel(line.name, series.ink, line.at, line.heights, dash=line.dash))
+    if marked is not None:
+        _mark(drawn, series, marked, [line.name for line in lines])
+    return label_lines(drawn, labels, taken=taken)
+
+
+COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precision": "precision",
+           "True positive rate": "sensitivity", "False positive rate": "false_positive_rate"}
+"""The columns of marked thresholds that have the rates of these names."""
+
+
+def _mark(drawn: Panel, series: Series, marked: Marks, names: Sequence[str]) -> None:
+    """Draw a point on each rate at the marked thresholds, and keep their numbers."""
+    at = column(marked.points.threshold)
+    rates = {name: column(getattr(marked.points, COLUMNS[name])) for name in names}
+    drawn.marks(at * len(rates), [height for heights in rates.values() for height in heights], series.ink,
+                series.marker, size=3.2)
+    drawn.record_values(f"{series.label}, marked", Threshold=at, **rates)
 
 
 def _crossing(curve: Thresholds) -> str:
@@ -67,6 +127,15 @@ def _crossing(curve: Thresholds) -> str:
     cut, sensitivity, specificity = min(rows, key=lambda row: abs(row[1] - row[2]))
     both = f"{numbers.number(sensitivity)} and {numbers.number(specificity)}"
     return f"sensitivity and specificity are closest at threshold {numbers.number(cut)}, with {both}"
+
+
+def _widest(curve: Roc) -> str:
+    """Say where the two rates are furthest apart."""
+    columns = curve.points.threshold, curve.points.sensitivity, curve.points.false_positive_rate
+    rows = [row for row in zip(*map(column, columns), strict=True) if not any(map(math.isnan, row))]
+    cut, hits, alarms = max(rows, key=lambda row: row[1] - row[2])
+    both = f"{numbers.number(hits)} and {numbers.number(alarms)}"
+    return f"the rates are furthest apart at threshold {numbers.number(cut)}, with {both}"
 
 
 @figure_of(Refinement, place=120)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import context_of, listed
-from evalpipe.card.figures.curves import Frame, ModelCurve, Reference, draw_curves
+from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.panel import DASHES
 from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import drawing
@@ -46,8 +46,8 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
                   Reference("Random order", _shares(rows), [row.profit_random for row in rows]))
     curves = [ModelCurve(series, _shares(rows), [row.profit for row in rows]) for series, rows in pairs]
     by_model = {series.name: rows for series, rows in pairs}
-    sheets = draw_curves(_frame(pairs), curves, references, under=_band(by_model) if banded else None,
-                         over=_ring(by_model))
+    layers = CurveLayers(under=_band(by_model) if banded else None, over=_ring(by_model))
+    sheets = draw_curves(_frame(pairs), curves, references, layers)
     finding = listed([f"{series.label}: largest profit {_best(rows)} of the rows" for series, rows in pairs])
     return (drawing(f"d{context.place}-profit", "Profit", (finding, caption, alt), sheets),)
 
@@ -75,8 +75,8 @@ def _band(profits: dict[str, list[Profit]]) -> Callable[[Panel, Series], None]:
     return under
 
 
-def _ring(profits: dict[str, list[Profit]]) -> Callable[[Panel, Series], Sequence[Box]]:
-    def over(panel: Panel, series: Series) -> Sequence[Box]:
+def _ring(profits: dict[str, list[Profit]]) -> Callable[[Panel, Series, Sequence[Box]], Sequence[Box]]:
+    def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
         rows = profits[series.name]
         best = next(k for k, row in enumerate(rows) if row.best)
         x, y = _shares(rows)[best], rows[best].profit

@@ -9,8 +9,9 @@ from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import Names, names_of
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.card.tables import shown
+from evalpipe.card.tables import curves_of, shown
 from evalpipe.chapters.thresholds.figures import sweeps
+from evalpipe.results.curves.events import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ CROSSED = ": cross-fitted, each fold is classified by the threshold chosen on th
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for every dataset whose classes are made by a threshold that a rule chose."""
+    """Write a section for every dataset: its thresholds where a rule chose one, else measures by threshold alone."""
     ruled = {row.dataset for row in results.thresholds if row.rule != "fixed"}
     for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in ruled:
@@ -44,6 +45,9 @@ def sections(results: Results) -> Iterator[Section]:
             anchor = f"thresholds-{place}"
             verdicts = [finding.text for finding in results.findings if finding.section == anchor]
             yield Section(anchor, title, tuple(_blocks(results, dataset, verdicts)), part="decisions")
+        elif next(curves_of(results, dataset, Sweep), None) is not None:
+            yield Section(f"sweep-{place}", f"Measures by threshold on {dataset}", (
+                Figures(partial(sweeps, results, dataset)),), part="appendix")
 
 
 def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:

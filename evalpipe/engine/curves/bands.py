@@ -64,19 +64,19 @@ def _reached(places: Floats, x: Floats, y: Floats) -> Floats:
     return y[np.clip(place, 0, None)]
 
 
-@curve(bands.RocBand, of=("event",), needs="scores", heights=Heights(roc_heights, lambda _: PLACES))
+@curve(bands.RocBand, of=("event",), needs="scores", heights=Heights(roc_heights, lambda *_: PLACES))
 def roc_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the ROC curve, where it was drawn."""
     return _band(rows, "roc_band", roc_heights, ("false_positive_rate", "sensitivity"))
 
 
-@curve(bands.PrBand, of=("event",), needs="scores", heights=Heights(pr_heights, lambda _: PLACES))
+@curve(bands.PrBand, of=("event",), needs="scores", heights=Heights(pr_heights, lambda *_: PLACES))
 def pr_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the precision-recall curve, where it was drawn."""
     return _band(rows, "pr_band", pr_heights, ("recall", "precision"))
 
 
-@curve(bands.GainBand, of=("event",), needs="scores", heights=Heights(gain_heights, lambda _: PLACES))
+@curve(bands.GainBand, of=("event",), needs="scores", heights=Heights(gain_heights, lambda *_: PLACES))
 def gain_band(rows: CurveRows) -> Computed | None:
     """Compute the band about the curve of cumulative gain, where it was drawn."""
     return _band(rows, "gain_band", gain_heights, ("tested", "found"))

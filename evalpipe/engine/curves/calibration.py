@@ -235,7 +235,7 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
 
 
 @curve(calibration.CalibrationIsotonic, of=("event", "class"), needs="probabilities",
-       heights=Heights(isotonic_heights, isotonic_places))
+       heights=Heights(isotonic_heights, lambda _, summary: isotonic_places(summary)))
 def isotonic(rows: CurveRows) -> Computed:
     """Compute the isotonic fit where its blocks start and end; `isotonic_heights` are its replicates.
 

@@ -28,7 +28,7 @@ def net_benefits(summary: Summary, thresholds: Floats) -> Floats:
     return ratio(caught - alarmed * (thresholds / (1 - thresholds)), total)
 
 
-@curve(NetBenefit, of=("event",), needs="probabilities", heights=Heights(net_benefits, lambda _: THRESHOLDS))
+@curve(NetBenefit, of=("event",), needs="probabilities", heights=Heights(net_benefits, lambda *_: THRESHOLDS))
 def decision_curve(rows: CurveRows) -> Computed:
     """Compute the curve with that of acting on all rows; `net_benefits` are its replicates."""
     summary = rows.summary

@@ -78,13 +78,13 @@ class CurveRows:
 class Heights:
     """What is drawn of a curve of an event in every replicate: ``at(summary, places)``, its heights [..., k].
 
-    ``places`` are [k], chosen once in the data, so that they are the same in all replicates; none where `at` knows its
-    own. ``binned`` heights are event rates in bins: only some interval methods of bins need their replicates, and no
-    cell of a grid may lie across a place, which is where a bin begins.
+    ``places`` are [k], chosen once by the plan and the data, so that they are the same in all replicates; none where
+    `at` knows its own. ``binned`` heights are shares of rows between places, such as event rates in bins: only some
+    interval methods of proportions need their replicates, and no cell of a grid may lie across a place.
     """
 
     at: Callable[[Summary, Floats], Floats]
-    places: Callable[[Summary], Floats] = lambda _: np.empty(0)
+    places: Callable[[Plan, Summary], Floats] = lambda *_: np.empty(0)
     binned: bool = False
 
 
@@ -135,7 +135,7 @@ def drawn_heights(plan: Plan, summary: Summary) -> dict[str, tuple[Heights, Floa
     if not plan.banded:
         return {}
     return {
-        name: (declared.heights, declared.heights.places(summary)) for name, declared in registry.items()
+        name: (declared.heights, declared.heights.places(plan, summary)) for name, declared in registry.items()
         if declared.heights is not None and declared.needs in summary.rows.gives
         and (interval_methods[plan.bins].drawn or not declared.heights.binned)
     }

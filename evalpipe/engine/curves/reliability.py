@@ -17,9 +17,15 @@ from evalpipe.results.curves.calibration import Refinement, RefinementNotes, Rel
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
+    from evalpipe.plan.plan import Plan
+    from evalpipe.statistics import Summary
 
 DIGITS = 2
 """Decimals to which probabilities are rounded for the refinement plot, as for the parts of the Brier score."""
+
+def _edges(_: Plan, summary: Summary, strategy: str) -> Floats:
+    return bin_edges(summary, strategy)
+
 
 OF: tuple[Kind, ...] = ("event", "class", "top_label", "cut")
 
@@ -45,7 +51,7 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
 # One function serves both, bound to its way of making bins.
 for _strategy in ("uniform", "quantile"):
     curve(Reliability, of=OF, needs="probabilities", name=f"calibration_{_strategy}",
-          heights=Heights(event_rates, partial(bin_edges, strategy=_strategy), binned=True))(
+          heights=Heights(event_rates, partial(_edges, strategy=_strategy), binned=True))(
         partial(_diagram, strategy=_strategy))
 
 

@@ -134,6 +134,45 @@ class Lift(CurveOf[Literal["lift"], LiftPoints, LiftNotes]):
     """Lift: the share of the events among the rows with the highest scores, over the share of the rows."""
 
 
+class MarksPoints(Points):
+    """Rates at the marked thresholds, ascending, with limits of each alone; null where there are none."""
+
+    threshold: Column
+    sensitivity: Column
+    sensitivity_lower: Column
+    sensitivity_upper: Column
+    specificity: Column
+    specificity_lower: Column
+    specificity_upper: Column
+    false_positive_rate: Column
+    false_positive_rate_lower: Column
+    false_positive_rate_upper: Column
+    precision: Column
+    precision_lower: Column
+    precision_upper: Column
+    tested: Column
+    """The share of the rows that are predicted as events."""
+    tested_lower: Column
+    tested_upper: Column
+    lift: Column
+    """How many times as many events are among them as in random order."""
+
+
+class MarksNotes(Notes):
+    """How the limits were made, and what the ROC curve sums up to."""
+
+    method: str | None = None
+    """The interval method of the limits, or none."""
+    level: float | None = None
+    roc_auc: float | None = None
+    gini: float | None = None
+    """Twice the area between the ROC curve and the diagonal."""
+
+
+class Marks(CurveOf[Literal["marks"], MarksPoints, MarksNotes]):
+    """The places of marked thresholds on the curves."""
+
+
 class SweepPoints(Points):
     """Each measure of predicted classes at descending thresholds, in a column named as the measure.
 
@@ -150,6 +189,10 @@ class SweepPoints(Points):
     def measures(self) -> dict[str, Column]:
         """The measures by name, in the order of the spec."""
         return {name: column for name, column in self.columns.items() if name != "threshold"}
+
+
+class MarkedMeasures(CurveOf[Literal["marked_measures"], SweepPoints, Notes]):
+    """Every measure of predicted classes at the marked thresholds, ascending."""
 
 
 class Sweep(CurveOf[Literal["sweep"], SweepPoints, Thinned]):

@@ -70,10 +70,18 @@ def test_a_threshold_that_no_rows_chose_says_so_in_place_of_measures() -> None:
     assert [column(chosen, head)[2].value for head in ("Where chosen", "Optimism", "Corrected", "On d")] == ["–"] * 4
 
 
-def test_a_run_of_written_thresholds_has_no_section() -> None:
+def test_a_run_of_written_thresholds_has_its_measures_by_threshold_in_the_appendix() -> None:
     plain = run(GIVEN["d"], metrics=["sensitivity"], intervals={"method": "none"})
-    assert list(sections(plain)) == []
-    assert b"thresholds-1" not in html_page(plain)
+    (section,) = sections(plain)
+    assert (section.anchor, section.title, section.part) == ("sweep-1", "Measures by threshold on d", "appendix")
+    assert len(section.blocks) == 1
+    page = html_page(plain)
+    assert b"thresholds-1" not in page
+    assert b"Measures by threshold: p.</b>" in page
+
+
+def test_a_run_without_measures_of_classes_has_no_section() -> None:
+    assert list(sections(run(GIVEN["d"], metrics=["roc_auc"], intervals={"method": "none"}))) == []
 
 
 def test_models_show_the_rule_where_a_number_stood(results: Results) -> None:

@@ -1,0 +1,1 @@
+"""Thresholds that are marked on the curves of a binary outcome, with the numbers there."""

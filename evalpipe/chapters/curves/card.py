@@ -1,0 +1,94 @@
+"""What the card says of thresholds that are marked on curves: the rates there, and every measure of classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Column, Group, Number, Row, Section, Table, Text
+from evalpipe.card.procedures import Procedure
+from evalpipe.card.tables import curves_of, ranged, with_limits
+from evalpipe.results.curves.events import MarkedMeasures, Marks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.card.names import Names
+    from evalpipe.card.page import Block
+    from evalpipe.results import Results
+
+RATES = (("sensitivity", "Sensitivity"), ("false_positive_rate", "False positive rate"), ("precision", "Precision"),
+         ("tested", "Rows tested"))
+"""The columns of the table with limits, by their names in the results."""
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write a section for every dataset that has marked thresholds."""
+    datasets = [dataset.name for dataset in results.datasets]
+    for place, dataset in enumerate(datasets, 1):
+        marks = list(curves_of(results, dataset, Marks))
+        if marks:
+            yield Section(f"marks-{place}", f"Marked thresholds on {dataset}", tuple(_blocks(results, dataset, marks)),
+                          part="decisions")
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how the limits at marked thresholds are made."""
+    methods = dict.fromkeys(curve.method for curve in results.curves if isinstance(curve, Marks))
+    if methods:
+        named = [wording.method(method) for method in methods if method not in (None, "none")]
+        limits = f" Their limits are of each rate alone: {', '.join(named)}." if named else " They have no limits."
+        yield Procedure("Marked thresholds", (
+            "Rows with a probability (or score) at or above a marked threshold are taken as predicted events. An "
+            f"equivocal zone is ignored.{limits} Lift is the share of the events that are among these rows, over the "
+            "share of the rows. It has no limits."))
+
+
+def _blocks(results: Results, dataset: str, marks: Sequence[Marks]) -> Iterator[Block]:
+    yield Text("What each model would do at the thresholds that the spec marks. The curves have a point at each.",
+               "lead")
+    yield _rates(results, dataset, marks)
+    swept = list(curves_of(results, dataset, MarkedMeasures))
+    if swept:
+        yield _measures(results, dataset, swept)
+
+
+def _rates(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
+    """Write the rates at each mark, model by model."""
+    names, rows = names_of(results), list[Row | Group]()
+    for curve in marks:
+        rows.append(Group(names.model(curve.model, curve.variant)))
+        columns = curve.points.columns
+        for place, threshold in enumerate(curve.points.threshold):
+            cells = (ranged(columns[name][place], columns[f"{name}_lower"][place], columns[f"{name}_upper"][place])
+                     for name, _ in RATES)
+            rows.append(Row((numbers.given(threshold or 0.0), *cells, _plain(curve.points.lift[place]))))
+    heads = (Column("Threshold", style="what"), *(Column(title, "num") for _, title in RATES), Column("Lift", "num"))
+    return Table(f"Rates at marked thresholds on {dataset}{with_limits(results, rows)}", heads, tuple(rows),
+                 "compared", stacked=True)
+
+
+def _measures(results: Results, dataset: str, swept: Sequence[MarkedMeasures]) -> Table:
+    """Write every measure of predicted classes at each mark, model by model."""
+    names, rows = names_of(results), list[Row | Group]()
+    for curve in swept:
+        rows.append(Group(names.model(curve.model, curve.variant)))
+        for name, column in curve.points.measures.items():
+            rows.append(Row((_title(names, name), *map(_plain, column))))
+    cuts = [numbers.given(threshold or 0.0) for threshold in swept[0].points.threshold]
+    heads = (Column("Measure", style="what"), *(Column(f"At {cut}", "num") for cut in cuts))
+    return Table(f"Measures of predicted levels at marked thresholds on {dataset}", heads, tuple(rows), "compared",
+                 stacked=True)
+
+
+def _title(names: Names, name: str) -> str:
+    """Name a measure, with its options."""
+    metric, _, options = name.partition("(")
+    return names.titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
+
+
+def _plain(value: float | None) -> Number:
+    """Write a number that has no interval; a dash where it is undefined."""
+    return Number("–") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
