@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.chapters.candidates.compute_rows import CandidateRows
     from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
     from evalpipe.chapters.gates.earlier import ReferenceChange
     from evalpipe.data.sample import Sample
@@ -102,9 +103,9 @@ def run(
         clock(2)
         planned, written = _planned(spec, frames)
         clock(3)
-        samples, earlier = _read(planned, frames, folder)
+        samples, candidates, earlier = _read(planned, frames, folder)
         clock(4)
-        evaluation = _evaluated(planned, samples, clock.progress)
+        evaluation = _evaluated(planned, samples, candidates, clock.progress)
         clock(5)
         results = _gathered(planned, samples, evaluation, written, earlier)
         if folder is not None:
@@ -124,27 +125,29 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
 
 def _read(
     planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None
-) -> tuple[Sequence[Sample], EarlierRuns]:
-    """Return the samples and what gates are against; refuse, before anything is computed, formats not made here."""
+) -> tuple[Sequence[Sample], CandidateRows | None, EarlierRuns]:
+    """Return samples, candidates and what gates are against; refuse, before all else, formats not made here."""
     from evalpipe.card import ready
     from evalpipe.chapters.gates.earlier import look_back
     from evalpipe.chapters.statement.compute import check_references
-    from evalpipe.data.read import read
+    from evalpipe.data.read_all import read_all
 
-    samples = read(planned, frames)
+    samples, candidates = read_all(planned, frames)
     check_references(planned, samples)
     if folder is None:
-        return samples, look_back(planned, samples)
+        return samples, candidates, look_back(planned, samples)
     earlier = look_back(planned, samples, folder.out, folder.shown)
     ready(planned.formats, planned.appearance.templates)
-    return samples, earlier
+    return samples, candidates, earlier
 
 
-def _evaluated(planned: Plan, samples: Sequence[Sample], progress: Progress) -> Evaluation:
+def _evaluated(
+    planned: Plan, samples: Sequence[Sample], candidates: CandidateRows | None, progress: Progress
+) -> Evaluation:
     from evalpipe.engine.evaluate import evaluate
 
     progress.expect(planned.replicates * sum(sample.role == "evaluate" for sample in samples))
-    return evaluate(planned, samples, progress.advance)
+    return evaluate(planned, samples, progress.advance, candidates)
 
 
 def _gathered(

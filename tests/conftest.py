@@ -20,6 +20,9 @@ os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT.parent / "shared" / "reference"
 
+WITHOUT_DRAWS = {"candidates"}
+"""The examples without predictions, of which nothing can be drawn."""
+
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
@@ -67,9 +70,8 @@ def example(shared: Shared) -> Callable[[str], Path]:
     """Return a function that runs an example spec, with few replicates, and returns its folder of results and card."""
     import evalpipe
 
-    few = ["intervals.replicates=150", "report.formats=[html, junit]"]
-
     def folder(name: str) -> Path:
+        few = ["report.formats=[html, junit]", *(() if name in WITHOUT_DRAWS else ("intervals.replicates=150",))]
         return shared(name, lambda out: evalpipe.run(ROOT / "configs" / f"{name}.yaml", out=out, overrides=few))
 
     return folder

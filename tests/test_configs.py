@@ -67,10 +67,10 @@ def test_every_example_spec_is_explained() -> None:
 def test_every_file_of_data_is_small_and_explained_with_its_rows() -> None:
     text = (DATA / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\S+)` \| ([\d,]+) \|", text, re.MULTILINE)
-    files = sorted(DATA.glob("*.parquet"))
+    files = sorted([*DATA.glob("*.parquet"), *DATA.glob("*.csv")])
 
     assert {name: int(count.replace(",", "")) for name, count in rows} == {
-        file.name: pl.scan_parquet(file).select(pl.len()).collect().item() for file in files
+        file.name: (pl.read_parquet if file.suffix == ".parquet" else pl.read_csv)(file).height for file in files
     }
     assert [file.name for file in files if file.stat().st_size > LARGEST] == []
 
@@ -116,6 +116,17 @@ def test_the_script_makes_the_committed_rows_and_predictions(name: str, tmp_path
             assert (difference.max() if how == OPTIMUM else difference.mean()) < limit, (part, column)
 
 
+@pytest.mark.nightly
+def test_the_script_makes_the_committed_grid(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, DATA / "make_grid.py", tmp_path], check=True)
+    fresh, kept = (pl.read_csv(folder / "tumours_grid.csv") for folder in (tmp_path, DATA))
+
+    assert fresh.columns == kept.columns
+    assert fresh.select("features", "C").equals(kept.select("features", "C"))
+    # Each model has one optimum, which solvers reach to about 1e-6, and values are rounded to six decimals.
+    assert max((fresh[column] - kept[column]).abs().max() for column in kept.columns[2:]) < 1e-5
+
+
 def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
     """Return the tables of an example by what they are for."""
     files = sorted(folder.glob(f"{name}_*.parquet"))
@@ -123,7 +134,7 @@ def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
 
 
 def test_every_script_is_run() -> None:
-    assert {file.stem.removeprefix("make_") for file in DATA.glob("make_*.py")} == set(SCRIPTS)
+    assert {file.stem.removeprefix("make_") for file in DATA.glob("make_*.py")} == {*SCRIPTS, "grid"}
 
 
 def test_no_evaluated_row_was_trained_on() -> None:
@@ -320,6 +331,21 @@ def test_the_goals_for_tumours_are_met_as_the_formulas_of_the_book_say(values: E
     ranked = sorted(found, key=lambda name: found[name].rank or 0)
     assert ranked[:3] == ["lasso_medium", "lasso_strong", "lasso_weak"]
     assert [found[name].value for name in ("one_predictor", "ridge", "random_forest")] == [0, 0, 0]
+
+
+def test_the_candidates_are_ranked_as_the_formulas_of_the_book_say(values: Example) -> None:
+    table = pl.read_csv(DATA / "tumours_grid.csv")
+    candidates = values("candidates").candidates
+    d = (np.clip((0.1 - table["brier"].to_numpy()) / 0.1, 0, 1) ** 2
+         * np.clip((table["roc_auc"].to_numpy() - 0.9) / 0.1, 0, 1)
+         * np.clip((20 - table["features"].to_numpy()) / 19, 0, 1)) ** 0.25
+    order = sorted(range(len(d)), key=lambda row: -d[row])
+    ids = table.select("features", "C").to_dicts()
+
+    # Three numbers, a square and a fourth root of double precision.
+    assert [row.value for row in candidates.ranking] == pytest.approx(d[order].tolist(), abs=1e-12)
+    assert [row.id for row in candidates.ranking[:20]] == [ids[row] for row in order[:20]]
+    assert values("candidates").rows == values("candidates").datasets == []
 
 
 def test_the_audit_says_what_its_card_answers_and_fills_in_its_numbers(

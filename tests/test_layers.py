@@ -39,19 +39,22 @@ ROLES = {
     },
     "records": {"colours", "fields", "records"},
     "evidence": {"card.stated", "fields", "results"},
+    "words": {"chapters.records", "card.names", "card.wording", "results", "records", "numbers"},
     "findings": {
-        "chapters.records", "findings", "intervals", "card.names", "card.wording", "results", "records", "numbers",
+        "chapters.records", "chapters.words", "findings", "intervals", "card.names", "card.wording", "results",
+        "records", "numbers",
     },
     "card": {
-        "chapters.records", "chapters.evidence", "calibration", "constants", "card", "fields", "results", "records",
-        "numbers",
+        "chapters.records", "chapters.words", "chapters.evidence", "calibration", "constants", "card", "fields",
+        "results", "records", "numbers",
     },
 }
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
 
 `earlier.py` of gates has a role of its own, for it reads files: the results of earlier runs, which no file of numbers
-may. So has `evidence.py` of standards, which the computation asks and the card names. The reasons that results give
-for a verdict name measures and models as the card does, hence `card.names`.
+may. So has `evidence.py` of standards, which the computation asks and the card names, and `words.py` of candidates,
+whose names and sentences the findings, the card and the terminal share. The reasons that results give for a verdict
+name measures and models as the card does, hence `card.names`.
 """
 
 BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
@@ -118,9 +121,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "signing": {"card", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
     "cli": {
-        "chapters.plan", "chapters.card", "chapters.earlier", "formats", "intervals.declare", "numbers", "run",
-        "record", "recalibration", "signing", "spec", "plan", "results", "metrics", "card.first", "card.names",
-        "card.page", "card.tables", "card.wording", "version", "errors",
+        "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "formats", "intervals.declare",
+        "numbers", "run", "record", "recalibration", "signing", "spec", "plan", "results", "metrics", "card.first",
+        "card.names", "card.page", "card.tables", "card.wording", "version", "errors",
     },
 }
 

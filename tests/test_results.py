@@ -72,4 +72,4 @@ def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results
         "worst_slices, "
         "confusion, curves, what_if, gates, standards, thresholds, "
         "recalibration, costs, cost_references, profit, best_profit, findings, warnings, desirability.goals, "
-        "desirability.individual, desirability.overall, desirability.sensitivity")
+        "desirability.individual, desirability.overall, desirability.sensitivity, candidates.goals, candidates.ranking")

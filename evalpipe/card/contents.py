@@ -68,13 +68,19 @@ def card_of(results: Results, signatures: Sequence[Signature] = (), templates: T
     version = f"evalpipe {results.evalpipe_version}"
     return Card(
         title=results.title, generator=version,
-        description=f"Evaluation of {', '.join(model.label for model in results.models)}; {subject(results)}",
+        description=f"{_described(results)}; {subject(results)}",
         identity=identity(results, signatures),
         masthead=tuple(masthead(results, signatures)),
         sections=tuple(_sections(results, signatures, templates)),
         foot=(f"{results.name}, spec ", short_spec(results), f", {version}. Every number on this card is in ",
               Code("results.json"), "."),
     )
+
+
+def _described(results: Results) -> str:
+    """Say what the card is of: models, or candidates where there are no predictions."""
+    models = ", ".join(model.label for model in results.models)
+    return f"Evaluation of {models}" if models else f"Ranking of {len(results.candidates.ranking):,} candidates"
 
 
 def _sections(

@@ -39,7 +39,8 @@ def sections(results: Results) -> Iterator[Section]:
     stated = Facts(entries(results, "data"), "rules")
     shares = (Figures(partial(drawings, results, dataset.name, "data")) for _, dataset in evaluated(results))
     yield Section("data", "Data", (
-        stated, flow(results), *(_dataset(results, dataset) for dataset in results.datasets), *shares, files,
+        stated, *([flow(results)] if results.datasets else []),
+        *(_dataset(results, dataset) for dataset in results.datasets), *shares, files,
     ), part="data")
 
 

@@ -87,10 +87,9 @@ def sentence(finding: Finding) -> Cell:
 
 def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:
     """Write the key measures as a figure beside the facts that a reader asks for first, and what signers decided."""
-    figure = BlockGroup(dot_plots(results), "at-a-glance")
-    facts = Facts(tuple(_facts(results, signatures)))
-    in_short = BlockGroup((Heading("In short"), facts), "in-short")
-    return BlockGroup((figure, in_short, *signed(signatures)), "first")
+    plots = (BlockGroup(dot_plots(results), "at-a-glance"),) if results.datasets else ()
+    in_short = BlockGroup((Heading("In short"), Facts(tuple(_facts(results, signatures)))), "in-short")
+    return BlockGroup((*plots, in_short, *signed(signatures)), "first")
 
 
 def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[str, Cell]]:
@@ -98,8 +97,9 @@ def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[
     yield "Not for", _stated(results, "not_for")
     yield from _outcome(results)
     yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
-    yield "Evaluated on", _evaluated_on(results)
-    yield "Models", joined([model.label for model in results.models])
+    if results.datasets:
+        yield "Evaluated on", _evaluated_on(results)
+        yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated(results, "owner")
     if not signatures:
         yield "Signed", Strong(MISSING, "missing")
@@ -113,7 +113,9 @@ def _stated(results: Results, key: str) -> Cell:
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
     """Say what is predicted, how rows are classified, and what they count."""
-    if not results.levels:
+    if not results.datasets:
+        yield "Outcome", results.task
+    elif not results.levels:
         yield "Outcome", results.task + (f", in {results.unit}" if results.unit else ", unit not stated")
     elif results.event is None:
         yield f"Levels{' in ascending order' if results.task == 'ordinal' else ''}", ", ".join(results.levels)

@@ -46,6 +46,13 @@ def sections(results: Results) -> Iterator[Section]:
 
 def _rules(results: Results) -> Iterator[tuple[str, str]]:
     """Say how levels are predicted, and what is done about ties, weights, clipping, chance, gaps and bins."""
+    if not results.datasets:
+        yield "Digits", _digits()
+        return
+    yield from _measuring(results)
+
+
+def _measuring(results: Results) -> Iterator[tuple[str, str]]:
     given = "A model that gives predicted levels is judged by them."
     if results.event is not None:
         yield "Predicted levels", (f"A row is predicted as {results.event} when its probability is at least the "
@@ -122,7 +129,9 @@ def _reliability(results: Results) -> str:
 
 
 def _intervals(results: Results) -> Iterator[Block]:
-    """Say at which level intervals are, and explain the methods that were used."""
+    """Say at which level intervals are, and explain the methods that were used; nothing without predictions."""
+    if not results.datasets:
+        return
     yield Heading("Intervals")
     settings = results.intervals
     drawn = any(row.lower is not None for table in (results.rows, results.comparisons, results.slice_differences)

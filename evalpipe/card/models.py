@@ -24,6 +24,8 @@ SCALES = {
 
 def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
+    if not results.models:
+        return
     models = tuple(BlockGroup(tuple(_model(results, model)), "model") for model in results.models)
     yield Section("models", "Models", (BlockGroup(models, "models"),), part="model")
 

@@ -41,7 +41,7 @@ KEY_MEASURES = (
 
 ROLES = {
     "evaluate": "evaluation", "calibrate": "calibration: for recalibrators and thresholds",
-    "reference": "reference: not evaluated",
+    "reference": "reference: not evaluated", "candidates": "candidates with finished metrics",
 }
 """What the files of a dataset are for."""
 

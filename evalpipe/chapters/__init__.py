@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "recalibrate", "compare",
-    "reference_rates", "desirability", "slices", "what_if", "gates", "appearance",
+    "reference_rates", "desirability", "candidates", "slices", "what_if", "gates", "appearance",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

@@ -39,6 +39,7 @@ def plan_document(plan: Plan) -> Document:
             {"name": rival, "metric": rate.entry.metric.name, "params": rate.entry.shown, "average": rate.entry.average,
              "value": rate.value, "limits": rate.limits} for rival, rate in plan.reference_rates],
         "goals": [_goal(goal) for goal in plan.goals],
+        "candidates": _candidates(plan),
         "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)],
         "standards": [
             {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
@@ -138,6 +139,19 @@ def _compare(plan: Plan) -> Document | None:
 def _goal(goal: GoalPlan) -> Document:
     return {"goal": goal.name, "kind": goal.kind, **goal.subject, "shape": dict(goal.shape), "weight": goal.weight,
             "missing": goal.missing}
+
+
+def _candidates(plan: Plan) -> Document | None:
+    """Say what is read of a table of candidates, and in which columns the values of its goals stand."""
+    asked = plan.candidates
+    return None if asked is None else {
+        "files": _files(asked.rows), "rows": asked.rows.table.rows, "where": asked.rows.where, "id": list(asked.ids),
+        "columns": [
+            {"goal": goal.goal.name, "column": goal.column, "measure": None if goal.column else list(goal.names),
+             "std_err": goal.std_err or (asked.long.std_err if asked.long and not goal.column else None)}
+            for goal in asked.goals],
+        "pareto": [asked.goals[place].goal.name for place in asked.axes or ()],
+    }
 
 
 def _gate(number: int, gate: GatePlan) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,11 +32,10 @@ def validate_spec(path: str, overrides: Sequence[str], form: str) -> None:
         click.echo(annotation(problem))
     print_warnings(planned)
     evaluated = sum(dataset.role == "evaluate" for dataset in planned.datasets)
-    shown = STDIN if path == "-" else path
-    click.echo(
-        f"ok: {shown}: {count(len(planned.models), 'model')}, {count(len(planned.metrics), 'measure')}, "
-        f"{count(evaluated, 'dataset')} to evaluate"
-    )
+    parts = [count(len(planned.models), "model"), count(len(planned.metrics), "measure"),
+             f"{count(evaluated, 'dataset')} to evaluate"] if planned.datasets else []
+    parts += [f"candidates ranked by {count(len(planned.goals), 'goal')}"] if planned.candidates is not None else []
+    click.echo(f"ok: {STDIN if path == '-' else path}: {', '.join(parts)}")
 
 
 def print_warnings(plan: Plan) -> None:
@@ -73,6 +72,9 @@ def _text(plan: Plan) -> str:
             for model, source in dataset["predictions"].items()
         ]
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
+    lines += _ranked(document["candidates"])
+    if not plan.datasets:
+        return "\n".join([*lines, *_judged(plan)])
     measures = count(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated)}:"]
     labels = [entry.label for entry in plan.metrics]
@@ -86,6 +88,19 @@ def _text(plan: Plan) -> str:
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped"]
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
+
+
+def _ranked(candidates: dict[str, Any] | None) -> list[str]:
+    """Say which candidates are ranked, and by which columns."""
+    if candidates is None:
+        return []
+    rows = "rows unknown" if candidates["rows"] is None else count(candidates["rows"], "row")
+    lines = [f"candidates: {', '.join(candidates['files'])}, {rows}, told apart by {', '.join(candidates['id'])}"]
+    lines += [f"  where {candidates['where']}"] if candidates["where"] else []
+    for goal in candidates["columns"]:
+        error = f", with the standard errors in {goal['std_err']}" if goal["std_err"] else ""
+        lines.append(f"  {goal['goal']}: {goal['column'] or 'rows of ' + ' or '.join(goal['measure'])}{error}")
+    return [*lines, f"  Pareto figure of {' and '.join(candidates['pareto'])}"] if candidates["pareto"] else lines
 
 
 def _left_out(rows: Sequence[dict[str, str]]) -> list[str]:

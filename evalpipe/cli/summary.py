@@ -11,6 +11,7 @@ from evalpipe.card.names import names_of
 from evalpipe.card.page import Number
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
 from evalpipe.card.wording import level, measure
+from evalpipe.chapters.candidates.words import in_a_line
 from evalpipe.chapters.thresholds.card import chosen
 from evalpipe.numbers import count, most_decimals, percent, signed_interval
 
@@ -57,6 +58,8 @@ def print_summary(results: Results) -> None:
         console.print(_allowed(results, dataset), markup=False, style="italic", end="")
         for line in _decided(results, dataset):
             console.print(line, markup=False)
+    if results.candidates.ranking:
+        console.print(in_a_line(results), markup=False)
     for warning in results.warnings:
         console.print(f"warning: {warning.message}", style="yellow", markup=False)
 

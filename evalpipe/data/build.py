@@ -35,7 +35,8 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     """
     rows, plan = columns.rows, columns.rows.plan
     role = rows.dataset.role
-    assert role != "predictions"  # noqa: S101 - files of predictions are columns of a dataset
+    # Files of predictions are columns of a dataset, and candidates have a reader of their own.
+    assert role != "predictions" and role != "candidates"  # noqa: PLR1714, PT018, S101
     kind = plan.weight.kind if plan.weight is not None and role != "reference" else None
     frame = _ordered(columns, levels)
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None

@@ -34,23 +34,36 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     wrong_spec: list[Problem] = []
     wrong_data: list[Problem] = []
     for name, declared in sources.datasets.items():
-        frame = (frames or {}).get(name)
-        looked_at = _held(declared.source, frame) if frame is not None else _stored(sources.places, declared.source)
-        if isinstance(looked_at, list):
-            wrong_data += looked_at
-        else:
-            faults, columns, broken = _conditions(sources, declared.conditions, *looked_at)
-            wrong_spec += [*csv_faults(sources.places, looked_at[0]), *faults]
-            wrong_data += broken
-            tables[name] = replace(looked_at[0], where_columns=columns)
+        table, faults, broken = _looked_at(sources, declared, (frames or {}).get(name))
+        wrong_spec += faults
+        wrong_data += broken
+        if table is not None:
+            tables[name] = table
         files, faults = _predictions(sources.places, declared)
         wrong_spec += [fault for table in files.values() for fault in csv_faults(sources.places, table)]
         predictions |= files
         wrong_data += faults
+    candidates = None
+    if sources.candidates is not None:
+        candidates, faults, broken = _looked_at(sources, sources.candidates, None)
+        wrong_spec += faults
+        wrong_data += broken
     # Faults of the data wait in the catalog, to be told together with the columns that the data lack.
     if wrong_spec:
         raise SpecError(*wrong_spec)
-    return Catalog(MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions))
+    return Catalog(MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions), candidates)
+
+
+def _looked_at(
+    sources: Sources, declared: DatasetSource, frame: pl.DataFrame | None
+) -> tuple[DataTable | None, list[Problem], list[Problem]]:
+    """Look at the rows of a dataset or of candidates; None where they cannot be, with all faults."""
+    looked_at = _held(declared.source, frame) if frame is not None else _stored(sources.places, declared.source)
+    if isinstance(looked_at, list):
+        return None, [], looked_at
+    faults, columns, broken = _conditions(sources, declared.conditions, *looked_at)
+    wrong_spec = [*csv_faults(sources.places, looked_at[0]), *faults]
+    return replace(looked_at[0], where_columns=columns), wrong_spec, broken
 
 
 def _held(named: Source, frame: pl.DataFrame) -> tuple[DataTable, Schema]:

@@ -87,7 +87,7 @@ def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, call
             hint = f"every row needs {with_article(called)}; find out why it could not be computed"
         columns.problems.append(rows.problem(code, message, loc, hint, mask=empty, values=written))
     if strange.any():
-        hint = _number_hint(written.filter(strange), called, missing=code is None, separated=rows.separated)
+        hint = number_hint(written.filter(strange), called, missing=code is None, separated=rows.separated)
         refuse(columns, column, loc, strange, "not-a-number", f"not {noun(strange, 'number')}", hint)
     return values
 
@@ -116,11 +116,11 @@ def refuse(
         columns.problems.append(columns.rows.problem(code, message, loc, hint, mask=wrong, values=values))
 
 
-def _number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
+def number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
     """Return the way out of texts that stand where numbers should; ``missing``: a cell may be empty."""
     words = texts.str.strip_chars().str.to_lowercase()
     if words.is_in(list(MISSING_WORDS)).all():
-        return _missing_hint(texts, called, missing=missing, separated=separated)
+        return missing_hint(texts, called, missing=missing, separated=separated)
     if missing and not words.str.contains(r"\d").any():
         return "only a column of numbers can be cut; a column of levels is named without cuts"
     if words.str.contains(r"^[+-]?\d*,\d+$").all():
@@ -131,7 +131,7 @@ def _number_hint(texts: pl.Series, called: str, *, missing: bool, separated: boo
     return "write numbers as 0.5 or 5e-1"
 
 
-def _missing_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
+def missing_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
     """Return the way out of texts that are written for a missing value."""
     if separated:
         listed = ", ".join(quoted(cell) for cell in texts.str.strip_chars().unique(maintain_order=True))

@@ -53,6 +53,12 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     return problems or kept
 
 
+def load_candidates(plan: Plan, dataset: DatasetPlan) -> RowBlock | list[Problem]:
+    """Read the planned columns of the table of candidates, and keep the rows that meet its ``where``."""
+    rows, problems = whole(plan, dataset, None, ())
+    return problems if rows is None else _kept(rows)
+
+
 def whole(
     plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]
 ) -> tuple[RowBlock | None, list[Problem]]:
@@ -180,7 +186,7 @@ def _kept(rows: RowBlock) -> RowBlock | list[Problem]:
     """Keep the rows that meet ``where`` and note which meet the conditions of slices; a problem when none is left."""
     if rows.frame.height == 0:
         hint = "was it written to the end?"
-        return [Problem("no-rows", f"dataset '{rows.name}' has no rows", rows.place, hint)]
+        return [Problem("no-rows", f"{rows.called} has no rows", rows.place, hint)]
     conditions = _conditions(rows)
     if isinstance(conditions, list):
         return conditions
@@ -205,11 +211,12 @@ def _unknown(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
 
 def _none_left(rows: RowBlock, unknown: int) -> Problem:
     """Return the problem of a condition that no row meets; for ``unknown`` rows it cannot be told."""
-    message = f"no row of dataset '{rows.name}' meets its 'where'"
+    message = f"no row of {rows.called} meets its 'where'"
     notes = [f"{counted(rows.frame.height, 'row')} {'was' if rows.frame.height == 1 else 'were'} read"]
     if unknown:
         notes.append(f"in {unknown:,} of them a value that it needs is missing")
-    place = rows.plan.places.place("datasets", rows.name, "where")
+    loc = next(condition.loc for condition in rows.dataset.conditions if condition.key == "where")
+    place = rows.plan.places.place(*loc)
     return Problem("no-rows-left", message, place, "check the values it compares with", notes=tuple(notes))
 
 

@@ -24,14 +24,14 @@ def files(columns: Columns) -> tuple[InputFile, ...]:
     counts = counting(columns)
     by_path: dict[tuple[str, str | None], InputFile] = {}
     for rows in (columns.rows, *columns.rows.models.values()):
-        for file in _files(rows, counts):
+        for file in files_of(rows, counts):
             same = by_path.setdefault((file.role, file.path), file)
             merged = list(dict.fromkeys((*same.columns, *file.columns)))
             by_path[file.role, file.path] = same.model_copy(update={"columns": merged})
     return tuple(by_path.values())
 
 
-def _files(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
+def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
     """Return the files of rows, each with the number of its rows for which ``counting`` is true."""
     import polars as pl
 

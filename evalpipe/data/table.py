@@ -38,9 +38,11 @@ class DataTable:
 class Catalog:
     """What could be looked at, and what is wrong with the rest.
 
-    ``tables`` are the datasets by name; ``predictions`` the files of models' predictions, by dataset and model.
+    ``tables`` are the datasets by name; ``predictions`` the files of models' predictions, by dataset and model,
+    ``candidates`` the table of candidates.
     """
 
     tables: Mapping[str, DataTable]
     problems: tuple[Problem, ...] = ()
     predictions: Mapping[tuple[str, str], DataTable] = field(default_factory=lambda: MappingProxyType({}))
+    candidates: DataTable | None = None

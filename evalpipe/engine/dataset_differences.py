@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def dataset_differences(samples: Sequence[Sample]) -> Iterator[DatasetDifference]:
     """Yield the difference of each further dataset from the first: of the event, of every level, or of the mean."""
+    if not samples:
+        return
     first, *others = samples
     levels = first.levels[:1] if first.task == "binary" else first.levels
     for other in others:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters import functions
+from evalpipe.chapters.candidates.compute import candidate_warnings, ranked
 from evalpipe.chapters.recalibrate.compute import with_variants
 from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.confusion import confusion
@@ -13,11 +14,12 @@ from evalpipe.engine.curves import model_curves
 from evalpipe.engine.dataset_differences import dataset_differences
 from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
-from evalpipe.results import Confusion, Curve, Estimate, Warned
+from evalpipe.results import Confusion, Curve, Estimate, InputFile, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evalpipe.chapters.candidates.compute_rows import CandidateRows
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.plan.plan import Plan
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 class Evaluation:
     """The tables of step 4, those of chapters in ``tables`` by their names in `Results`.
 
-    ``units`` are how many a dataset was drawn in, where that was on a grid.
+    ``files`` are those that hold candidates. ``units`` are how many a dataset was drawn in, where that was on a grid.
     """
 
     estimates: list[Estimate] = field(default_factory=list)
@@ -36,12 +38,17 @@ class Evaluation:
     tables: dict[str, Any] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
+    files: tuple[InputFile, ...] = ()
 
 
 def evaluate(
-    plan: Plan, samples: Sequence[Sample], advance: Callable[[int], None] = lambda _: None
+    plan: Plan, samples: Sequence[Sample], advance: Callable[[int], None] = lambda _: None,
+    candidates: CandidateRows | None = None,
 ) -> Evaluation:
-    """Evaluate every sample of role ``evaluate``; ``advance`` is told of each block of replicates done."""
+    """Evaluate every sample of role ``evaluate``, and rank the candidates.
+
+    ``advance`` is told of each block of replicates done.
+    """
     evaluation = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
     datasets: list[Evaluated] = []
     # Before thresholds are chosen, for a variant has its own.
@@ -61,7 +68,16 @@ def evaluate(
         evaluation.tables |= tables(plan, datasets)
     for warnings in functions("compute", "warnings"):
         evaluation.warnings += warnings(plan, datasets)
+    if candidates is not None:
+        _add_candidates(evaluation, plan, candidates)
     return evaluation
+
+
+def _add_candidates(evaluation: Evaluation, plan: Plan, candidates: CandidateRows) -> None:
+    """Add the ranking of the candidates."""
+    evaluation.tables["candidates"] = ranked(plan, candidates)
+    evaluation.warnings += candidate_warnings(evaluation.tables["candidates"])
+    evaluation.files = candidates.files
 
 
 def _add_model(evaluation: Evaluation, dataset: Evaluated, name: str) -> None:

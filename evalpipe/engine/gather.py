@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.evaluate import Evaluation
     from evalpipe.errors import Problem
     from evalpipe.metrics import Metric
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
 
@@ -27,13 +28,13 @@ def gather(
 ) -> Results:
     """Return the results; ``written`` is the resolved spec."""
     settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
-    event, other = settled if plan.task == "binary" else (None, None)
+    event, other = settled if plan.task == "binary" and settled else (None, None)
     return Results(
         evalpipe_version=VERSION, name=plan.name, title=plan.title, task=plan.task, event=event, other=other,
         levels=list(settled), unit=plan.outcome.unit, spec=dict(written), spec_sha256=plan.spec_sha256,
         weight=asdict(plan.weight) if plan.weight else None,
         exposure=asdict(plan.exposure) if plan.exposure else None,
-        inputs=[file for sample in samples for file in sample.files],
+        inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
         datasets=[sample.summary for sample in samples], models=_models(plan),
         metrics=_metrics(plan),
         intervals=_method(plan, evaluation), rows=list(evaluation.estimates),
@@ -45,9 +46,14 @@ def gather(
 
 def _metrics(plan: Plan) -> list[MetricSummary]:
     """Return what each metric means, those that expressions are of after these, and those of findings alone last."""
-    listed = (*plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves), *plan.diagnosed)
-    metrics = {entry.metric.name: entry.metric for entry in listed}
+    metrics = {entry.metric.name: entry.metric for entry in _described(plan)}
     return [_describe(plan, metric) for metric in metrics.values()]
+
+
+def _described(plan: Plan) -> list[MetricPlan]:
+    """Return the measures that have a value somewhere: those asked for, of goals, and behind findings."""
+    goals = (goal.entry for goal in plan.goals if goal.entry is not None)
+    return [*plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves), *plan.diagnosed, *goals]
 
 
 def _of_spec(problem: Problem) -> Warned:
@@ -77,7 +83,7 @@ def _methods(plan: Plan) -> dict[str, str]:
 
 
 def _describe(plan: Plan, metric: Metric) -> MetricSummary:
-    listed = (leaf for entry in plan.entries for leaf in (entry, *entry.leaves))
+    listed = (leaf for entry in (*plan.entries, *_described(plan)) for leaf in (entry, *entry.leaves))
     spans = [metric.bounds(entry.params) for entry in listed if entry.metric == metric]
     widest = min(low for low, _ in spans), max(high for _, high in spans)
     low, high = (bound if math.isfinite(bound) else None for bound in widest)

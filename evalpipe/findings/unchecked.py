@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @rule
 def requirements(results: Results) -> Iterator[Claim]:
     """Whether the spec says how good is good enough."""
-    if not results.gates:
+    if results.datasets and not results.gates:
         yield Claim(None, no_gate)
 
 
@@ -35,7 +35,7 @@ def unchecked(results: Results) -> Iterator[Claim]:
         f"whether rows were in training ({lacking})": compared,
         "how sure the numbers are (no intervals)": any(row.lower is not None for row in results.rows),
     }
-    yield from (Claim(what, not_checked) for what, looked in looked_at.items() if not looked)
+    yield from (Claim(what, not_checked) for what, looked in looked_at.items() if results.datasets and not looked)
 
 
 def no_gate(_: Results, __: Sequence[None]) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ class DatasetPlan:
     """
 
     name: str
-    role: Literal["evaluate", "calibrate", "reference", "predictions"]
+    role: Literal["evaluate", "calibrate", "reference", "predictions", "candidates"]
     table: DataTable
     columns: tuple[str, ...]
     predictions: Mapping[str, DatasetPlan] = field(default_factory=lambda: MappingProxyType({}))

@@ -121,7 +121,7 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.parts import gives
 
-    served = frozenset.union(*(gives(model, spec.threshold) for model in spec.models.values()))
+    served = frozenset[str]().union(*(gives(model, spec.threshold) for model in spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry
@@ -141,8 +141,11 @@ LACKING = {
 def asked(spec: Spec) -> tuple[MetricPlan, ...]:
     """Return the measures that the spec asks for, each once: those it lists, or else the task's standard set.
 
-    The reportable rate, where there is an equivocal zone, and those of the goals of desirability and of gates follow.
+    None where there are no predictions. The reportable rate, where there is an equivocal zone, and those of the goals
+    of desirability and of gates follow.
     """
+    if spec.alone:  # the values of candidates are in their table
+        return ()
     choices = spec.choices or standard_metrics(spec)
     listed = [entry for choice in (*choices, *_of_zone(spec, choices)) for entry in entries(spec, choice)]
     gates = [entry for gate in spec.gates or () if gate.metric is not None for entry in entries(spec, gate.metric)]

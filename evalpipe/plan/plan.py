@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.chapters.appearance.plan import AppearancePlan
+    from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.chapters.compare.plan import ComparePlan
     from evalpipe.chapters.costs.plan import CostsPlan, ProfitPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
@@ -87,6 +88,7 @@ class Plan:
     costs: CostsPlan | None
     profit: ProfitPlan | None
     goals: tuple[GoalPlan, ...]
+    candidates: CandidatesPlan | None
     gates: tuple[GatePlan, ...]
 
     @property

@@ -17,6 +17,7 @@ from evalpipe.chapters.slices.plan import behind, slices_plan
 from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.statement.plan import statement_plan
 from evalpipe.errors import DataError
+from evalpipe.plan.candidates import candidates_plan, lacking_of_candidates
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
 from evalpipe.plan.diagnosed import diagnosed
 from evalpipe.plan.measures import asked
@@ -26,15 +27,17 @@ from evalpipe.plan.outcome import ExposurePlan, WeightPlan, outcome_plan
 from evalpipe.plan.plan import Plan
 
 if TYPE_CHECKING:
+    from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.data.table import Catalog
     from evalpipe.spec.models import Spec
 
 def plan(spec: Spec, catalog: Catalog) -> Plan:
     """Plan the evaluation; raises DataError with every problem of the catalog and every column that the data lack."""
-    problems = [*catalog.problems, *lacking_columns(spec, catalog)]
+    problems = [*catalog.problems, *lacking_columns(spec, catalog), *lacking_of_candidates(spec, catalog)]
     if problems:
         raise DataError(*problems)
-    return _resolved(spec, tuple(dataset_plan(spec, catalog, name) for name in spec.datasets))
+    datasets = tuple(dataset_plan(spec, catalog, name) for name in spec.datasets)
+    return _resolved(spec, datasets, candidates_plan(spec, catalog))
 
 
 def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:
@@ -50,7 +53,9 @@ def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:
     return _resolved(spec, (dataset,))
 
 
-def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
+def _resolved(
+    spec: Spec, datasets: tuple[DatasetPlan, ...], candidates: CandidatesPlan | None = None
+) -> Plan:
     """Resolve all that the spec asks for, chapter by chapter."""
     from evalpipe.spec.schema import spec_sha256
 
@@ -74,5 +79,5 @@ def _resolved(spec: Spec, datasets: tuple[DatasetPlan, ...]) -> Plan:
         profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec), slices=slices_plan(spec, metrics),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
-        gates=gates_plan(spec),
+        candidates=candidates, gates=gates_plan(spec),
     )

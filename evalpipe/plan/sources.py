@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.cells import CellType
+    from evalpipe.chapters.candidates.spec import CandidateTable
     from evalpipe.origin import Loc, Origin
     from evalpipe.spec.models import Spec
     from evalpipe.spec.parts import Dataset, Model
@@ -56,6 +57,21 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class CandidatesSource(Source):
+    """The files of the table of candidates."""
+
+    @property
+    def csv_loc(self) -> Loc:
+        """Where the spec says how separated text is written."""
+        return ("candidates", "csv")
+
+    @property
+    def called(self) -> str:
+        """What messages call these rows."""
+        return "the table of candidates"
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A condition on a dataset's rows: "where" or "slice <name>", its text and place, and what messages call it."""
 
@@ -77,17 +93,18 @@ class DatasetSource:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """All datasets by name, the column of the outcome, and where keys stand in the spec."""
+    """All datasets by name, the column of the outcome, where keys stand in the spec, and the table of candidates."""
 
     datasets: Mapping[str, DatasetSource]
     outcome: str
     places: Origin
+    candidates: DatasetSource | None = None
 
 
 def sources(spec: Spec) -> Sources:
     """Return where the data of a spec are."""
     datasets = {name: _dataset(spec, name) for name in spec.datasets}
-    return Sources(MappingProxyType(datasets), spec.outcome.column, spec.origin)
+    return Sources(MappingProxyType(datasets), spec.outcome.column, spec.origin, candidates_source(spec))
 
 
 def _dataset(spec: Spec, name: str) -> DatasetSource:
@@ -96,6 +113,17 @@ def _dataset(spec: Spec, name: str) -> DatasetSource:
         model: named for model in spec.models if (named := _predictions(spec, model, name)) is not None}
     own = Source(name, None, declared.path, ("datasets", name, "path"), _csv(declared))
     return DatasetSource(name, own, tuple(conditions(spec, name)), MappingProxyType(files))
+
+
+def candidates_source(spec: Spec) -> DatasetSource | None:
+    """Return where the table of candidates is; None where there is none."""
+    declared = spec.candidates
+    if declared is None:
+        return None
+    named = CandidatesSource("candidates", None, declared.path, ("candidates", "path"), _csv(declared))
+    asked = () if declared.where is None else (
+        Condition("where", declared.where, ("candidates", "where"), f"'where' of {named.called}"),)
+    return DatasetSource("candidates", named, asked, MappingProxyType({}))
 
 
 def _predictions(spec: Spec, model: str, dataset: str) -> Source | None:
@@ -109,7 +137,7 @@ def _predictions(spec: Spec, model: str, dataset: str) -> Source | None:
     return Source(dataset, model, given[dataset], (*loc, dataset), _csv(declared))
 
 
-def _csv(declared: Dataset | Model) -> CsvPlan:
+def _csv(declared: Dataset | Model | CandidateTable) -> CsvPlan:
     """Return how separated text is written: as declared, or as usual."""
     csv = declared.csv
     if csv is None:

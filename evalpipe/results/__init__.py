@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
+from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "Applied", "BestProfit", "Comparison", "Confusion", "Constraint", "CostReference", "Curve", "DatasetDifference",
-    "DatasetSummary",
-    "Desirability", "Disparity", "Estimate", "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched",
-    "Method", "MetricSummary", "ModelSummary", "NamedCost", "ObservedShare", "Overall", "PredictiveLine", "Prior",
-    "Profit", "RateDifference", "Recalibration", "Record", "Results", "Scalar", "Slice", "SliceDifference",
-    "SliceSummary", "Status", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds", "worst",
+    "Applied", "BestProfit", "CandidateGoal", "Candidates", "Comparison", "Confusion", "Constraint",
+    "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Estimate",
+    "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",
+    "NamedCost", "ObservedShare", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
+    "RateDifference", "Recalibration", "Record", "Results", "Scalar", "Slice", "SliceDifference", "SliceSummary",
+    "Status", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds", "worst",
 ]
 
 
@@ -121,8 +122,9 @@ class Results(Document):
         """Return a table of the results, such as "comparisons", as a polars DataFrame with a row for each record.
 
         The tables are the lists of `results.json`; of `desirability`, "desirability.individual" and
-        "desirability.overall". What is no plain value (``params``, ``slice``, points of curves) is JSON text, as in
-        `estimates`. Raises KeyError, which names the tables, where there is none of that name.
+        "desirability.overall"; of `candidates`, "candidates.ranking". What is no plain value (``params``,
+        ``slice``, points of curves) is JSON text, as in `estimates`.
+        Raises KeyError, which names the tables, where there is none of that name.
         """
         return frame_of(self, table)
 

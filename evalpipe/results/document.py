@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from evalpipe.chapters.appearance.records import Appearance
+from evalpipe.chapters.candidates.records import Candidates
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability
@@ -73,6 +74,7 @@ class Document(Record):
     confusion: list[Confusion]
     curves: list[AnyCurve]
     desirability: Desirability = Desirability()
+    candidates: Candidates = Candidates()
     what_if: list[WhatIf] = Field(default_factory=list)
     """The counts at every threshold of the sliders of the page."""
     gates: list[Gate] = Field(default_factory=list)

@@ -25,7 +25,7 @@ def frame_of(results: Document, table: str) -> pl.DataFrame:
 def tables(results: Document) -> dict[str, tuple[type[Record], list[Record]]]:
     """Return the tables by name: the record that a row is, and the rows."""
     rows_of: dict[str, tuple[type[Record], list[Record]]] = {}
-    parts = [("", results), ("desirability.", results.desirability)]
+    parts = [("", results), ("desirability.", results.desirability), ("candidates.", results.candidates)]
     for prefix, whole in parts:
         for name, field in type(whole).model_fields.items():
             row = _row_of(field.annotation)

@@ -23,8 +23,9 @@ def in_short(results: Document) -> str:
     evaluated = [f"{_clip(d.name)} (n = {d.n:,})" for d in results.datasets if d.role == "evaluate"]
     lines = [
         f"Results of '{_clip(results.name)}', {results.task}",
-        f"  models: {_listed([_clip(model.name) for model in results.models])}",
-        f"  datasets: {_listed(evaluated)}",
+        *([f"  models: {_listed([_clip(model.name) for model in results.models])}",
+           f"  datasets: {_listed(evaluated)}"] if results.datasets else []),
+        *([f"  candidates: {len(results.candidates.ranking):,}"] if results.candidates.ranking else []),
     ]
     if results.gates:
         passed = sum(gate.verdict == "pass" for gate in results.gates)

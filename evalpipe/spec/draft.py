@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from evalpipe.levels import level_text
 from evalpipe.spec.explain import existing
-from evalpipe.spec.models import Spec
+from evalpipe.spec.models import kind_of_spec
 from evalpipe.spec.partial import partial
 from evalpipe.spelling import closest, listed
 
@@ -48,7 +48,7 @@ class Draft:
         self.plugins: tuple[Plugin, ...] = ()
         self._blanks: frozenset[Loc] = frozenset()
         try:
-            self.spec = Spec.model_validate(tree.data)
+            self.spec = kind_of_spec(tree.data).model_validate(tree.data)
         except ValidationError as error:
             self.error = error
             self.spec, self._blanks = partial(tree, error)
@@ -56,6 +56,11 @@ class Draft:
     def readable(self, *loc: str | int) -> bool:
         """Tell whether what was written at ``loc`` can be read, be it with blanks within; so can what is absent."""
         return not any(loc[:depth] in self._blanks for depth in range(len(loc) + 1))
+
+    @property
+    def alone(self) -> bool:
+        """Whether this is a spec of candidates alone, which has no predictions."""
+        return self.spec.alone
 
     @cached_property
     def levels(self) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr, StrictBool, StrictInt
 
+from evalpipe.chapters.candidates.spec import CandidateTable
 from evalpipe.chapters.compare.spec import Compare
 from evalpipe.chapters.costs.spec import Cost, ProfitRule
 from evalpipe.chapters.curves.spec import Curves
@@ -122,6 +123,9 @@ class Spec(SpecPart):
     desirability: tuple[GoalRule, ...] | None = None
     """Goals, each a measure or a characteristic on a scale from 0, unacceptable, to 1; their weighted geometric mean
     ranks the models. The measures are listed among the metrics."""
+    candidates: CandidateTable | None = None
+    """A table of candidates with finished metrics, such as the grid of a tuning, which the goals of `desirability`
+    rank. A spec of candidates alone needs no predictions: it has neither `outcome` nor `datasets` nor `models`."""
     gates: tuple[GateRule, ...] | None = None
     """Limits that results must keep; `evalpipe run` ends with 1 where one is missed."""
     report: Report = Report()
@@ -176,6 +180,30 @@ class Spec(SpecPart):
         return Measures({name: expressed(entry, self.task) for name, entry in self.expressions.items()})
 
     @property
+    def alone(self) -> bool:
+        """Whether this is of candidates alone, without predictions."""
+        return False
+
+    @property
     def importance(self) -> bool:
         """Whether rows have importance weights, under which they are not observations of one kind."""
         return self.weight is not None and self.weight.kind == "importance"
+
+
+class CandidateSpec(Spec):
+    """A spec of candidates alone: there are no predictions, so it has no outcome, no datasets and no models."""
+
+    outcome: Outcome = Outcome.model_construct(column="")
+    datasets: dict[Key, Dataset] = Field(default_factory=dict)
+    models: dict[Key, Model] = Field(default_factory=dict)
+
+    @property
+    def alone(self) -> bool:
+        """Whether this is of candidates alone, without predictions."""
+        return True
+
+
+def kind_of_spec(written: object) -> type[Spec]:
+    """Return what a spec is to be read as: of candidates alone where it has these, and none of what has predictions."""
+    keys = {key for key, value in written.items() if value is not None} if isinstance(written, Mapping) else set()
+    return CandidateSpec if "candidates" in keys and not keys & {"outcome", "datasets", "models"} else Spec

@@ -18,7 +18,7 @@ from evalpipe.chapters.recalibrate.spec import MethodChoice
 from evalpipe.spec.choices import MetricChoice
 from evalpipe.spec.explain import existing
 from evalpipe.spec.kinds import OneOrMore, Short
-from evalpipe.spec.models import Spec
+from evalpipe.spec.models import Spec, kind_of_spec
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -34,7 +34,7 @@ _BLANKS: dict[object, object] = {str: "", int: math.nan, float: math.nan, bool: 
 def partial(tree: Tree, error: ValidationError) -> tuple[Spec, frozenset[Loc]]:
     """Return what can be read of a spec in which pydantic found errors, and where it has blanks."""
     reader = _Reader(tree, error)
-    spec = reader.read(Spec, tree.data, ())
+    spec = reader.read(kind_of_spec(tree.data), tree.data, ())
     return spec, frozenset(reader.blanks)
 
 

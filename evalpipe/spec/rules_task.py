@@ -76,7 +76,7 @@ def with_article(task: str) -> str:
 def _needed(draft: Draft, task: str) -> Iterator[Problem]:
     """Find what the task cannot do without."""
     key = "event" if task == "binary" else "levels"
-    if task in CLASSES and draft.readable("outcome") and getattr(draft.spec.outcome, key) is None:
+    if task in CLASSES and not draft.alone and draft.readable("outcome") and getattr(draft.spec.outcome, key) is None:
         yield from lacking(draft, "Outcome", "outcome", key)
 
 

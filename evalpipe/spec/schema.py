@@ -7,6 +7,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.chapters.candidates.spec import ALONE
 from evalpipe.chapters.desirability.spec import file_schema
 from evalpipe.metrics import registry
 from evalpipe.metrics.written import PREVALENCE
@@ -63,8 +64,17 @@ def json_schema() -> Schema:
         **first,
         **{k: v for k, v in schema.items() if k not in first},
         "if": {"not": {"required": ["extends"]}},
-        "then": {**demands, "allOf": [_of_outcome(["binary"], "event"), _of_outcome(list(MANY), "levels")]},
+        "then": {**demands, **_with_or_without_predictions(demands["required"]),
+                 "allOf": [_of_outcome(["binary"], "event"), _of_outcome(list(MANY), "levels")]},
     }
+
+
+def _with_or_without_predictions(required: list[str]) -> Schema:
+    """Require what has predictions, or none of it where there are candidates and goals that rank them."""
+    predicted = [key for key in required if key not in ALONE]
+    without = {"not": {"anyOf": [{"required": [key]} for key in predicted]}}
+    return {"required": [key for key in required if key in ALONE],
+            "anyOf": [{"required": predicted}, {"required": ["candidates", "desirability"], **without}]}
 
 
 def _changed(node: object, change: Callable[[Schema], Schema]) -> Any:
@@ -157,7 +167,10 @@ def resolved(spec: Spec) -> dict[str, object]:
         "slice_rules": spec.slices is None and spec.worst_slices is None,
         "reference_rates": spec.reference_rates is None,
         "curves": spec.curves is None,
+        "candidates": spec.candidates is None,
     }
+    if spec.alone:
+        idle |= {name: True for name in Spec.model_fields if name not in ALONE}
     looks = ("theme", "template", "plugins")
     document["report"] = {key: value for key, value in document["report"].items() if value or key not in looks}
     return {name: document[name] for name in Spec.model_fields if not idle.get(name)}

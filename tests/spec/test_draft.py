@@ -35,6 +35,7 @@ def test_a_right_spec_is_read_whole() -> None:
 
     assert good.error is None
     assert good.spec == Spec.model_validate(good.tree.data)
+    assert not good.alone
     assert good.readable("gates", 0, "min")
 
 
@@ -49,7 +50,7 @@ def test_one_wrong_key_leaves_all_others_as_they_are(path: Path) -> None:
     assert broken.error is not None
     assert not broken.readable("seed")
     kept = {key: getattr(broken.spec, key) for key in Spec.model_fields if key != "seed"}
-    assert kept == {key: getattr(Spec.model_validate(written), key) for key in kept}
+    assert kept == {key: getattr(type(whole).model_validate(written), key) for key in kept}
 
 
 def test_blanks_stand_for_what_is_wrong_within_and_for_what_is_missing() -> None:

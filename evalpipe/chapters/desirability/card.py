@@ -37,8 +37,9 @@ DRAWN = (
 SEVERAL = (
     "“Pareto” marks a model if no other is at least as good in every goal and better in one, whatever the weights."
 )
-CAVEAT = (
-    "D depends on the limits chosen: compare it only between models under the same goals. The forms: Harrington, E. "
+CAVEAT = "D depends on the limits chosen: compare it only between {what} under the same goals."
+SOURCES = (
+    "The forms: Harrington, E. "
     "C. (1965). The desirability function. Industrial Quality Control 21(10), 494–498; Derringer, G. & Suich, R. "
     "(1980). Simultaneous optimization of several response variables. Journal of Quality Technology 12(4), 214–219. "
     "The weights: Derringer, G. (1994). A balancing act: optimizing a product’s properties. Quality Progress 27(6), "
@@ -90,7 +91,8 @@ def foot(known: Known) -> str:
         "under which a model has the highest D. “First by changed weights” counts how often a model is first when "
         f"the weight of one goal is {' or '.join(FACTORS.values())}."
     )
-    parts = ((known.drawn, DRAWN), (known.weighed, weighed), (known.several, SEVERAL), (True, CAVEAT))
+    parts = ((known.drawn, DRAWN), (known.weighed, weighed), (known.several, SEVERAL),
+             (True, CAVEAT.format(what="models")), (True, SOURCES))
     return " ".join(text for shown, text in parts if shown)
 
 

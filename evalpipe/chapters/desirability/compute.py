@@ -49,6 +49,13 @@ def judged(goal: GoalPlan, x: ArrayLike) -> Floats:
     return d if goal.missing is None else np.where(np.isnan(x), goal.missing, d)
 
 
+def desirability_of(goal: GoalPlan, x: Scalar | None) -> float:
+    """Return the desirability of a single value or level; NaN as `judged` says, and of None without ``missing``."""
+    if x is None:
+        return np.nan if goal.missing is None else goal.missing
+    return goal.of_level(x) if goal.kind == "category" else float(judged(goal, x))
+
+
 @dataclass(frozen=True)
 class Field:
     """The candidates on one dataset, models and their variants, m of them, against k goals.
@@ -104,10 +111,10 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
 
     Raises DataError where a value lies beyond the points of a goal that asks for an error there.
     """
-    if not plan.goals:
+    if not plan.goals or not evaluated:
         return {}
     fields = [_field(plan, dataset) for dataset in evaluated]
-    goals = [_goal(goal, [x for field in fields for x in _spread(field, k)]) for k, goal in enumerate(plan.goals)]
+    goals = [described(goal, [x for field in fields for x in _spread(field, k)]) for k, goal in enumerate(plan.goals)]
     return {"desirability": Desirability(
         goals=goals,
         individual=[row for field in fields for row in _individual(field)],
@@ -146,12 +153,8 @@ def _value(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scala
 
 def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, x: Scalar | None) -> float:
     """Return the desirability of a value, NaN where there is none and nothing says what that counts."""
-    if x is not None and goal.kind == "category":
-        return goal.of_level(x)
-    if x is None:
-        return np.nan if goal.missing is None else goal.missing
-    d = float(judged(goal, x))
-    if np.isnan(d):
+    d = desirability_of(goal, x)
+    if np.isnan(d) and x is not None:
         raise DataError.of(
             "beyond-points",
             f"{name} on {evaluated.sample.dataset} is {x:g}, beyond the points of the goal '{goal.name}', "
@@ -208,7 +211,8 @@ def _why(goal: GoalPlan, d: float) -> str:
 def _overall(field: Field) -> Iterator[Overall]:
     drawn = field.replicates
     first = None if drawn is None or not field.known else scale.best(drawn).mean(axis=1)
-    order, fronts, shares = scale.ranks(field.overall), scale.pareto(_scores(field)), _weightings(field)
+    fronts = scale.pareto(scores(field.goals, field.values, field.d))
+    order, shares = scale.ranks(field.overall), _weightings(field)
     for m, name in enumerate(field.names):
         value = float(field.overall[m])
         uncertainty = _uncertain(field, value, None if drawn is None else drawn[m])
@@ -224,23 +228,23 @@ def _overall(field: Field) -> Iterator[Overall]:
         )
 
 
-def _scores(field: Field) -> Floats:
+def scores(goals: Sequence[GoalPlan], values: Sequence[Sequence[Scalar | None]], d: Floats) -> Floats:
     """Return by what candidates are compared goal by goal [m, k], higher being better.
 
     By the value in the direction of the goal; by the desirability where a value is missing that counts something, and
     where values have no direction: by category and by points. Of a box that is whether the value lies in it.
     """
-    scores = np.array(field.d)
-    for k, goal in enumerate(field.goals):
-        column = [row[k] for row in field.values]
+    compared = np.array(d)
+    for k, goal in enumerate(goals):
+        column = [row[k] for row in values]
         if goal.kind not in ("minimize", "maximize", "target"):
             continue
         if goal.missing is not None and any(x is None for x in column):
             continue
         x = np.array([np.nan if x is None else float(x) for x in column])
         at = goal.shape["target"] if goal.kind == "target" else 0.0
-        scores[:, k] = {"maximize": x, "minimize": -x}.get(goal.kind, -np.abs(x - at))
-    return scores
+        compared[:, k] = {"maximize": x, "minimize": -x}.get(goal.kind, -np.abs(x - at))
+    return compared
 
 
 def _weightings(field: Field) -> Floats:
@@ -279,7 +283,7 @@ def _spread(field: Field, k: int) -> list[float]:
     return [x for x in spread if np.isfinite(x)]
 
 
-def _goal(goal: GoalPlan, spread: list[float]) -> Goal:
+def described(goal: GoalPlan, spread: list[float]) -> Goal:
     """Describe a goal with its curve over its limits and the spread of all values."""
     x = np.empty(0) if goal.kind == "category" else _places(goal, spread)
     d = judged(goal, x) if len(x) else x

@@ -67,7 +67,7 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
     """Give the verdict on the whole: its sign, and the sentence that heads the card."""
     if results.gates:
         yield KINDS[results.verdict].sign, headline(results.gates)
-    else:
+    elif results.datasets:
         yield "?", "No verdict: no gate says how good is good enough"
 
 

@@ -1,0 +1,104 @@
+"""The ranking of candidates by the functions of desirability, from values that are finished."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
+from evalpipe.chapters.desirability import compute_scale as scale
+from evalpipe.chapters.desirability.compute import described, desirability_of, judged, scores
+from evalpipe.results import Warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.chapters.candidates.compute_rows import CandidateRows
+    from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
+    from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.plan.plan import Plan
+
+
+def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
+    """Return the candidates in the order of their rank, those that tie and those without one in that of their ids."""
+    asked = plan.candidates
+    assert asked is not None  # noqa: S101 - there are rows
+    goals = [column.goal for column in asked.goals]
+    d = np.array([[desirability_of(goal, x) for goal, x in zip(goals, values, strict=True)] for values in rows.values])
+    weights = np.array([goal.weight for goal in goals])
+    overall = scale.overall(d, weights)
+    within = _within(goals, rows, d, weights, overall)
+    candidates = list(_candidates(asked, rows, d, overall, within))
+    return Candidates(
+        id=list(asked.ids), goals=[_described(column, rows, k) for k, column in enumerate(asked.goals)],
+        axes=[goals[k].name for k in asked.axes or ()], within=within,
+        ranking=sorted(candidates, key=lambda candidate: candidate.rank or len(candidates) + 1),
+    )
+
+
+def _candidates(
+    asked: CandidatesPlan, rows: CandidateRows, d: Floats, overall: Floats, within: float | None
+) -> Iterator[RankedCandidate]:
+    """Yield the candidates in the order of their ids."""
+    goals = [column.goal for column in asked.goals]
+    names, compared = [goal.name for goal in goals], scores(goals, rows.values, d)
+    fronts = [None] * len(d) if asked.axes is None else scale.pareto(compared[:, list(asked.axes)])
+    order, pareto = scale.ranks(overall), scale.pareto(compared)
+    for n, value in enumerate(overall.tolist()):
+        known = not np.isnan(value)
+        lacking = [name for name, x in zip(names, d[n], strict=True) if np.isnan(x)]
+        errors = zip(names, rows.std_err[n].tolist(), strict=True)
+        yield RankedCandidate(
+            id=dict(rows.ids[n]), value=value if known else None, rank=order[n], pareto=pareto[n], front=fronts[n],
+            near=None if within is None or not known else value >= within - scale.TIE,
+            values=dict(zip(names, rows.values[n], strict=True)),
+            desirability={name: None if np.isnan(x) else float(x) for name, x in zip(names, d[n], strict=True)},
+            std_err={name: error for name, error in errors if not np.isnan(error)},
+            status="ok" if known else "undefined", reason=None if known else f"no value of: {', '.join(lacking)}",
+        )
+
+
+def _within(
+    goals: list[GoalPlan], rows: CandidateRows, d: Floats, weights: Floats, overall: Floats
+) -> float | None:
+    """Return the overall desirability of the best with each value one standard error worse; None without any error.
+
+    Of several that tie, the least. This is the rule of one standard error of Breiman et al. (1984), for desirability.
+    """
+    first = [n for n, rank in enumerate(scale.ranks(overall)) if rank == 1]
+    if not first or np.isnan(rows.std_err[first]).all(axis=1).any():
+        return None
+    worse = np.array([[_worse(goal, rows.values[n][k], float(rows.std_err[n, k]), float(d[n, k]))
+                       for k, goal in enumerate(goals)] for n in first])
+    return float(scale.overall(worse, weights).min())
+
+
+def _worse(goal: GoalPlan, x: object, error: float, d: float) -> float:
+    """Return the least desirability from one standard error below a value to one above; ``d`` where there is none."""
+    if np.isnan(error) or not isinstance(x, int | float) or goal.kind == "category":
+        return d
+    ends = (x - error, x + error)
+    # Between its points a custom curve is straight, so it is least at a point or at an end.
+    inside = [point for point in goal.shape.get("values", ()) if ends[0] < point < ends[1]]
+    return float(np.nanmin(judged(goal, [x, *ends, *inside])))
+
+
+def _described(column: GoalColumn, rows: CandidateRows, k: int) -> CandidateGoal:
+    """Describe a goal with its curve over its limits and the values of all candidates."""
+    spread = [] if column.goal.kind == "category" else [
+        float(values[k]) for values in rows.values if values[k] is not None]  # type: ignore[arg-type]
+    goal = described(column.goal, spread)
+    return CandidateGoal(**goal.model_dump(), column=column.column or column.names[0],
+                         std_err=bool((~np.isnan(rows.std_err[:, k])).any()))
+
+
+def candidate_warnings(candidates: Candidates) -> Iterator[Warned]:
+    """Yield a warning for each goal that tells no two candidates apart."""
+    for goal in candidates.goals:
+        reached = {candidate.desirability[goal.goal] for candidate in candidates.ranking}
+        if len(reached) == 1 and len(candidates.ranking) > 1 and None not in reached:
+            message = (f"the goal '{goal.goal}' tells no candidate from another: each has the desirability "
+                       f"{reached.pop():.3g} in it")
+            yield Warned(code="goal-without-effect", message=message)

@@ -1,0 +1,127 @@
+"""Checks of a table of candidates: that goals rank it, and that what it names are goals of these."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.candidates.spec import ALONE, CandidateTable, subject
+from evalpipe.metrics import registry
+from evalpipe.spec.choices import canonical_name
+from evalpipe.spec.draft import choose
+from evalpipe.spelling import closest, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.chapters.desirability.spec import GoalRule
+    from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
+    from evalpipe.spec.draft import Draft
+
+BOTH = 2
+"""The goals of the Pareto figure: one for each axis."""
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of the candidates."""
+    if draft.spec.candidates is None or not draft.readable("candidates"):
+        return
+    yield from chain(_predictions(draft), _identity(draft), _shape(draft))
+    goals = [goal for _, goal in draft.entries(draft.spec.desirability, "desirability")]
+    if not goals:
+        if draft.readable("desirability") and not draft.misspelt((), ["desirability"]):
+            message = "candidates are ranked by the goals of 'desirability', and there are none"
+            yield draft.tree.problem("no-goals", message, "candidates", key=True, hint="add 'desirability: […]'")
+        return
+    yield from chain(_named(draft, goals), _apart(draft), _axes(draft, goals))
+
+
+def _predictions(draft: Draft) -> Iterator[Problem]:
+    """Report keys that do nothing where there are no predictions."""
+    if not draft.alone:
+        return
+    for key in draft.tree.get():
+        if key in type(draft.spec).model_fields and key not in ALONE and draft.tree.get(key) is not None:
+            message = f"'{key}' has no effect: candidates alone have no predictions"
+            hint = "remove it, or add 'outcome', 'datasets' and 'models'"
+            yield draft.tree.problem("needs-predictions", message, key, key=True, hint=hint)
+
+
+def _identity(draft: Draft) -> Iterator[Problem]:
+    """Report a column that is named twice among those that tell candidates apart."""
+    columns = [(loc, name) for loc, name in draft.entries(_table(draft).id, "candidates", "id") if name]
+    for place, (loc, name) in enumerate(columns):
+        if name in [earlier for _, earlier in columns[:place]]:
+            message = f"the column {draft.tree.show(*loc)} is listed twice"
+            yield draft.tree.problem("duplicate-column", message, *loc, hint="remove it")
+
+
+def _shape(draft: Draft) -> Iterator[Problem]:
+    """Report columns of standard errors in a table that has one column for all of them."""
+    if _table(draft).long is not None and _table(draft).std_err:
+        message = "a table with a row for each measure has one column of standard errors"
+        hint = "name it as 'std_err' under 'long'"
+        yield draft.tree.problem("two-tables", message, "candidates", "std_err", key=True, hint=hint)
+
+
+def _named(draft: Draft, goals: list[GoalRule]) -> Iterator[Problem]:
+    """Report columns, and standard errors, of what no goal is of."""
+    known = list(dict.fromkeys(filter(None, map(subject, goals))))
+    for part in ("columns", "std_err"):
+        for loc, _ in draft.entries(getattr(_table(draft), part), "candidates", part):
+            name = str(loc[-1])
+            levels = [goal for goal in goals if subject(goal) == name and goal.category is not None]
+            if canonical_name(name) not in known:
+                yield _no_goal(draft, loc, name, known, key=True)
+            elif part == "std_err" and levels:
+                message = f"'{name}' is judged by category, and a level has no standard error"
+                yield draft.tree.problem("no-number", message, *loc, key=True, hint="remove it")
+
+
+def _no_goal(draft: Draft, loc: Loc, name: str, known: list[str], *, key: bool = False) -> Problem:
+    guess = closest(name, known)
+    hint = f"did you mean '{guess}'?" if guess else choose(known, "add a goal of it")
+    return draft.tree.problem("no-such-goal", f"no goal is of '{name}'", *loc, key=key, hint=hint)
+
+
+def _apart(draft: Draft) -> Iterator[Problem]:
+    """Report a measure that goals take with different options, of which the table has one column."""
+    first: dict[str, tuple[Loc, object]] = {}
+    for loc, goal in draft.entries(draft.spec.desirability, "desirability"):
+        if goal.metric is None or goal.metric.metric not in registry:
+            continue
+        options = (dict(goal.metric.options), goal.metric.averages, goal.metric.prevalences)
+        earlier, same = first.setdefault(subject(goal), (loc, options))
+        if same != options:
+            message = f"two goals take {subject(goal)} with different options, but candidates have one column of it"
+            hint = "keep one of the two, or make the other a 'characteristic'"
+            notes = draft.tree.noted("first declared at", *earlier)
+            yield draft.tree.problem("same-column", message, *loc, hint=hint, notes=notes)
+
+
+def _axes(draft: Draft, goals: list[GoalRule]) -> Iterator[Problem]:
+    """Report goals of the Pareto figure that are none, or one of them twice."""
+    axes = _table(draft).pareto
+    if axes is None or not draft.readable("candidates", "pareto"):
+        return
+    known = list(dict.fromkeys(filter(None, map(subject, goals))))
+    pairs = list(draft.entries(axes, "candidates", "pareto"))
+    for loc, name in pairs:
+        if canonical_name(name) not in known:
+            yield _no_goal(draft, loc, name, known)
+    if len(axes) != BOTH:
+        count = {0: "none is", 1: "1 is"}.get(len(axes), f"{len(axes)} are")
+        message = f"the Pareto figure is of two goals, but {count} listed"
+        hint = f"name two of {listed(known, 'and')}" if len(known) >= BOTH else "add a goal to 'desirability'"
+        yield draft.tree.problem("two-goals", message, "candidates", "pareto", hint=hint)
+    elif len({canonical_name(name) for _, name in pairs}) < len(pairs):
+        message = f"{listed(axes, 'and')} are one goal, and the figure is of two"
+        others = [name for name in known if name != canonical_name(axes[0])]
+        yield draft.tree.problem("same-goal", message, "candidates", "pareto", hint=choose(others, "add another goal"))
+
+
+def _table(draft: Draft) -> CandidateTable:
+    """Return the table, which is there wherever these rules look at it."""
+    assert draft.spec.candidates is not None  # noqa: S101 - `rules` looks first
+    return draft.spec.candidates

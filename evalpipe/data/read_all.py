@@ -1,0 +1,42 @@
+"""Step 3: read everything that a plan names, the datasets and the table of candidates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.data.candidates import read_candidates
+from evalpipe.data.read import read
+from evalpipe.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from evalpipe.chapters.candidates.compute_rows import CandidateRows
+    from evalpipe.data.sample import Sample
+    from evalpipe.errors import Problem
+    from evalpipe.plan.plan import Plan
+
+
+def read_all(
+    plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None
+) -> tuple[tuple[Sample, ...], CandidateRows | None]:
+    """Return a sample for each dataset, and the candidates; ``frames`` are datasets held in memory, by name.
+
+    Raises DataError with every problem of both.
+    """
+    samples: tuple[Sample, ...] = ()
+    candidates: CandidateRows | None = None
+    problems: list[Problem] = []
+    try:
+        samples = read(plan, frames) if plan.datasets else ()
+    except DataError as error:
+        problems += error.problems
+    try:
+        candidates = read_candidates(plan)
+    except DataError as error:
+        problems += error.problems
+    if problems:
+        raise DataError(*problems)
+    return samples, candidates
