@@ -83,6 +83,7 @@ def _text(plan: Plan) -> str:
         f"  {label:<{width}}  {entry.method:<10}  {entry.reason}"
         for label, entry in zip(labels, plan.metrics, strict=True)
     ]
+    lines += [f"  {entry.label} is {entry.words}" for entry in plan.metrics if entry.parts]
     lines += _left_out(document["not_served"])
     lines += _asked(plan)
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"

@@ -85,6 +85,14 @@ class MetricPlan:
         return f"{self.metric.name}({written})" if written else self.metric.name
 
     @property
+    def words(self) -> str:
+        """What it is, of an expression: ``f2 / recall, with f2 = f_beta(beta=2.0)``; else its label."""
+        if not isinstance(self.metric, ExpressionMetric):
+            return self.label
+        own = [f"{name} = {part.label}" for name, part in self.parts if name != part.label]
+        return f"{self.metric.text}, with {', '.join(own)}" if own else self.metric.text
+
+    @property
     def undefined(self) -> str:
         """When there is no value."""
         if isinstance(self.metric, ExpressionMetric):
@@ -197,7 +205,7 @@ def _expression(spec: Spec, entry: ExpressionMetric) -> MetricPlan:
     choices = spec.expressions[entry.name].choices
     parts = tuple((name, next(entries(spec, choice))) for name, choice in choices.items())
     method, reason = interval_of_expression(
-        spec, entry.text, [(part.metric, part.params) for _, part in parts],
+        spec, [(part.metric, part.params) for _, part in parts],
         uncertain=any(part.prior.uncertain for _, part in parts))
     return MetricPlan(entry, {}, method, reason, parts=parts)
 

@@ -32,9 +32,9 @@ def interval(
 
 
 def interval_of_expression(
-    spec: Spec, text: str, parts: Sequence[tuple[Metric, Mapping[str, Any]]], *, uncertain: bool
+    spec: Spec, parts: Sequence[tuple[Metric, Mapping[str, Any]]], *, uncertain: bool
 ) -> tuple[str, str]:
-    """Choose the interval method of an expression, called by its ``text``, and say why.
+    """Choose the interval method of an expression, and say why.
 
     ``parts`` are its measures with their options; ``uncertain`` says that each replicate draws a prevalence for them.
     """
@@ -51,7 +51,7 @@ def interval_of_expression(
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return asked, general
-    return FALLBACK, f"{text}, computed anew in every replicate of its measures, which are drawn together"
+    return FALLBACK, "computed anew in every replicate from its measures, which are drawn together"
 
 
 def _kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:

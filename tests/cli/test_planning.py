@@ -103,3 +103,22 @@ def test_the_document_holds_what_was_resolved(folder: Path, capsys: pytest.Captu
     }
     assert [gate["slice"] for gate in document["gates"]] == [None, None, None, None, {"part": "test"}]
     assert [gate["desirability"] for gate in document["gates"]] == [None, None, "overall", None, None]
+
+
+def test_an_expression_is_told_with_its_measures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    of = {"f2": {"metric": "f_beta", "beta": 2}, "low": {"metric": "ppv", "prevalence": 0.05}}
+    spec = SPEC | {"metrics": ["recall", {"name": "ratio", "expression": "recall/specificity"},
+                               {"name": "mixed", "expression": "(f2-low) / 2", "of": of}]}
+    (folder / "ward.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+
+    text, document = printed(folder, capsys), json.loads(printed(folder, capsys, "--format", "json"))
+
+    together = "percentile computed anew in every replicate from its measures, which are drawn together"
+    assert [" ".join(line.split()) for line in text.splitlines() if "ratio" in line or "mixed" in line] == [
+        f"ratio {together}", f"mixed {together}",
+        "ratio is recall / specificity, with recall = sensitivity",
+        "mixed is (f2 - low) / 2, with f2 = f_beta(beta=2.0), low = ppv(prevalence=0.05)"]
+    assert document["estimates"][1] == {
+        "dataset": "test", "model": "a", "variant": "original", "metric": "ratio", "params": {}, "average": None,
+        "expression": "recall / specificity", "method": "percentile",
+        "reason": "computed anew in every replicate from its measures, which are drawn together"}

@@ -254,8 +254,7 @@ def test_results_say_what_an_expression_is() -> None:
         "sqrt(low) * roc_auc ** 2.")
     assert (summary.title, summary.direction, summary.range) == ("Mixed", "none", (None, None))
     assert results().intervals.methods["ratio"] == (
-        "percentile: sensitivity / specificity, computed anew in every replicate of its measures, which are drawn "
-        "together")
+        "percentile: computed anew in every replicate from its measures, which are drawn together")
 
 
 def test_goals_gates_rates_disparities_and_the_search_take_an_expression_by_its_name() -> None:
