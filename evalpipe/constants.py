@@ -3,9 +3,6 @@
 GAIN_GROUPS = 10
 """Groups of a gain table and of a lift."""
 
-BINS = 10
-"""Bins that a reliability diagram asks for."""
-
 TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
 

@@ -37,6 +37,10 @@ RESIDUALS = (
 )
 
 
+KINDS = {"uniform": "of equal width", "quantile": "of equal count"}
+"""What bins are called, in the words of a sentence."""
+
+
 def sections(results: Results) -> Iterator[Section]:
     """Write the section."""
     yield Section("method", "Method", (
@@ -71,8 +75,7 @@ def _measuring(results: Results) -> Iterator[tuple[str, str]]:
         "A measure without a value is shown as undefined, with the reason, and never as 0. Bootstrap replicates in "
         "which it is undefined are left out and counted; where they are more than "
         f"{wording.level(constants.TOLERATED)} of all, the estimate is marked degenerate.")
-    if results.levels:
-        yield "Reliability", _reliability(results)
+    yield from _reliability(results)
 
 
 def weighting(results: Results) -> str:
@@ -115,17 +118,19 @@ def _without_information(results: Results) -> Iterator[tuple[str, str]]:
             "value.")
 
 
-def _bin_methods(results: Results) -> list[str]:
-    """Return the interval methods of the bins of reliability diagrams."""
-    diagrams = (curve for curve in results.curves if isinstance(curve, Reliability))
-    return list(dict.fromkeys(curve.method for curve in diagrams if curve.method is not None))
-
-
-def _reliability(results: Results) -> str:
-    bins = wording.capital(wording.number_word(constants.BINS))
-    methods = ", ".join(map(wording.method, _bin_methods(results))) or wording.method("none")
-    return (f"{bins} bins are requested, of equal width and of equal count; empty bins are not drawn. Each bin is "
-            f"drawn at its mean predicted probability. Interval in each bin: {methods}.")
+def _reliability(results: Results) -> Iterator[tuple[str, str]]:
+    """Say how many bins of which kind there are, and what their intervals are, where there are some."""
+    diagrams = [curve for curve in results.curves if isinstance(curve, Reliability)]
+    if not diagrams:
+        return
+    bins = wording.capital(wording.number_word(max(curve.notes.bins_requested or 0 for curve in diagrams)))
+    present = {curve.curve.rpartition("_")[2] for curve in diagrams}
+    kinds = " and ".join(words for kind, words in KINDS.items() if kind in present)
+    used = dict.fromkeys(curve.method for curve in diagrams if curve.method is not None)
+    methods = ", ".join(map(wording.method, used)) or wording.method("none")
+    yield "Reliability", (
+        f"{bins} bins are requested, {kinds}; empty bins are not drawn. Each bin is drawn at its mean predicted "
+        f"probability. Interval in each bin: {methods}.")
 
 
 def _intervals(results: Results) -> Iterator[Block]:

@@ -31,6 +31,10 @@ def plan_document(plan: Plan) -> Document:
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
         "marks": list(plan.marks),
+        "calibration": {
+            "bins": plan.calibration.bins, "strategy": plan.calibration.strategy,
+            "window": {"width": plan.calibration.width, "step": plan.calibration.step},
+            "smoother": plan.calibration.smoother, "interval": plan.calibration.interval, "rug": plan.calibration.rug},
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan),
         "recalibration": _recalibration(plan),

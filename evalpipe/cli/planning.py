@@ -132,6 +132,7 @@ def _asked(plan: Plan) -> list[str]:
         worst = plan.slices.worst
         lines.append(
             f"the {worst.top} slices of worst {worst.entry.metric.name}, of up to {worst.depth} columns combined")
+    lines += _calibration(plan)
     recalibrate = plan.recalibrate
     if recalibrate.methods:
         fitted = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
@@ -149,6 +150,19 @@ def _asked(plan: Plan) -> list[str]:
         lines.append(f"marked on curves: thresholds {', '.join(f'{mark:g}' for mark in plan.marks)}")
     lines += [*_compared(plan), *_judged(plan)]
     return lines if len(lines) > 1 else []
+
+
+def _calibration(plan: Plan) -> list[str]:
+    """Say how figures of calibration are made, where the spec does."""
+    drawn = plan.calibration
+    if not drawn.asked:
+        return []
+    kinds = {"equal_width": "equal width", "equal_count": "equal count"}
+    bins = f"{drawn.bins} bins of {kinds.get(drawn.strategy or '', 'equal width and of equal count')}"
+    smooth = "all smooth curves" if drawn.smoother is None else f"the {drawn.smoother} curve"
+    windows = f"windows of width {drawn.width:g} every {drawn.step:g}"
+    rug = ", a rug" if drawn.rug else ""
+    return [f"figures of calibration: {bins} (limits: {drawn.interval}), {windows}, {smooth}{rug}"]
 
 
 def _exposed(plan: Plan) -> list[str]:

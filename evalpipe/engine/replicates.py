@@ -282,7 +282,7 @@ def _task(
     how = design(plan, drawn)
     divided = divide(plan, drawn)
     views = {
-        (name, k): _view(plan, drawn, how, name, divided[k], [at for kind, at in heights[name].values() if kind.binned])
+        (name, k): _view(plan, drawn, how, name, divided[k], [at for kind, at in heights[name].values() if kind.part])
         for name, k in summaries
     }
     slices = {k: subset for k, subset in enumerate(divided) if subset.slice is not None}

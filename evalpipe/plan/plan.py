@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalpipe.chapters.appearance.plan import AppearancePlan
+    from evalpipe.chapters.calibration.plan import CalibrationPlan
     from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.chapters.compare.plan import ComparePlan
     from evalpipe.chapters.costs.plan import CostsPlan, ProfitPlan
@@ -41,8 +42,9 @@ class Plan:
     ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` those
     that findings rest on, of all rows alone; the measures of ``goals`` and ``gates`` are among ``metrics``.
     ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
-    in the bins of a reliability diagram; ``banded`` says that bands are drawn about curves, ``profit_drawn`` that
-    limits of the profit are; ``marks`` are the thresholds that are marked on curves.
+    in the bins of a reliability diagram, ``calibration`` the settings of such figures; ``banded`` says that bands are
+    drawn about curves, ``profit_drawn`` that limits of the profit are;
+    ``marks`` are the thresholds that are marked on curves.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Plan:
     banded: bool
     profit_drawn: bool
     marks: tuple[float, ...]
+    calibration: CalibrationPlan
     slices: SlicesPlan
     recalibrate: RecalibrationPlan
     prevalence: PrevalencePlan | None

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr, StrictBool, StrictInt
 
+from evalpipe.chapters.calibration.spec import Calibration
 from evalpipe.chapters.candidates.spec import CandidateTable
 from evalpipe.chapters.compare.spec import Compare
 from evalpipe.chapters.costs.spec import Cost, ProfitRule
@@ -114,6 +115,10 @@ class Spec(SpecPart):
     """What holds for all slices."""
     worst_slices: WorstSlices | None = None
     """A bounded search for the slices in which a measure is worst."""
+    calibration: Annotated[Calibration | None, Only(*CLASSES)] = None
+    """The settings of the figures of calibration. They have the defaults below without this key too. With it, the
+    reliability diagrams have a rug, and moving windows and smooth curves are also drawn of every recalibrated
+    variant."""
     recalibrate: Recalibrate | None = None
     """Recalibrators; each makes a variant of every model, which is evaluated beside the original."""
     compare: Compare | None = None

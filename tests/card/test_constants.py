@@ -27,7 +27,6 @@ def sentences(results: Results) -> dict[str, str]:
     rules = facts(method.sections(results))
     return {
         "GAIN_GROUPS": paragraphs(gains.gain_blocks(results, "validation"))[1],
-        "BINS": rules["Reliability"],
         "TOLERATED": rules["Undefined"],
         "WHISKERS": residuals.box_caption(),
         "OUTLIERS": residuals.box_caption(),
@@ -37,7 +36,6 @@ def sentences(results: Results) -> dict[str, str]:
 
 @pytest.mark.parametrize(("name", "value", "before", "after"), [
     ("GAIN_GROUPS", 20, "cut into ten groups;", "cut into 20 groups;"),
-    ("BINS", 12, "Ten bins are requested", "Twelve bins are requested"),
     ("TOLERATED", 0.1, "more than 5% of all", "more than 10% of all"),
     ("WHISKERS", 2.5, "within 1.5 interquartile", "within 2.5 interquartile"),
     ("OUTLIERS", 31, "the 20 largest", "the 31 largest"),

@@ -103,7 +103,14 @@ def test_the_parts_of_the_brier_score_stand_in_the_panel(results: Results) -> No
     assert drawing is not None
     for text in ("MCB 0.0123", "DSC 0.0456", "UNC 0.2468"):
         assert text in drawing.svg
-    assert drawing.alt.endswith("Naive Bayes: miscalibration 0.0123, discrimination 0.0456, uncertainty 0.2468.")
+    assert drawing.alt == (
+        "Smooth calibration curves on validation. Naive Bayes: the isotonic fit's band is above the diagonal from "
+        "0.100 to 0.200, below the diagonal at 0.400, above the diagonal at 0.600; miscalibration 0.0123, "
+        "discrimination 0.0456, uncertainty 0.2468."
+    )
+    assert "The isotonic fit is the best non-decreasing curve. Band: interval of the isotonic fit at each point. " in (
+        drawing.caption)
+    assert "Isotonic fit with 95% band" in drawing.svg
 
 
 @pytest.mark.parametrize("title", [WINDOWS, SMOOTH])

@@ -206,14 +206,14 @@ def test_heights_of_a_batch_are_those_of_each_alone(batch: tuple[int, ...]) -> N
     y, p = columns(people(60))
     rows = Rows(y, None, p, p)
     weights = np.random.default_rng(0).integers(0, 3, (*batch, 60))
-    places = np.array([0.1, 0.4, 0.8])
+    places, ends = np.array([0.1, 0.4, 0.8]), np.array([0.1, 0.2, 0.3, 0.5])
     together = Summary(rows, weights)
     for index in np.ndindex(batch):
         alone = Summary(rows, weights[index])
         assert np.array_equal(
             curves.isotonic_heights(together, places)[index], curves.isotonic_heights(alone, places))
         assert np.array_equal(
-            curves.window_rates(together, places)[index], curves.window_rates(alone, places), equal_nan=True)
+            curves.window_rates(together, ends)[index], curves.window_rates(alone, ends), equal_nan=True)
 
 
 def test_a_replicate_without_rows_has_no_height() -> None:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
+from evalpipe.card.figures.canvas import PointSeries
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, Panel, grid, panel
 from evalpipe.card.figures.scales import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
-from evalpipe.results.curves.calibration import Histogram, Reliability
+from evalpipe.results.curves.calibration import Histogram, Reliability, Rug
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalpipe.card.figures.canvas import Drawing, Series
     from evalpipe.results.curves import Column
@@ -29,61 +30,82 @@ PERFECT = KeyEntry("Perfect calibration", "muted", "thin", dash=DOTS)
 NARROW = 0.6
 """The largest share or limit up to which a diagram is drawn from 0 to there, and not to 1."""
 
+TICK = 12.0
+"""Pixels of the longest mark of a rug."""
+
+BELOW = "Below: distribution of the predicted probabilities."
+
 MOST = 3
 """Models in one panel; of more, each has one of its own."""
 
 
 
-@figure_of(Reliability, place=80, name="calibration_uniform")
-@figure_of(Reliability, place=90, name="calibration_quantile")
+@figure_of(Reliability, place=80, name="calibration_uniform", instead="calibration_quantile")
+@figure_of(Reliability, place=90, name="calibration_quantile", beside="calibration_uniform")
 def reliability(context: Context, pairs: Pairs) -> Drawing:
     """Draw the observed share of events against the mean probability of each bin, with intervals."""
-    strategy = pairs[0][1].curve.removeprefix("calibration_")
-    key, title = f"d{context.place}-calibration-{strategy}", f"Reliability, {BINS[strategy]}"
+    key = f"d{context.place}-{pairs[0][1].curve.replace('_', '-')}"
+    kind, scores = kind_of(pairs[0][1]), context.curves(Histogram)
+    rugs = {series.name: curve for series, curve in context.curves(Rug)}
+    below = f" {BELOW}" if scores and len(pairs) <= MOST else ""
     caption = (
         "Observed share of events in each bin against the mean predicted probability. Dotted diagonal: perfect "
-        f"calibration.{bars(context, [curve for _, curve in pairs])} Below: distribution of the predicted "
-        "probabilities."
+        f"calibration.{bars(context, [curve for _, curve in pairs])}{rug_caption(context, rugs.values())}{below}"
     )
-    alt = context.told("Reliability diagram", pairs, finding, f", {BINS[strategy]}")
+    alt = context.told("Reliability diagram", pairs, finding, f", {kind}")
     axes = "Mean predicted probability", "Observed share of events"
-    sheets = _diagram(pairs, axes, context.curves(Histogram))
-    return drawing(key, title, (context.finds(pairs, finding), caption, alt), sheets)
+    groups = [[pair] for pair in pairs] if rugs and len(pairs) <= MOST else [pairs]
+    end = _end(pairs)
+    sheets = [sheet for group in groups for sheet in _diagram(group, axes, scores, rugs, end,
+                                                                titled=len(groups) > 1)]
+    return drawing(key, f"Reliability, {kind}", (context.finds(pairs, finding), caption, alt), sheets)
 
 
-@figure_of(Reliability, place=160, name="top_label_calibration_uniform")
+@figure_of(Reliability, place=160, name="top_label_calibration_uniform", instead="top_label_calibration_quantile")
 def top_label(context: Context, pairs: Pairs) -> Drawing:
     """Draw how often the predicted level is right against the probability given to it, with intervals."""
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
     caption = (
-        "Share of correct predictions against the mean probability of the predicted level, in bins of equal width. "
+        f"Share of correct predictions against the mean probability of the predicted level, in {kind_of(pairs[0][1])}. "
         f"Dotted diagonal: perfect calibration.{bars(context, [curve for _, curve in pairs])}"
     )
     axes = "Mean probability of the predicted level", "Share predicted correctly"
     texts = context.finds(pairs, finding), caption, context.told(title, pairs, finding)
-    return drawing(key, title, texts, _diagram(pairs, axes, []))
+    return drawing(key, title, texts, _diagram(pairs, axes, [], {}, _end(pairs)))
+
+
+def kind_of(curve: Reliability) -> str:
+    """Say which bins a diagram has."""
+    return BINS[curve.curve.rpartition("_")[2]]
+
+
+def _end(pairs: Pairs) -> float:
+    """Return up to where the axes of all models reach."""
+    return reach(value for _, curve in pairs for values in _drawn(curve) for value in column(values))
 
 
 def _diagram(
-    pairs: Pairs, names: tuple[str, str], scores: list[tuple[Series, Histogram]]
+    pairs: Pairs, names: tuple[str, str], scores: list[tuple[Series, Histogram]], rugs: Mapping[str, Rug], end: float,
+    *, titled: bool = False,
 ) -> list[Sheet]:
-    """Draw the bins of all models, on axes of these ``names``, above the spread of the ``scores``."""
-    end = reach(value for _, curve in pairs for values in _drawn(curve) for value in column(values))
+    """Draw the bins of models and their ``rugs``, on axes of these ``names``, above the spread of the ``scores``."""
     sheet, spread = Sheet(), {series.name: curve for series, curve in scores}
     if len(pairs) > MOST:
         axes = tuple(near_axis(name, end, narrow=True) for name in names)
         panels = grid(sheet, [(axes[0], axes[1])] * len(pairs), [(series.label, "ink") for series, _ in pairs])
         for drawn, (series, curve) in zip(panels, pairs, strict=True):
             diagonal(drawn)
+            rug(drawn, series, rugs.get(series.name))
             bins(drawn, series, curve)
         sheet.key([PERFECT])
         return [sheet]
     x, y = (near_axis(name, end) for name in names)
-    drawn = panel(sheet, x, y)
+    drawn = panel(sheet, x, y, title=pairs[0][0].label if titled else "")
     diagonal(drawn)
     for series, curve in pairs:
+        rug(drawn, series, rugs.get(series.name))
         bins(drawn, series, curve)
-    sheet.key(_labels(drawn, pairs))
+    sheet.key([PERFECT] if titled else _labels(drawn, pairs))
     for series, _ in pairs if scores else ():
         strip(drawn, series, spread.get(series.name))
     return [sheet]
@@ -155,6 +177,31 @@ def bins(drawn: Panel, series: Series, curve: Reliability, size: float = 4.5) ->
     drawn.line(x, y, series.ink, kind="thin")
     drawn.marks(x, y, series.ink, series.marker, size=size)
     drawn.record(series.label, x, y, lower=column(points.lower), upper=column(points.upper))
+
+
+def rug(drawn: Panel, series: Series, curve: Rug | None) -> None:
+    """Mark the probabilities of events at the upper edge of a panel and those of non-events at the lower edge."""
+    if curve is None:
+        return
+    at, events, others = (column(values) for values in curve.points.columns.values())
+    for weights, ink, above in ((events, series.ink, True), (others, "muted", False)):
+        most = max(weights, default=0.0) or 1.0
+        # What many rows share is the longer the more they are; a stroke of one row can still be seen.
+        lengths = [TICK * (0.3 + 0.7 * weight / most) if weight else 0.0 for weight in weights]
+        drawn.ticks(at, lengths if curve.notes.places else [TICK / 2 if weight else 0.0 for weight in weights], ink,
+                    above=above)
+    drawn.sheet.points.append(PointSeries(
+        f"{series.label}, rug", {"Predicted probability": at, "Events": events, "Non-events": others}))
+
+
+def rug_caption(context: Context, rugs: Iterable[Rug]) -> str:
+    """Say in a caption what the marks at the edges of a panel are; nothing where there are none."""
+    places = {curve.notes.places for curve in rugs}
+    if not places:
+        return ""
+    joined = " They are rounded to hundredths: the longer, the more rows." if any(places) else ""
+    return (f" Marks at the upper edge: probabilities of rows that are {context.results.event}; at the lower edge: "
+            f"{context.results.other}.{joined}")
 
 
 def strip(drawn: Panel, series: Series, scores: Histogram | None, height: float = 26) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
-from evalpipe.card.figures.calibration import PERFECT, diagonal
+from evalpipe.card.figures.calibration import PERFECT, diagonal, kind_of
 from evalpipe.card.figures.canvas import Drawing, Series
 from evalpipe.card.figures.context import Context, column, listed, or_nan, path_of
 from evalpipe.card.figures.declare import figure_of_classes
@@ -45,13 +45,14 @@ def precision_recall_of_classes(context: Context, model: Series, pairs: list[tup
     return _lines(context, model, pairs, "pr")
 
 
-@figure_of_classes(Reliability, place=154, name="calibration_uniform")
+@figure_of_classes(Reliability, place=154, name="calibration_uniform", instead="calibration_quantile")
 def reliability_of_classes(context: Context, model: Series, pairs: list[tuple[Series, Reliability]]) -> Drawing:
     """Draw the reliability of each class."""
     return _bins(context, model, pairs, cumulative=False)
 
 
-@figure_of_classes(Reliability, place=156, name="cumulative_calibration_uniform")
+@figure_of_classes(
+    Reliability, place=156, name="cumulative_calibration_uniform", instead="cumulative_calibration_quantile")
 def reliability_of_cuts(context: Context, model: Series, pairs: list[tuple[Series, Reliability]]) -> Drawing:
     """Draw the reliability at each cut between ordered levels."""
     return _bins(context, model, pairs, cumulative=True)
@@ -96,7 +97,7 @@ def _bins(
     event = "that the level lies above the cut" if cumulative else "of each class"
     first, others = _worst(pairs, lambda curve: -or_nan(curve.notes.mean_gap))
     caption = (
-        f"{model.label}: observed share against the mean predicted probability {event}, in bins of equal width. "
+        f"{model.label}: observed share against the mean predicted probability {event}, in {kind_of(pairs[0][1])}. "
         f"Larger marks: more rows. Dotted diagonal: perfect calibration.{_left_out(others, 'gaps', 'widest')}"
     )
     names = {level.name: f"above {level.label}" if cumulative else level.label for level, _ in pairs}

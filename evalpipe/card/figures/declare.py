@@ -45,28 +45,42 @@ def figure(*, place: int) -> Callable[[OfDataset], OfDataset]:
     return declare
 
 
-def figure_of(kind: type[C], *, place: int, name: str | None = None) -> Callable[[OfCurves[C]], OfCurves[C]]:
+def figure_of(
+    kind: type[C], *, place: int, name: str | None = None, instead: str | None = None, beside: str | None = None
+) -> Callable[[OfCurves[C]], OfCurves[C]]:
     """Declare the decorated function as the figure of a curve, called where a model has it, with all that have.
 
-    ``name`` says which curve, of a record of several.
+    ``name`` says which curve, of a record of several, and ``instead`` which is drawn where no model has that. A curve
+    that is drawn ``beside`` another is not drawn where no model has the other.
     """
 
+    def drawn(context: Context) -> list[tuple[Series, C]]:
+        if beside is not None and not context.curves(kind, beside):
+            return []
+        return context.curves(kind, name) or ([] if instead is None else context.curves(kind, instead))
+
     def declare(draw: OfCurves[C]) -> OfCurves[C]:
-        _declare(place, draw.__name__, lambda context: (
-            draw(context, pairs) for pairs in (context.curves(kind, name),) if pairs))
+        _declare(place, draw.__name__, lambda context: (draw(context, pairs) for pairs in (drawn(context),) if pairs))
         return draw
 
     return declare
 
 
 def figure_of_classes(
-    kind: type[C], *, place: int, name: str | None = None
+    kind: type[C], *, place: int, name: str | None = None, instead: str | None = None
 ) -> Callable[[OfClasses[C]], OfClasses[C]]:
-    """Declare the decorated function as the figure of a curve of each class, called for each model that has it."""
+    """Declare the decorated function as the figure of a curve of each class, called for each model that has it.
+
+    ``instead`` is the curve that is drawn where no model has the one called ``name``.
+    """
+
+    def drawn(context: Context) -> Iterable[tuple[Series, list[tuple[Series, C]]]]:
+        named = list(context.class_curves(kind, name))
+        return named or ([] if instead is None else context.class_curves(kind, instead))
 
     def declare(draw: OfClasses[C]) -> OfClasses[C]:
         _declare(place, draw.__name__, lambda context: (
-            draw(context, model, pairs) for model, pairs in context.class_curves(kind, name)))
+            draw(context, model, pairs) for model, pairs in drawn(context)))
         return draw
 
     return declare

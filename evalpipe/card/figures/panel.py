@@ -154,6 +154,18 @@ class Panel:
         if path:
             self.sheet.path(path, kind, ink)
 
+    def ticks(self, at: Sequence[float], lengths: Sequence[float], ink: str, *, above: bool) -> None:
+        """Draw strokes of so many pixels inwards from the upper or the lower edge, all in one path, one to a place."""
+        longest: dict[str, float] = {}
+        for value, length in zip(at, lengths, strict=True):
+            if length and self.x.low <= value <= self.x.high:
+                across = number(self.across(value))
+                longest[across] = max(length, longest.get(across, 0.0))
+        edge, side = (self.top, 1) if above else (self.base, -1)
+        path = "".join(f"M{across},{number(edge)}v{number(side * length)}" for across, length in longest.items())
+        if path:
+            self.sheet.path(path, "thin", ink)
+
     def bars(self, edges: Sequence[float], heights: Sequence[float], ink: str, *, name: str = "", kind: str = "fill",
              bases: Sequence[float] | None = None, gap: float = 0.6) -> None:
         """Draw bars between edges, from 0 or from their ``bases``, all in one path."""

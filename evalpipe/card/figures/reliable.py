@@ -23,6 +23,8 @@ from evalpipe.results.curves.calibration import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     C = TypeVar("C", bound=CalibrationLogistic | CalibrationSpline | CalibrationIsotonic | Histogram)
 
 MOST = 4
@@ -30,6 +32,18 @@ MOST = 4
 
 ABREAST = 2
 """The most models whose windows are drawn in one panel."""
+
+SmoothCurve = CalibrationLogistic | CalibrationSpline | CalibrationIsotonic
+NAMES = {
+    "calibration_spline": "spline", "calibration_logistic": "logistic line", "calibration_isotonic": "isotonic fit",
+}
+SEVERAL = "The line and the spline are fitted on the log odds; the isotonic fit is the best non-decreasing curve."
+FITTED = {
+    "calibration_spline": "The spline is fitted on the log odds.",
+    "calibration_logistic": "The line is fitted on the log odds.",
+    "calibration_isotonic": "The isotonic fit is the best non-decreasing curve.",
+}
+"""What is said of the curves where there are several, and of each alone."""
 
 Pairs = list[tuple[Series, CalibrationWindow]]
 
@@ -40,41 +54,52 @@ def windows(context: Context, whole: Pairs) -> Drawing:
     pairs = whole[:MOST]
     key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
     alt = context.told("Reliability in moving windows", pairs, lambda curve: finding(curve, "windows"))
-    end = reach(value for _, c in pairs for values in (c.points.mean_probability, c.points.upper)
-                for value in column(values))
+    end = reach_of([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
     groups = [pairs] if len(pairs) <= ABREAST else [[pair] for pair in pairs]
     sheets = [_windows(group, x, y, titled=len(groups) > 1) for group in groups]
     said = context.finds(pairs, lambda curve: finding(curve, "windows"))
-    return drawing(key, title, (said, _window_caption(context, pairs, len(whole)), alt), sheets)
+    caption = window_caption(context, [curve for _, curve in pairs]) + _first_models(len(whole))
+    return drawing(key, title, (said, caption, alt), sheets)
+
+
+def reach_of(curves: Iterable[CalibrationWindow]) -> float:
+    """Return up to where the axes of curves of windows reach."""
+    return reach(value for curve in curves for values in (curve.points.mean_probability, curve.points.upper)
+                 for value in column(values))
 
 
 def _windows(pairs: Pairs, x: Axis, y: Axis, *, titled: bool) -> Sheet:
     sheet = Sheet()
     drawn = panel(sheet, x, y, title=pairs[0][0].label if titled else "")
     diagonal(drawn)
-    labels = []
-    for series, curve in pairs:
-        at, rate = column(curve.points.mean_probability), column(curve.points.event_rate)
-        drawn.band(at, column(curve.points.lower), column(curve.points.upper), series.ink)
-        drawn.line(at, rate, series.ink)
-        drawn.record(series.label, at, rate, lower=column(curve.points.lower), upper=column(curve.points.upper))
-        labels.append(LineLabel(series.label, series.ink, at, rate, series.marker))
+    labels = [draw_windows(drawn, series, curve) for series, curve in pairs]
     sheet.key([*([] if titled else label_lines(drawn, labels)), PERFECT])
     return sheet
 
 
-def _window_caption(context: Context, pairs: Pairs, whole: int) -> str:
-    notes = pairs[0][1].notes
+def draw_windows(drawn: Panel, series: Series, curve: CalibrationWindow) -> LineLabel:
+    """Draw the event rate in windows with its interval; return what labels the line."""
+    at, rate = column(curve.points.mean_probability), column(curve.points.event_rate)
+    lower, upper = column(curve.points.lower), column(curve.points.upper)
+    drawn.band(at, lower, upper, series.ink)
+    drawn.line(at, rate, series.ink)
+    drawn.record(series.label, at, rate, lower=lower, upper=upper)
+    return LineLabel(series.label, series.ink, at, rate, series.marker)
+
+
+def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str:
+    """Say in a caption what the windows are, and what is shaded about them."""
+    notes = curves[0].notes
     width, step = (numbers.plain(or_nan(value)) for value in (notes.width, notes.step))
-    methods = dict.fromkeys(curve.notes.method or "none" for _, curve in pairs)
+    methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
     names = ", ".join(wording.method(name) for name in methods if name != "none")
     shaded = (
         f" Shaded: {context.level} interval of each window ({names})." if names else ""
     )
     return (
         f"Observed share of events against mean predicted probability, in windows of width {width} that move by "
-        f"{step}. Dotted diagonal: perfect calibration. Neighbouring windows share rows.{shaded}{_first_models(whole)}"
+        f"{step}. Dotted diagonal: perfect calibration. Neighbouring windows share rows.{shaded}"
     )
 
 
@@ -91,30 +116,33 @@ def smooth(context: Context) -> Drawing | None:
     if not models:
         return None
     key, title = f"d{context.place}-calibration-smooth", "Reliability, smooth curves"
-    caption = _smooth_caption(context, [curves[series.name] for series in models])
+    caption = smooth_caption(context, [curves[series.name] for series in models])
     caption += _moved(models, curves) + _first_models(len(whole))
     pairs = [(series, curves[series.name]) for series in models]
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_along(drawn)}." for series, drawn in pairs)
-    axes = _axes([drawn for _, drawn in pairs])
+        f"{series.label}: {along(drawn)}." for series, drawn in pairs)
+    axes = smooth_axes([drawn for _, drawn in pairs])
     sheets = [_sheet(context, series, drawn, axes) for series, drawn in pairs]
-    return drawing(key, title, (context.finds(pairs, _along), caption, alt), sheets)
+    return drawing(key, title, (context.finds(pairs, along), caption, alt), sheets)
 
 
-def _axes(drawn: list[SmoothCurves]) -> tuple[Axis, Axis]:
+def smooth_axes(drawn: list[SmoothCurves], *, narrow: bool = False) -> tuple[Axis, Axis]:
     """Return axes that hold every curve that is drawn."""
     end = reach(value for curves in drawn for curve in curves[:3] if curve is not None
                 for values in curve.points.path for value in column(values))
-    return near_axis("Predicted probability", end), near_axis("Observed share of events", end)
+    names = ("Predicted probability", "Share of events") if narrow else (
+        "Predicted probability", "Observed share of events")
+    x, y = (near_axis(name, end, narrow=narrow) for name in names)
+    return x, y
 
 
 def _sheet(context: Context, series: Series, curves: SmoothCurves, axes: tuple[Axis, Axis]) -> Sheet:
     sheet = Sheet()
     drawn = panel(sheet, *axes, title=series.label)
-    _draw(drawn, series, curves)
+    draw_smooth(drawn, series, curves)
     if curves.scores is not None:
         _mirrored(drawn, series, curves.scores)
-    sheet.key(_entries(context, series, curves))
+    sheet.key(smooth_entries(context, series, curves))
     return sheet
 
 
@@ -125,6 +153,12 @@ class SmoothCurves(NamedTuple):
     spline: CalibrationSpline | None
     isotonic: CalibrationIsotonic | None
     scores: Histogram | None
+
+    @property
+    def banded(self) -> SmoothCurve | None:
+        """The curve whose band is drawn: the spline, or the only one."""
+        present = [curve for curve in (self.spline, self.line, self.isotonic) if curve is not None]
+        return self.spline or (present[0] if len(present) == 1 else None)
 
 
 def _of_each_model(context: Context) -> dict[str, SmoothCurves]:
@@ -137,31 +171,47 @@ def _of_each_model(context: Context) -> dict[str, SmoothCurves]:
     return {name: SmoothCurves(lines.get(name), splines.get(name), steps.get(name), scores.get(name)) for name in names}
 
 
-def _entries(context: Context, series: Series, curves: SmoothCurves) -> list[KeyEntry]:
-    band = f" with {context.level} band" if _band(curves) else ""
-    entries = [KeyEntry(f"Spline{band}", series.ink)] if curves.spline else []
-    entries += [KeyEntry("Logistic line", series.ink, dash=DASHES)] if curves.line else []
-    entries += [KeyEntry("Isotonic fit", "ink", "thin")] if curves.isotonic else []
+def smooth_entries(context: Context, series: Series, curves: SmoothCurves) -> list[KeyEntry]:
+    """Return the entries of the key of a panel of smooth curves."""
+    band = f" with {context.level} band" if band_of(curves) else ""
+    looks = _looks(series, curves)
+    entries = [
+        KeyEntry(f"{wording.capital(NAMES[curve.curve])}{band if curve is curves.banded else ''}", *looks[curve.curve])
+        for curve in (curves.spline, curves.line, curves.isotonic) if curve is not None
+    ]
     return [*entries, PERFECT]
 
 
-def _band(curves: SmoothCurves) -> list[tuple[float, float, float]]:
-    """Return where the band about the spline of a model lies; nothing where it has none."""
-    return limits(curves.spline.points.probability, curves.spline.points) if curves.spline else []
+def _looks(series: Series, curves: SmoothCurves) -> dict[str, tuple[str, str, str, str]]:
+    """Return how each curve is drawn: its ink, the kind of its line, no marker, and its dashes."""
+    alone = curves.banded is curves.isotonic
+    return {
+        "calibration_spline": (series.ink, "line", "", ""), "calibration_logistic": (series.ink, "line", "", DASHES),
+        "calibration_isotonic": (series.ink, "line", "", "") if alone else ("ink", "thin", "", ""),
+    }
 
 
-def _smooth_caption(context: Context, drawn: list[SmoothCurves]) -> str:
-    parts = ["Observed share of events by predicted probability. Dotted diagonal: perfect calibration."]
-    parts.append("The line and the spline are fitted on the log odds; the isotonic fit is the best non-decreasing "
-                 "curve.")
-    if any(map(_band, drawn)):
-        parts.append("Band: interval of the spline at each point; limits of the other curves are in results.json.")
-    if any(curves.isotonic for curves in drawn):
-        parts.append("Brier score = MCB − DSC + UNC (miscalibration − discrimination + uncertainty).")
+def band_of(curves: SmoothCurves) -> list[tuple[float, float, float]]:
+    """Return where the band about the spline of a model lies, or about its only curve; nothing where it has none."""
+    banded = curves.banded
+    return limits(banded.points.probability, banded.points) if banded else []
+
+
+def smooth_caption(context: Context, drawn: list[SmoothCurves], *, parts: bool = True) -> str:
+    """Say in a caption which curves are drawn, what is about them and below, and what ``parts`` the Brier score has."""
+    said = ["Observed share of events by predicted probability. Dotted diagonal: perfect calibration."]
+    kinds = {curve.curve for curves in drawn for curve in curves[:3] if curve is not None}
+    said.append(FITTED[min(kinds)] if len(kinds) == 1 else SEVERAL)
+    if any(map(band_of, drawn)):
+        rest = "; limits of the other curves are in results.json" if len(kinds) > 1 else ""
+        banded = next(curves.banded for curves in drawn if curves.banded and band_of(curves))
+        said.append(f"Band: interval of the {NAMES[banded.curve]} at each point{rest}.")
+    if parts and any(curves.isotonic for curves in drawn):
+        said.append("Brier score = MCB − DSC + UNC (miscalibration − discrimination + uncertainty).")
     if any(curves.scores for curves in drawn):
-        parts.append(f"Below: distribution of the probabilities, {context.results.event} upwards, "
+        said.append(f"Below: distribution of the probabilities, {context.results.event} upwards, "
                      f"{context.results.other} downwards.")
-    return " ".join(parts)
+    return " ".join(said)
 
 
 def _moved(models: list[Series], curves: dict[str, SmoothCurves]) -> str:
@@ -171,19 +221,19 @@ def _moved(models: list[Series], curves: dict[str, SmoothCurves]) -> str:
     return f" Rows with probability 0 or 1, which pull the line on the log odds: {said}." if said else ""
 
 
-def _draw(drawn: Panel, series: Series, curves: SmoothCurves) -> None:
+def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bool = True) -> None:
+    """Draw the curves of a model with the band of one; ``parts`` of the Brier score stand beside an isotonic fit."""
     diagonal(drawn)
-    if curves.isotonic:
-        x, y = map(column, curves.isotonic.points.path)
-        drawn.line(x, y, "ink", kind="thin", name=f"{series.label}, isotonic")
+    looks = _looks(series, curves)
+    if curves.isotonic and parts:
         _parts(drawn, curves.isotonic)
-    if curves.spline:
-        x, y = map(column, curves.spline.points.path)
-        drawn.band(x, column(curves.spline.points.lower), column(curves.spline.points.upper), series.ink)
-        drawn.line(x, y, series.ink, name=f"{series.label}, spline")
-    if curves.line:
-        x, y = map(column, curves.line.points.path)
-        drawn.line(x, y, series.ink, dash=DASHES, name=f"{series.label}, logistic line")
+    for curve, name in ((curves.isotonic, "isotonic"), (curves.spline, "spline"), (curves.line, "logistic line")):
+        if curve is not None:
+            x, y = map(column, curve.points.path)
+            if curve is curves.banded:
+                drawn.band(x, column(curve.points.lower), column(curve.points.upper), series.ink)
+            ink, kind, _, dash = looks[curve.curve]
+            drawn.line(x, y, ink, kind=kind, dash=dash, name=f"{series.label}, {name}")
 
 
 def _parts(drawn: Panel, curve: CalibrationIsotonic) -> None:
@@ -207,12 +257,13 @@ def _mirrored(drawn: Panel, series: Series, scores: Histogram) -> None:
     drawn.sheet.bottom = strip.base + 4
 
 
-def _along(curves: SmoothCurves) -> str:
+def along(curves: SmoothCurves) -> str:
     """Say where the spline's band leaves the diagonal, and the line's coefficients and the parts of the Brier score."""
-    said = []
-    if curves.spline:
-        band, edf = _band(curves), or_nan(curves.spline.notes.edf)
-        said += [_away(band)] if band else [f"the spline has {numbers.number(edf)} degrees of freedom"]
+    said, band = [], band_of(curves)
+    if curves.banded and band:
+        said.append(_away(band, NAMES[curves.banded.curve]))
+    elif curves.spline:
+        said.append(f"the spline has {numbers.number(or_nan(curves.spline.notes.edf))} degrees of freedom")
     if curves.line:
         intercept, slope = (numbers.number(or_nan(x)) for x in (curves.line.notes.intercept, curves.line.notes.slope))
         said.append(f"the logistic line has intercept {intercept} and slope {slope}")
@@ -224,8 +275,8 @@ def _along(curves: SmoothCurves) -> str:
     return "; ".join(said)
 
 
-def _away(band: list[tuple[float, float, float]]) -> str:
-    """List the stretches in which a band lies above or below the diagonal."""
+def _away(band: list[tuple[float, float, float]], name: str) -> str:
+    """List the stretches in which the band about a curve lies above or below the diagonal."""
     runs: list[tuple[str, float, float]] = []
     before = ""
     for at, low, high in band:
@@ -236,9 +287,9 @@ def _away(band: list[tuple[float, float, float]]) -> str:
             runs.append((side, at, at))
         before = side
     if not runs:
-        return "the spline's band includes the diagonal everywhere"
+        return f"the {name}'s band includes the diagonal everywhere"
     stretches = [f"{side} the diagonal {_stretch(first, last)}" for side, first, last in runs]
-    return f"the spline's band is {', '.join(stretches)}"
+    return f"the {name}'s band is {', '.join(stretches)}"
 
 
 def _stretch(first: float, last: float) -> str:

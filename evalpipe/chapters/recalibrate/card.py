@@ -42,6 +42,7 @@ from evalpipe.chapters.compare.card import (
 from evalpipe.chapters.equivocal.card import rows_compared
 from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion
 from evalpipe.chapters.recalibrate.figures import drawings
+from evalpipe.chapters.recalibrate.figures_curves import curve_drawings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,6 +96,8 @@ def _blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
     conclusions = [(model.label, conclusion(results, dataset, model.name)) for model in models]
     yield Facts(tuple((f"{label}: {gain.headline}", " ".join(gain.sentences)) for label, gain in conclusions), "rules")
     yield Figures(partial(drawings, results, dataset))
+    if results.spec.get("calibration") is not None:
+        yield Figures(partial(curve_drawings, results, dataset))
     for model in models:
         yield Heading(model.label)
         yield from _before_after(results, dataset, model)

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from evalpipe.card.figures.calibration import BINS, PERFECT, bars, bins, diagonal, finding, near_axis, reach, stacked
+from evalpipe.card.figures.calibration import (
+    PERFECT,
+    bars,
+    bins,
+    diagonal,
+    finding,
+    kind_of,
+    near_axis,
+    reach,
+    rug,
+    rug_caption,
+    stacked,
+)
 from evalpipe.card.figures.canvas import Drawing, Series
 from evalpipe.card.figures.context import column, context_of, known, listed
 from evalpipe.card.figures.numbers import named, short
 from evalpipe.card.figures.panel import Panel, grid
 from evalpipe.card.figures.scales import Axis, number_axis, ticks_between
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
-from evalpipe.results.curves.calibration import Histogram, Reliability
+from evalpipe.results.curves.calibration import Histogram, Reliability, Rug
 from evalpipe.results.curves.residuals import ObservedPredictedSmooth
 
 if TYPE_CHECKING:
@@ -28,6 +40,9 @@ MOST_PANELS = 6
 FEW = 5
 """Points of a line up to which each is marked."""
 
+MANY = 12
+"""Bins of a panel beyond which their marks are smaller."""
+
 STRIP = 22.0
 """Pixels of the spread of the probabilities, at the foot of a panel."""
 
@@ -40,36 +55,39 @@ def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
         uniform = context.variants(model.name, Reliability, "calibration_uniform")
         diagrams = quantile if len(quantile) > 1 else uniform
         if len(diagrams) > 1:
-            yield from (_reliability(context, model, *group) for group in enumerate(_groups(diagrams), 1))
+            yield from (_reliability(context, model, *group) for group in enumerate(groups(diagrams), 1))
         else:
             smooth = context.variants(model.name, ObservedPredictedSmooth)
-            yield from (_observed(context, model, *group) for group in enumerate(_groups(smooth), 1))
+            yield from (_observed(context, model, *group) for group in enumerate(groups(smooth), 1))
 
 
-def _groups(curves: Mapping[str, C]) -> Iterator[dict[str, C]]:
+def groups(curves: Mapping[str, C]) -> Iterator[dict[str, C]]:
     """Share the variants among figures, with the original first in each; none where there is nothing beside it."""
     original, *rest = curves or ("original",)
     for start in range(0, len(rest), MOST_PANELS - 1):
         yield {variant: curves[variant] for variant in (original, *rest[start : start + MOST_PANELS - 1])}
 
 
-def _series(model: Series, variant: str) -> Series:
+def series_of_variant(model: Series, variant: str) -> Series:
     """Return how a variant is drawn: as its model, the original in grey."""
     return Series(variant, variant, "muted" if variant == "original" else model.ink, model.marker)
 
 
-def _titles(curves: Iterable[str]) -> list[tuple[str, str]]:
+def titles(curves: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the title of the panel of each variant, with its ink."""
     return [(variant, "ink") for variant in curves]
 
 
 def _reliability(context: Context, model: Series, number: int, curves: Mapping[str, Reliability]) -> Drawing:
-    kind = BINS[next(iter(curves.values())).curve.removeprefix("calibration_")]
+    kind = kind_of(next(iter(curves.values())))
     spreads = context.variants(model.name, Histogram)
-    spread = not spreads.keys().isdisjoint(curves)
+    rugs = context.variants(model.name, Rug)
+    spread = not spreads.keys().isdisjoint(curves) and not rugs
     beneath = " Below: distribution of the predicted probabilities." if spread else ""
     caption = (
         f"Reliability, {kind}: observed share of events in each bin against the mean predicted probability. Dotted "
-        f"diagonal: perfect calibration.{bars(context, list(curves.values()))}{beneath}"
+        f"diagonal: perfect calibration.{bars(context, list(curves.values()))}"
+        f"{rug_caption(context, rugs.values())}{beneath}"
     )
     findings = " ".join(f"{variant}: {finding(curve)}." for variant, curve in curves.items())
     alt = f"Reliability of {model.label} on {context.dataset.name} before and after recalibration, {kind}. {findings}"
@@ -79,23 +97,25 @@ def _reliability(context: Context, model: Series, number: int, curves: Mapping[s
     end = reach(value for values in drawn_columns for value in column(values))
     axes = (near_axis("Predicted probability", end, narrow=True), near_axis("Share of events", end, narrow=True))
     sheet = Sheet()
-    panels = grid(sheet, [axes] * len(curves), _titles(curves))
+    panels = grid(sheet, [axes] * len(curves), titles(curves))
     for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
         diagonal(drawn)
         if spread and variant in spreads:
             _spread(drawn, spreads[variant])
-        bins(drawn, _series(model, variant), curve, 3.5)
+        rug(drawn, series_of_variant(model, variant), rugs.get(variant))
+        bins(drawn, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.2)
     sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if spread else [])])
     said = listed([f"{variant}: {finding(curve)}" for variant, curve in curves.items()])
-    return drawing(_key(context, model, number), _title(model), (said, caption, alt), [sheet])
+    return drawing(key_of(context, model, number), title_of(model), (said, caption, alt), [sheet])
 
 
-def _key(context: Context, model: Series, number: int) -> str:
-    """Return the key of the figure of this ``number`` of a model, counted from 1."""
-    return f"d{context.place}-recalibration-{context.series.index(model) + 1}-{number}"
+def key_of(context: Context, model: Series, number: int, curve: str = "") -> str:
+    """Return the key of the figure of this ``number`` of a model, counted from 1, of a ``curve`` other than bins."""
+    return f"d{context.place}-recalibration-{curve}{context.series.index(model) + 1}-{number}"
 
 
-def _title(model: Series) -> str:
+def title_of(model: Series) -> str:
+    """Return the title of a figure of a model and its variants."""
     return f"{model.label} before and after recalibration"
 
 
@@ -119,17 +139,17 @@ def _observed(context: Context, model: Series, number: int, curves: Mapping[str,
     alt = f"Observed against predicted for {where} before and after recalibration. {gaps}"
     x, y = _axis(curves.values(), named(context, "Predicted")), _axis(curves.values(), named(context, "Observed"))
     sheet = Sheet()
-    panels = grid(sheet, [(x, y)] * len(curves), _titles(curves))
+    panels = grid(sheet, [(x, y)] * len(curves), titles(curves))
     for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
         diagonal_from(drawn)
         at, line = map(column, curve.points.path)
-        series = _series(model, variant)
+        series = series_of_variant(model, variant)
         drawn.line(at, line, series.ink, name=variant)
         if len(at) < FEW:
             drawn.marks(at, line, series.ink, series.marker)
     sheet.key([PERFECT])
     said = listed([f"{variant}: {_gap(curve)}" for variant, curve in curves.items()])
-    return drawing(_key(context, model, number), _title(model), (said, caption, alt), [sheet])
+    return drawing(key_of(context, model, number), title_of(model), (said, caption, alt), [sheet])
 
 
 def diagonal_from(drawn: Panel) -> None:

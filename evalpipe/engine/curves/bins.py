@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe import constants
 from evalpipe.metrics.bins import equal_weight
 from evalpipe.metrics.values import ratio
 from evalpipe.statistics.groups import totals_of_runs
@@ -16,20 +15,20 @@ if TYPE_CHECKING:
     from evalpipe.statistics import Rows, Summary
 
 
-def bin_edges(summary: Summary, strategy: str) -> Floats:
+def bin_edges(summary: Summary, strategy: str, bins: int) -> Floats:
     """Return the lowest score of each used bin, ascending, shape [used].
 
-    ``uniform``: ten bins of equal width, closed below, the last closed above too. ``quantile``: bins of equal weight,
-    floor(10 x weight below / total weight), where a group of equal scores goes to the bin of its first row, so fewer
-    than ten bins may be used. ``summary`` has the case weights, not a replicate's, so bins stay the same in all
+    ``uniform``: ``bins`` of equal width, closed below, the last closed above too. ``quantile``: bins of equal weight,
+    floor(bins x weight below / total weight), where a group of equal scores goes to the bin of its first row, so fewer
+    bins may be used. ``summary`` has the case weights, not a replicate's, so bins stay the same in all
     replicates.
     """
     rows = summary.rows
     if strategy == "uniform":
-        edges = np.arange(constants.BINS + 1) / constants.BINS
-        inside = np.minimum(np.searchsorted(edges, rows.chance_at, side="right") - 1, constants.BINS - 1)
+        edges = np.arange(bins + 1) / bins
+        inside = np.minimum(np.searchsorted(edges, rows.chance_at, side="right") - 1, bins - 1)
     else:
-        inside = equal_weight(rows.by_score(summary.weights[rows.order]), constants.BINS)
+        inside = equal_weight(rows.by_score(summary.weights[rows.order]), bins)
     # Bins that no score is in leave no edge behind.
     lowest: Floats = rows.distinct[np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])]
     return lowest

@@ -25,15 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalpipe.arraytypes import Floats, Wholes
+    from evalpipe.plan.plan import Plan
 
 B = TypeVar("B", BandLine, BandCurve)
 
-WIDTH, STEP = 10, 5
-"""The width of a window of probability and the distance of their centres, in hundredths (Kuhn & Johnson)."""
-
-CENTRES = np.arange(0, 101, STEP)
-LOW, HIGH = (np.clip(CENTRES + side * WIDTH / 2, 0, 100) / 100 for side in (-1, 1))
-"""Where windows begin and end; those at 0 and 1 are cut off there."""
+DIGITS = 10
+"""Decimals of hundredths that the ends of windows have: 0.35 is written so, and no sum of steps ends beside it."""
 
 PLACES = 50
 """The probabilities at which a smooth curve is given, denser at either end."""
@@ -43,41 +40,61 @@ EXACT, CELLS = 2048, 2048
 which moves it by less than a thousandth."""
 
 
-def window_totals(distinct: Floats, values: Floats) -> Floats:
-    """Total values at each distinct probability [..., m] in each window [..., windows].
+def window_centres(plan: Plan) -> Floats:
+    """Return the centres of the windows in hundredths, [windows]: from 0 by the step to 1, which is always one."""
+    step = round(100 * plan.calibration.step, DIGITS)
+    centres = np.round(np.arange(0, int(100 / step + 1e-9) + 1) * step, DIGITS)
+    return centres if centres[-1] == 100 else np.r_[centres, 100.0]
+
+
+def window_ends(plan: Plan, _: Summary) -> Floats:
+    """Return where windows begin and after these where they end, [2 x windows]; they are cut off at 0 and 1.
+
+    The windows are those of Kuhn & Johnson.
+    """
+    half = round(100 * plan.calibration.width, DIGITS) / 2
+    ends = [np.round(window_centres(plan) + side * half, DIGITS) for side in (-1, 1)]
+    return np.concatenate([np.clip(end, 0, 100) / 100 for end in ends])
+
+
+def window_totals(distinct: Floats, values: Floats, ends: Floats) -> Floats:
+    """Total values at each distinct probability [..., m] in each window [..., windows]; see `window_ends`.
 
     Windows are closed below; those that reach 1 are closed above too.
     """
-    first, last = (np.searchsorted(distinct, ends) for ends in (LOW, np.where(HIGH < 1, HIGH, np.inf)))
+    low, high = np.split(ends, 2)
+    first, last = (np.searchsorted(distinct, side) for side in (low, np.where(high < 1, high, np.inf)))
     # Windows overlap, so that their totals are no sums of runs that part the rows.
     return np.stack([values[..., a:b].sum(axis=-1) for a, b in zip(first, last, strict=True)], axis=-1)
 
 
-def window_rates(summary: Summary, _: Floats) -> Floats:
+def window_rates(summary: Summary, ends: Floats) -> Floats:
     """Return the share of events in each window, [..., windows]; NaN in one without rows."""
-    events, others = (window_totals(summary.rows.chance_at, summary(name)) for name in ("events_at", "others_at"))
+    events, others = (
+        window_totals(summary.rows.chance_at, summary(name), ends) for name in ("events_at", "others_at"))
     return ratio(events, events + others)
 
 
 @curve(calibration.CalibrationWindow, of=("event", "class"), needs="probabilities",
-       heights=Heights(window_rates, binned=True))
+       heights=Heights(window_rates, window_ends, binned=True))
 def windows(rows: CurveRows) -> Computed:
     """Compute the share of events among the rows of each window that has any; `window_rates` are its replicates."""
     plan, summary = rows.plan, rows.summary
     at, each_row = summary.rows.chance_at, np.ones(len(summary.rows.truth))
     events, others = summary("events_at"), summary("others_at")
     summed = [events, events + others, (events + others) * at, summary.rows.by_score(each_row)]
-    totals = [window_totals(at, values) for values in summed]
+    ends = window_ends(plan, summary)
+    totals = [window_totals(at, values, ends) for values in summed]
     used = totals[3] > 0
     hits, weight, stated, count = (values[used] for values in totals)
     lower, upper = (limits[used] for limits in rows.limits("calibration_window", len(used)))
-    if plan.bins in LIMITS:
-        lower, upper = LIMITS[plan.bins](hits, weight, plan.level)
-    points = {
-        "centre": CENTRES[used] / 100, "mean_probability": stated / weight, "event_rate": hits / weight,
-        "lower": lower, "upper": upper, "weight": weight, "rows": count}
     method = method_of_bins(rows, "calibration_window")
-    return points, calibration.WindowNotes(width=WIDTH / 100, step=STEP / 100, method=method)
+    if method in LIMITS:
+        lower, upper = LIMITS[method](hits, weight, plan.level)
+    points = {
+        "centre": window_centres(plan)[used] / 100, "mean_probability": stated / weight, "event_rate": hits / weight,
+        "lower": lower, "upper": upper, "weight": weight, "rows": count}
+    return points, calibration.WindowNotes(width=plan.calibration.width, step=plan.calibration.step, method=method)
 
 
 class Fittable(NamedTuple):

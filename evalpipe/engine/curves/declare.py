@@ -78,14 +78,15 @@ class CurveRows:
 class Heights:
     """What is drawn of a curve of an event in every replicate: ``at(summary, places)``, its heights [..., k].
 
-    ``places`` are [k], chosen once by the plan and the data, so that they are the same in all replicates; none where
-    `at` knows its own. ``binned`` heights are shares of rows between places, such as event rates in bins: only some
-    interval methods of proportions need their replicates, and no cell of a grid may lie across a place.
+    ``places`` are [k], chosen once by the plan and the data, so that they are the same in all replicates. ``binned``
+    heights are shares of rows, such as event rates in bins: only some interval methods of proportions need their
+    replicates. Where places ``part`` the rows by score, no cell of a grid may lie across one.
     """
 
     at: Callable[[Summary, Floats], Floats]
-    places: Callable[[Plan, Summary], Floats] = lambda *_: np.empty(0)
+    places: Callable[[Plan, Summary], Floats]
     binned: bool = False
+    part: bool = False
 
 
 Compute = Callable[[CurveRows], Computed | None]
@@ -130,6 +131,11 @@ def curve(
     return declare
 
 
+def asked_of(plan: Plan, name: str) -> str:
+    """Return the interval method of the shares in a curve: figures of calibration may have one of their own."""
+    return plan.calibration.interval if name.startswith("calibration_") else plan.bins
+
+
 def drawn_heights(plan: Plan, summary: Summary) -> dict[str, tuple[Heights, Floats]]:
     """Return what is drawn of each curve of an event that has replicates, with its places, by the curve's name."""
     if not plan.banded:
@@ -137,14 +143,15 @@ def drawn_heights(plan: Plan, summary: Summary) -> dict[str, tuple[Heights, Floa
     return {
         name: (declared.heights, declared.heights.places(plan, summary)) for name, declared in registry.items()
         if declared.heights is not None and declared.needs in summary.rows.gives
-        and (interval_methods[plan.bins].drawn or not declared.heights.binned)
+        and name not in plan.calibration.left_out
+        and (interval_methods[asked_of(plan, name)].drawn or not declared.heights.binned)
     }
 
 
 def computed(rows: CurveRows) -> Iterator[tuple[str, dict[str, Column], Notes]]:
     """Yield the name, the points and the notes of every curve that rows have, in the order of the results."""
     # The order of the records and not that in which files were imported: it is the order of results.json.
-    for name in (name for name in CURVES if name in registry):
+    for name in (name for name in CURVES if name in registry and name not in rows.plan.calibration.left_out):
         declared = registry[name]
         if rows.kind in declared.of and declared.needs in rows.summary.rows.gives:
             result = declared.compute(rows)

@@ -52,7 +52,7 @@ def _counted(summary: Summary, cuts: Wholes) -> tuple[Floats, Floats]:
     return np.concatenate(hits, axis=-1), np.concatenate(trials, axis=-1)
 
 
-@curve(events.Marks, of=("event",), needs="scores", heights=Heights(rates, places, binned=True))
+@curve(events.Marks, of=("event",), needs="scores", heights=Heights(rates, places, binned=True, part=True))
 def marks(rows: CurveRows) -> Computed | None:
     """Compute the rates at the marked thresholds, with limits as event rates in bins have; they need both classes."""
     plan, summary = rows.plan, rows.summary

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe import constants
 from evalpipe.engine.curves.bins import bin_edges, event_rates, totals
-from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, Kind, curve
+from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, Kind, asked_of, curve
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bands import simultaneous_band
 from evalpipe.metrics.values import ratio
-from evalpipe.results.curves.calibration import Refinement, RefinementNotes, Reliability, ReliabilityNotes
+from evalpipe.results.curves.calibration import (
+    Refinement,
+    RefinementNotes,
+    Reliability,
+    ReliabilityNotes,
+    Rug,
+    RugNotes,
+)
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -23,9 +29,9 @@ if TYPE_CHECKING:
 DIGITS = 2
 """Decimals to which probabilities are rounded for the refinement plot, as for the parts of the Brier score."""
 
-def _edges(_: Plan, summary: Summary, strategy: str) -> Floats:
-    return bin_edges(summary, strategy)
-
+RUG, PLACES = 250, 100
+"""The most probabilities that a rug marks one by one, and the parts of 1 at which it marks more; `rug` of the spec
+states them."""
 
 OF: tuple[Kind, ...] = ("event", "class", "top_label", "cut")
 
@@ -33,7 +39,7 @@ OF: tuple[Kind, ...] = ("event", "class", "top_label", "cut")
 def _diagram(rows: CurveRows, strategy: str) -> Computed:
     """Compute a reliability diagram, with limits from replicates of its event rates [B, bins] where there are any."""
     summary, name = rows.summary, f"calibration_{strategy}"
-    edges = bin_edges(summary, strategy)
+    edges = bin_edges(summary, strategy, rows.plan.calibration.bins)
     events, others = (totals(summary.rows, summary(at), edges) for at in ("events_at", "others_at"))
     weight = events + others
     stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
@@ -44,20 +50,26 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
               "weight": weight, "rows": count}
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
     return points, ReliabilityNotes(
-        bins_requested=constants.BINS, bins_used=len(weight), method=method_of_bins(rows, name), mean_gap=gap,
-        mean_probability=float(stated.sum()) / whole, event_rate=float(events.sum()) / whole)
+        bins_requested=rows.plan.calibration.bins, bins_used=len(weight), method=method_of_bins(rows, name),
+        mean_gap=gap, mean_probability=float(stated.sum()) / whole, event_rate=float(events.sum()) / whole)
+
+
+def _begin(plan: Plan, summary: Summary, strategy: str) -> Floats:
+    """Return the score at which each bin begins."""
+    return bin_edges(summary, strategy, plan.calibration.bins)
 
 
 # One function serves both, bound to its way of making bins.
 for _strategy in ("uniform", "quantile"):
     curve(Reliability, of=OF, needs="probabilities", name=f"calibration_{_strategy}",
-          heights=Heights(event_rates, partial(_edges, strategy=_strategy), binned=True))(
+          heights=Heights(event_rates, partial(_begin, strategy=_strategy), binned=True, part=True))(
         partial(_diagram, strategy=_strategy))
 
 
 def method_of_bins(rows: CurveRows, name: str) -> str:
-    """Return how limits of event rates in bins and windows are made."""
-    return rows.plan.bins if rows.plan.bins in LIMITS or name in rows.drawn else "none"
+    """Return how limits of shares of rows are made, such as event rates in bins and windows."""
+    asked = asked_of(rows.plan, name)
+    return asked if asked in LIMITS or name in rows.drawn else "none"
 
 
 def _rate_limits(rows: CurveRows, name: str, events: Floats, weight: Floats) -> dict[str, Floats]:
@@ -65,7 +77,7 @@ def _rate_limits(rows: CurveRows, name: str, events: Floats, weight: Floats) -> 
 
     All at once, binomial limits take the level whose power of the number of bins is the one asked: bins share no rows.
     """
-    bins, level, drawn = rows.plan.bins, rows.plan.level, rows.drawn.get(name)
+    bins, level, drawn = asked_of(rows.plan, name), rows.plan.level, rows.drawn.get(name)
     alone = together = rows.limits(name, len(weight))
     if bins in LIMITS:
         alone, together = (LIMITS[bins](events, weight, asked) for asked in (level, level ** (1 / len(weight))))
@@ -73,6 +85,17 @@ def _rate_limits(rows: CurveRows, name: str, events: Floats, weight: Floats) -> 
         together = simultaneous_band(drawn, events / weight, level, (0.0, 1.0))
     names = ("lower", "upper", "simultaneous_lower", "simultaneous_upper")
     return dict(zip(names, (*alone, *together), strict=True))
+
+
+@curve(Rug, of=("event",), needs="probabilities")
+def rug(rows: CurveRows) -> Computed:
+    """Compute what events and non-events weigh at each distinct probability; of many, near each of even places."""
+    at = rows.summary.rows.chance_at
+    distinct = len(np.unique(at))
+    places, cell = np.unique(at if distinct <= RUG else np.rint(at * PLACES) / PLACES, return_inverse=True)
+    events, others = (np.bincount(cell, rows.summary(name), len(places)) for name in ("events_at", "others_at"))
+    points = {"probability": places, "events": events, "others": others}
+    return points, RugNotes(distinct=distinct, places=PLACES if distinct > RUG else None)
 
 
 @curve(Refinement, of=("event",), needs="probabilities")

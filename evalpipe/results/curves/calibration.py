@@ -81,6 +81,29 @@ class CalibrationWindow(CurveOf[Literal["calibration_window"], WindowPoints, Win
     """The share of events in moving windows of predicted probability."""
 
 
+class RugPoints(Points):
+    """Predicted probabilities, ascending."""
+
+    probability: Column
+    events: Column
+    """What the events with this probability weigh."""
+    others: Column
+    """What the non-events with this probability weigh."""
+
+
+class RugNotes(Notes):
+    """How many probabilities there were."""
+
+    distinct: int | None = None
+    """The number of distinct probabilities."""
+    places: int | None = None
+    """Where they are many: the probabilities are rounded to multiples of 1 over this number."""
+
+
+class Rug(CurveOf[Literal["calibration_rug"], RugPoints, RugNotes]):
+    """The probabilities of events and of non-events, each alone or to the nearest of even places."""
+
+
 class SmoothPoints(LinePoints):
     """A line through the share of events along the predicted probability, with limits of each point alone."""
 

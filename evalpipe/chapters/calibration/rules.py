@@ -1,0 +1,65 @@
+"""Rules of the figures of calibration: windows that meet, limits that hold, and probabilities to draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.spec.parts import gives
+from evalpipe.tasks import CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.chapters.calibration.spec import Window
+    from evalpipe.errors import Problem
+    from evalpipe.spec.draft import Draft
+
+HERE = "calibration"
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of settings that cannot be kept, and of settings of figures that no model has."""
+    spec = draft.spec
+    if spec.calibration is None or not draft.readable(HERE) or spec.task not in CLASSES:
+        return
+    if draft.readable(HERE, "window") and all(draft.readable(HERE, "window", key) for key in ("width", "step")):
+        yield from _window(draft, spec.calibration.window)
+    if spec.calibration.interval is not None and draft.readable(HERE, "interval"):
+        yield from _interval(draft, spec.calibration.interval)
+    served = [gives(model) for model in draft.models.values()]
+    if served and len(served) == len(spec.models) and not any("probabilities" in needs for needs in served):
+        yield draft.tree.idle(
+            "nothing-to-draw", "no model gives probabilities, so there are no figures of calibration", HERE, key=True,
+            hint="name the column of a model's probabilities, or remove it")
+
+
+def _window(draft: Draft, window: Window) -> Iterator[Problem]:
+    """Report a step that leaves rows between two windows, or that puts no row in two."""
+    if window.moved_by >= window.width:
+        message = (f"windows of width {window.width:g} that move by {window.moved_by:g} do not overlap, "
+                   "so they are bins and no moving windows")
+        yield draft.tree.problem("window-step", message, HERE, "window", "step",
+                                 hint=f"write a step below {window.width:g}, or leave it out for half the width")
+
+
+def _interval(draft: Draft, asked: str) -> Iterator[Problem]:
+    """Report limits that do not hold for these rows, or that nothing is drawn for."""
+    spec, drawn = draft.spec, _drawn(draft)
+    message, hint = "", "write 'percentile', or remove it"
+    if asked == "percentile" and not drawn:
+        message = ("bootstrap limits of bins are those of bands, which are drawn for a binary outcome where "
+                   "'intervals' has bands and a method")
+        hint = "write 'exact', 'wilson', 'jeffreys' or 'none', or remove it"
+    elif asked in {"exact", "wilson", "jeffreys"} and (spec.cluster is not None or spec.importance):
+        rows = "rows of a cluster are not independent" if spec.cluster is not None else (
+            "rows with importance weights are no counts")
+        message = f"binomial limits do not hold: {rows}"
+        hint = hint if drawn else "write 'none', or remove it"
+    if message:
+        yield draft.tree.problem("interval-of-bins", message, HERE, "interval", hint=hint)
+
+
+def _drawn(draft: Draft) -> bool:
+    """Tell whether bands are drawn about the curves of the spec."""
+    intervals = draft.spec.intervals
+    return draft.spec.task == "binary" and intervals.bands and intervals.method != "none"

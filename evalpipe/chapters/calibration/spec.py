@@ -1,0 +1,48 @@
+"""The settings of the figures of calibration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
+
+from evalpipe.spec.kinds import Only, SpecPart
+
+
+class Window(SpecPart):
+    """Windows of predicted probability that move by a step and so share rows."""
+
+    width: Annotated[StrictFloat, Field(ge=0.01, le=1)] = 0.1
+    """The width of a window. Windows are cut off at 0 and 1."""
+    step: Annotated[StrictFloat, Field(ge=0.005, lt=1)] | None = None
+    """How far the centres of two neighbouring windows are apart, less than the width; half the width where it is left
+    out. The centres run from 0 to 1."""
+
+    @property
+    def moved_by(self) -> float:
+        """The step, as written or half the width."""
+        return self.width / 2 if self.step is None else self.step
+
+
+class Calibration(SpecPart):
+    """The figures of calibration: bins, moving windows, smooth curves and the rug."""
+
+    bins: Annotated[StrictInt, Field(ge=2, le=100)] = 10
+    """The number of bins of the reliability diagrams. Measures such as `ece` have an option `bins` with a default of
+    its own, which this key does not change: `{metric: ece, bins: 20}` measures in as many bins as `bins: 20` draws."""
+    strategy: Literal["equal_width", "equal_count"] | None = None
+    """Which bins are made and drawn; both kinds where it is left out. What measures call `strategy: uniform` are bins
+    of equal width, `strategy: quantile` those of equal count."""
+    window: Window = Window()
+    """The moving windows."""
+    smoother: Literal["logistic", "spline", "isotonic"] | None = None
+    """Which smooth curve is fitted and drawn, with its band: the logistic line, the spline or the isotonic fit. All
+    three where it is left out, with the band of the spline."""
+    interval: Literal["none", "exact", "wilson", "jeffreys", "percentile"] | None = None
+    """The limits of the event rate in each bin and window: binomial limits by Clopper and Pearson (`exact`), Wilson or
+    Jeffreys, or bootstrap percentiles of a binary outcome. Where it is left out, those of a proportion under
+    `intervals.method`. The bands of smooth curves are those of `intervals`."""
+    rug: Annotated[StrictBool, Only("binary")] = True
+    """Mark the probabilities in the reliability diagrams: those of events at the upper edge, those of non-events at the
+    lower edge. More than 250 distinct ones are marked at hundredths, the longer the more rows there are. Models then
+    have a panel each."""
