@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from evalpipe.metrics.declare import Direction
     from evalpipe.metrics.grammar import Node
     from evalpipe.tasks import Task
+
+
+LONGEST_LINE = 70
+"""The letters and signs of a formula that a line has room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +69,10 @@ class ExpressionMetric(Metric):
 
     @property
     def formula(self) -> str:
-        """The expression as LaTeX."""
+        """The expression as LaTeX; empty where it would not fit in a line of the card, which has its text too."""
         titles = {part.name: part.metric.title if part.name == part.label else part.name for part in self.parts}
-        return "" if self.tree is None else latex(self.tree, titles)
+        formula = "" if self.tree is None else latex(self.tree, titles)
+        return formula if len(re.sub(r"\\[a-z]+|[\\{}^_ ]", "", formula)) <= LONGEST_LINE else ""
 
 
 def expression_metric(
@@ -102,8 +108,9 @@ def _cases(node: Node) -> Iterator[str]:
                 yield "it divides by zero"
             yield from _cases(left)
             yield from _cases(right)
-        case PowerNode(base):
-            yield "a power has no value"
+        case PowerNode(base, exponent):
+            if exponent < 0 or exponent % 1:
+                yield "a power has no value"
             yield from _cases(base)
         case MinusNode(inner):
             yield from _cases(inner)
