@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.page import Column, Heading, Row, Table, Text
+from evalpipe.card.page import Column, Heading, Number, Row, Table, Text
 from evalpipe.card.tables import MODELS_ABREAST, curves_of
-from evalpipe.results.curves.residuals import ResidualQuantiles
+from evalpipe.results.curves.residuals import ResidualBox, ResidualQuantiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.results import ModelSummary, Results
     from evalpipe.results.curves import Column as Values
 
+
 def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
     """Write the quantiles of a dataset's residuals, at most `MODELS_ABREAST` models in a table; nothing without any."""
     curves = {c.model: c for c in curves_of(results, dataset, ResidualQuantiles) if c.variant == "original"}
@@ -23,13 +24,38 @@ def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
     if not models:
         return
     unit = f" All in {results.unit}." if results.unit else ""
+    if results.levels:
+        yield Heading("Residuals of probabilities")
+        yield _sizes(results, dataset)
     yield Heading("Residual quantiles")
-    yield Text("Residual = observed − predicted; above zero, the prediction was too low. Each row gives one quantile "
-               "of the residuals and, separately, of the absolute residuals, interpolated between rows (R's type 7). "
-               f"50% is the median.{unit}", "lead")
+    yield Text(f"{_meaning(results)} Each row gives one quantile of the residuals and, separately, of the absolute "
+               f"residuals, interpolated between rows (R's type 7). 50% is the median.{unit}", "lead")
     for start in range(0, len(models), MODELS_ABREAST):
         together = models[start : start + MODELS_ABREAST]
         yield _table(results, dataset, together, [curves[model.name] for model in together])
+
+
+def _meaning(results: Results) -> str:
+    """Say what a residual is, and what its sign tells."""
+    if not results.levels:
+        return "Residual = observed − predicted; above zero, the prediction was too low."
+    if results.event is None:
+        return "The residual of a row is 1 − the probability of its true level, so it is never below zero."
+    return "The residual of a row is 1 − p for an event and −p for the others."
+
+
+def _sizes(results: Results, dataset: str) -> Table:
+    """Write how large the residuals of probabilities are, model by model."""
+    boxes = {c.model: c for c in curves_of(results, dataset, ResidualBox) if c.variant == "original"}
+    rows = tuple(
+        Row((model.label, *map(_size, (box.notes.rmse, box.notes.mean, box.points.median[0]))))
+        for model in results.models for box in (boxes.get(model.name),) if box is not None)
+    columns = Column("Model", style="what"), *(Column(head, "num") for head in ("RMSE", "MAE", "MAD (median)"))
+    return Table(f"Size of the residuals on {dataset}", columns, rows, "compared", stacked=True)
+
+
+def _size(value: float | None) -> Number:
+    return Number("–") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
 
 
 def _table(

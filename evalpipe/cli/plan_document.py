@@ -30,7 +30,7 @@ def plan_document(plan: Plan) -> Document:
         "exposure": _exposure(plan),
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
-        "marks": list(plan.marks),
+        "marks": list(plan.marks), "residuals": plan.residuals,
         "calibration": {
             "bins": plan.calibration.bins, "strategy": plan.calibration.strategy,
             "window": {"width": plan.calibration.width, "step": plan.calibration.step},

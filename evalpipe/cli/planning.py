@@ -148,6 +148,7 @@ def _asked(plan: Plan) -> list[str]:
               for name, model in plan.models.items() if model.zone is not None]
     if plan.marks:
         lines.append(f"marked on curves: thresholds {', '.join(f'{mark:g}' for mark in plan.marks)}")
+    lines += ["residuals of the probabilities"] if plan.residuals else []
     lines += [*_compared(plan), *_judged(plan)]
     return lines if len(lines) > 1 else []
 

@@ -44,7 +44,7 @@ class Plan:
     ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
     in the bins of a reliability diagram, ``calibration`` the settings of such figures; ``banded`` says that bands are
     drawn about curves, ``profit_drawn`` that limits of the profit are;
-    ``marks`` are the thresholds that are marked on curves.
+    ``marks`` are the thresholds that are marked on curves; ``residuals`` says that probabilities have residuals.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Plan:
     banded: bool
     profit_drawn: bool
     marks: tuple[float, ...]
+    residuals: bool
     calibration: CalibrationPlan
     slices: SlicesPlan
     recalibrate: RecalibrationPlan

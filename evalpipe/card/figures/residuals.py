@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -> Drawing:
     """Draw each model's residuals in bins of equal width."""
     key, title = f"d{context.place}-residual-histogram", "Histogram of residuals"
-    caption = (
-        "Share of rows by residual = observed − predicted, in bins of equal width. Line: no error; right of it "
-        "predictions are too low."
-    )
+    right = "" if context.results.levels and context.results.event is None else "; right of it predictions are too low"
+    caption = f"Share of rows by {_meaning(context)}, in bins of equal width. Line: no error{right}."
     alt = context.told(title, pairs, lambda curve: _fullest(context, curve))
     ends = [value for _, c in pairs for values in (c.points.low, c.points.high) for value in column(values)]
     x, sheet = number_axis(named(context, "Residual"), [*ends, 0.0]), Sheet()
@@ -36,6 +34,15 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
         _bars(sheet, series, curve, x, last=place == len(pairs) - 1)
     finding = context.finds(pairs, lambda curve: _fullest(context, curve))
     return drawing(key, title, (finding, caption, alt), [sheet])
+
+
+def _meaning(context: Context) -> str:
+    """Say what a residual is."""
+    if not context.results.levels:
+        return "residual = observed − predicted"
+    if context.results.event is not None:
+        return "residual: 1 − p of an event, −p of the others"
+    return "residual: 1 − probability of the true level"
 
 
 def _bars(sheet: Sheet, series: Series, curve: ResidualHistogram, x: Axis, *, last: bool) -> None:

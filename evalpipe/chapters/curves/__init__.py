@@ -1,1 +1,1 @@
-"""Thresholds that are marked on the curves of a binary outcome, with the numbers there."""
+"""What curves show beside themselves: marked thresholds with the numbers there, and residuals of probabilities."""

@@ -1,4 +1,4 @@
-"""What the card says of thresholds that are marked on curves: the rates there, and every measure of classes."""
+"""What the card says of thresholds that are marked on curves, and how residuals of probabilities are made."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from evalpipe.card.page import Column, Group, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import curves_of, ranged, with_limits
 from evalpipe.results.curves.events import MarkedMeasures, Marks
+from evalpipe.results.curves.residuals import ResidualBox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +36,8 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how the limits at marked thresholds are made."""
+    """Yield how the limits at marked thresholds are made, and what residuals of probabilities are."""
+    yield from _residuals(results)
     methods = dict.fromkeys(curve.method for curve in results.curves if isinstance(curve, Marks))
     if methods:
         named = [wording.method(method) for method in methods if method not in (None, "none")]
@@ -44,6 +46,17 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "Rows with a probability (or score) at or above a marked threshold are taken as predicted events. An "
             f"equivocal zone is ignored.{limits} Lift is the share of the events that are among these rows, over the "
             "share of the rows. It has no limits."))
+
+
+def _residuals(results: Results) -> Iterator[Procedure]:
+    """Yield what the residuals of probabilities are."""
+    if results.levels and any(isinstance(curve, ResidualBox) for curve in results.curves):
+        what = ("1 minus the probability of the event for an event, and minus that probability for the others"
+                if results.event is not None else "1 minus the probability of the true level")
+        root = " RMSE is the root of the Brier score." if results.event is not None else ""
+        yield Procedure("Residuals of probabilities", (
+            f"The residual of a row is {what}. RMSE is the root of the mean square of the residuals, MAE the mean and "
+            f"MAD the median of their absolute values. They have no limits.{root}"), "Biecek & Burzykowski (2021)")
 
 
 def _blocks(results: Results, dataset: str, marks: Sequence[Marks]) -> Iterator[Block]:

@@ -1,8 +1,10 @@
-"""The thresholds that are marked on curves."""
+"""The thresholds that are marked on curves, and whether probabilities have residuals."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
@@ -13,3 +15,8 @@ def marks_plan(spec: Spec) -> tuple[float, ...]:
     if spec.task != "binary" or spec.curves is None:
         return ()
     return tuple(sorted(map(float, spec.curves.marks or ())))
+
+
+def residuals_planned(spec: Spec) -> bool:
+    """Tell whether residuals of probabilities are asked for."""
+    return spec.task in CLASSES and spec.curves is not None and bool(spec.curves.residuals)

@@ -1,4 +1,4 @@
-"""Checks of the thresholds that are marked on curves."""
+"""Checks of what curves are to show: the thresholds that are marked on them, and residuals."""
 
 from __future__ import annotations
 
@@ -6,33 +6,43 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.spec.parts import gives
+from evalpipe.tasks import CLASSES, MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 HERE: Loc = ("curves", "marks")
+RESIDUALS: Loc = ("curves", "residuals")
+EXAMPLES = dict.fromkeys(MANY, "add 'residuals: true', or remove it") | {
+    "binary": "add 'marks: [0.1, 0.5, 0.9]' or 'residuals: true', or remove it"}
+"""What can be asked for, by task."""
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of marked thresholds: written twice, no probability, or on no curve."""
+    """Yield the problems of what curves are to show: nothing, marks on no curve, residuals of no probability."""
     curves = draft.spec.curves
-    if draft.spec.task != "binary" or curves is None or not draft.readable("curves"):
+    if curves is None or not draft.readable("curves") or not draft.readable("task"):
         return
-    if curves.marks is None:
-        if draft.readable(*HERE):
+    if not curves.marks and not curves.residuals:
+        if draft.readable(*HERE) and draft.readable(*RESIDUALS):
             yield draft.tree.idle("nothing-asked", "'curves' asks for nothing", "curves", key=True,
-                                  hint="add 'marks: [0.1, 0.5, 0.9]', or remove it")
-    elif draft.readable(*HERE):
-        yield from _marks(draft, curves.marks)
-
-
-def _marks(draft: Draft, marks: tuple[float, ...]) -> Iterator[Problem]:
-    """Check each mark, and that a model has curves to mark."""
+                                  hint=EXAMPLES.get(draft.spec.task, "remove it"))
+        return
     given = [gives(model, draft.spec.threshold) for model in draft.models.values()]
+    of_probabilities = any("probabilities" in served for served in given)
+    if draft.spec.task == "binary" and curves.marks and draft.readable(*HERE):
+        yield from _marks(draft, curves.marks, given)
+    if draft.spec.task in CLASSES and curves.residuals and given and not of_probabilities:
+        message = "'residuals' has no effect: no model gives probabilities"
+        yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True, hint="remove it")
+
+
+def _marks(draft: Draft, marks: tuple[float, ...], given: Sequence[frozenset[str]]) -> Iterator[Problem]:
+    """Check each mark, and that a model has curves to mark: ``given`` is what each model serves."""
     ranks = any("scores" in served and "probabilities" not in served for served in given)
     for place, mark in enumerate(marks):
         if math.isnan(mark):

@@ -43,13 +43,14 @@ def _rows_of(
 ) -> Iterator[tuple[str | None, CurveRows]]:
     """Yield the rows that curves are of, with the level they are about: of several classes, each against the rest.
 
-    Before these those of the predicted class, which models give wherever they give probabilities; after them, of
-    ordered classes, those of each cut between two.
+    Before these those of all levels and of the predicted class, which models give wherever they give probabilities;
+    after them, of ordered classes, those of each cut between two.
     """
     if sample.task not in MANY:
         drawn = {name: values for (of, name), values in replicates.curves.items() if of == model}
         yield None, CurveRows("event" if sample.task == "binary" else "numbers", plan, sample, summary, drawn)
     elif summary.rows.probabilities is not None:
+        yield None, CurveRows("levels", plan, sample, summary)
         yield None, CurveRows("top_label", plan, sample, Summary(summary.rows.top_label, summary.weights))
         for level, against_rest in zip(sample.levels, summary.classes, strict=True):
             yield level, CurveRows("class", plan, sample, against_rest)

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from evalpipe.results.curves import Column, Curve, Notes
     from evalpipe.statistics import Summary
 
-Kind = Literal["event", "class", "top_label", "cut", "numbers"]
-"""Rows of a binary outcome; of one class of several against the rest; of the predicted class, whether it is the true
-one; of ordered levels, whether they lie above a cut; of numbers."""
+Kind = Literal["event", "levels", "class", "top_label", "cut", "numbers"]
+"""Rows of a binary outcome; of several levels at once; of one class of several against the rest; of the predicted
+class, whether it is the true one; of ordered levels, whether they lie above a cut; of numbers."""
 
-Needs = Literal["labels", "scores", "probabilities", "values"]
+Needs = Literal["labels", "scores", "probabilities", "values", "residuals"]
+"""What the model must give: residuals are those of values, or where the plan asks for them of probabilities."""
 Computed = tuple[Mapping[str, "Floats"], "Notes"]
 """The columns of a curve's points by name, each [k], and the notes."""
 
@@ -153,11 +154,19 @@ def computed(rows: CurveRows) -> Iterator[tuple[str, dict[str, Column], Notes]]:
     # The order of the records and not that in which files were imported: it is the order of results.json.
     for name in (name for name in CURVES if name in registry and name not in rows.plan.calibration.left_out):
         declared = registry[name]
-        if rows.kind in declared.of and declared.needs in rows.summary.rows.gives:
+        if rows.kind in declared.of and _serves(rows, declared.needs):
             result = declared.compute(rows)
             if result is not None:
                 points = {coordinate: listed(values) for coordinate, values in result[0].items()}
                 yield PREFIXES.get(rows.kind, "") + name, points, result[1]
+
+
+def _serves(rows: CurveRows, needs: Needs) -> bool:
+    """Tell whether rows have what a curve needs."""
+    gives = rows.summary.rows.gives
+    if needs != "residuals":
+        return needs in gives
+    return "values" in gives if rows.kind == "numbers" else rows.plan.residuals and "probabilities" in gives
 
 
 def listed(values: Iterable[float]) -> Column:

@@ -1,4 +1,4 @@
-"""Curves of one model of numbers: its residuals, observed against predicted, and the rootogram of counts.
+"""Curves of numbers: residuals, which probabilities may have too, observed against predicted, the rootogram of counts.
 
 All start from cells of equal prediction and truth, so no curve depends on the order of rows, and a row of weight two is
 two rows. What is stored is bounded, however many rows there are.
@@ -13,7 +13,7 @@ import numpy as np
 
 from evalpipe import constants
 from evalpipe.engine.curves import count_tests, residual_tests
-from evalpipe.engine.curves.declare import Computed, CurveRows, curve
+from evalpipe.engine.curves.declare import Computed, CurveRows, Kind, curve
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.results.curves import Notes, residuals
 from evalpipe.results.curves.declare import Thinned
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalpipe.arraytypes import Flags, Floats, Wholes
-    from evalpipe.statistics import Summary
 
 
 POINTS, VERTICES = 400, 500
 """The most points of a scatter, and of the distribution of absolute residuals."""
 
 BINS = 25
+RESIDUALS: tuple[Kind, ...] = ("numbers", "event", "levels")
 LAST_COUNT = 40
 """The last count of a rootogram that has a bin; it takes what lies above."""
 
@@ -58,10 +58,11 @@ class Cells:
     weight: Floats
 
     @classmethod
-    def of(cls, summary: Summary) -> Cells:
+    def of(cls, rows: CurveRows) -> Cells:
         """Gather the rows that have weight."""
-        kept = np.flatnonzero(summary.weights > 0)
-        predicted, truth, weight = (x[kept] for x in (summary.rows.predicted, summary.rows.truth, summary.weights))
+        weights = rows.summary.weights
+        kept = np.flatnonzero(weights > 0)
+        predicted, truth, weight = (x[kept] for x in (*_compared(rows), weights))
         if not len(kept):
             return cls(predicted, truth, weight)
         groups = Groups.by(predicted, truth)
@@ -74,6 +75,19 @@ class Cells:
         return self.truth - self.predicted
 
 
+def _compared(rows: CurveRows) -> tuple[Floats, Floats]:
+    """Return what is predicted of each row and what is true, both [n]: numbers, or probabilities and what they aim at.
+
+    Of several levels it is the probability of the true one, which aims at 1, as in R's DALEX.
+    """
+    of = rows.summary.rows
+    if rows.kind == "event":
+        return of.chances, np.asarray(of.truth, float)
+    if rows.kind == "levels":
+        return of.true_chance, np.ones(len(of.truth))
+    return of.predicted, of.truth
+
+
 class Residuals(NamedTuple):
     """The cells of a model of numbers, with its distinct residuals and absolute residuals, and the weight of each."""
 
@@ -84,7 +98,7 @@ class Residuals(NamedTuple):
     @classmethod
     def of(cls, rows: CurveRows) -> Residuals | None:
         """Gather the rows that have weight; None where none has."""
-        cells = Cells.of(rows.summary)
+        cells = Cells.of(rows)
         if not len(cells.weight):
             return None
         return cls(cells, _distinct(cells.residual, cells.weight), _distinct(np.abs(cells.residual), cells.weight))
@@ -99,7 +113,7 @@ def _of_numbers(compute: Callable[[Residuals, CurveRows], Computed | None]) -> C
     return computed
 
 
-@curve(residuals.ResidualQuantiles, of=("numbers",), needs="values")
+@curve(residuals.ResidualQuantiles, of=RESIDUALS, needs="residuals")
 @_of_numbers
 def residual_quantiles(gathered: Residuals, rows: CurveRows) -> Computed:
     """Compute the deciles of residuals and of absolute residuals."""
@@ -125,7 +139,7 @@ class Quartiles(NamedTuple):
         return cls(quartiles, (sizes < quartiles[0] - reach) | (sizes > quartiles[2] + reach))
 
 
-@curve(residuals.ResidualBox, of=("numbers",), needs="values")
+@curve(residuals.ResidualBox, of=RESIDUALS, needs="residuals")
 @_of_numbers
 def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
     """Compute the box plot of absolute residuals."""
@@ -140,7 +154,7 @@ def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
         rmse=float(rmse), mean=float(mean), outliers=float(weights[box.beyond].sum()))
 
 
-@curve(residuals.ResidualOutliers, of=("numbers",), needs="values")
+@curve(residuals.ResidualOutliers, of=RESIDUALS, needs="residuals")
 @_of_numbers
 def residual_outliers(gathered: Residuals, _: CurveRows) -> Computed | None:
     """Return the largest absolute residuals beyond the whiskers; None where there are none."""
@@ -153,7 +167,7 @@ def residual_outliers(gathered: Residuals, _: CurveRows) -> Computed | None:
     return points, Thinned(points_of=many if many > most else None)
 
 
-@curve(residuals.ResidualHistogram, of=("numbers",), needs="values")
+@curve(residuals.ResidualHistogram, of=RESIDUALS, needs="residuals")
 @_of_numbers
 def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
     """Total the weights in bins of equal width; residuals that are all the same lie in the middle one."""
@@ -166,7 +180,7 @@ def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
     return {"low": edges[:-1], "high": edges[1:], "weight": total}, Notes()
 
 
-@curve(residuals.ResidualEcdf, of=("numbers",), needs="values")
+@curve(residuals.ResidualEcdf, of=RESIDUALS, needs="residuals")
 @_of_numbers
 def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
     """Compute the share of the rows with a larger absolute residual, from zero up to the largest."""

@@ -1,4 +1,8 @@
-"""Curves of predicted numbers, with residual = truth - prediction, in the unit of the outcome."""
+"""Curves of predicted numbers, with residual = truth - prediction, in the unit of the outcome.
+
+Probabilities may have residuals too: the truth is then 1 for an event and 0 for the others, or of several levels 1, and
+the prediction the probability of the event, or of the true level.
+"""
 
 from __future__ import annotations
 
