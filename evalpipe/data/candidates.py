@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
     from evalpipe.data.block import RowBlock
+    from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.plan.plan import Plan
 
@@ -46,8 +47,7 @@ def read_candidates(plan: Plan) -> CandidateRows | None:
     rows = load_candidates(plan, asked.rows)
     if isinstance(rows, list):
         raise DataError(*rows)
-    columns = Columns(rows)
-    ids = pl.DataFrame([_id(rows, name) for name in asked.ids])
+    columns, ids = Columns(rows), _ids(rows, asked)
     # The number of each row's candidate, in the order of the ids.
     distinct = ids.unique(maintain_order=True).sort(asked.ids, nulls_last=True)
     number = ids.join(distinct.with_row_index("\0n"), on=asked.ids, how="left", nulls_equal=True,
@@ -61,6 +61,22 @@ def read_candidates(plan: Plan) -> CandidateRows | None:
     return CandidateRows(
         tuple(distinct.to_dicts()), tuple(zip(*(column for column, _ in values), strict=True)),
         np.column_stack([error for _, error in values]), files_of(rows, everything))
+
+
+def _ids(rows: RowBlock, asked: CandidatesPlan) -> pl.DataFrame:
+    """Return the columns that tell candidates apart; raises DataError for those that hold no single values."""
+    import polars as pl
+
+    columns: list[pl.Series] = []
+    problems: list[Problem] = []
+    for place, name in enumerate(asked.ids):
+        try:
+            columns.append(_id(rows, name))
+        except Unreadable as fault:
+            problems.append(wrong_type(rows, name, (*HERE, "id", place), fault))
+    if problems:
+        raise DataError(*problems)
+    return pl.DataFrame(columns)
 
 
 def _id(rows: RowBlock, name: str) -> pl.Series:

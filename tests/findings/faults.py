@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from findings.planted import (
     numbers,
     spec_of,
 )
+
+GRID = Path(__file__).resolve().parents[2] / "configs" / "data" / "tumours_grid.csv"
+"""A table of 300 candidates."""
 
 FAULTS: dict[str, Callable[[], Planted]] = {}
 """Every fault by its name."""
@@ -114,6 +118,22 @@ def a_goal_missed() -> Planted:
     goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.05}}]
     return binary(events(9), ("fails", "desirability", ("misses the goal 'minimize brier'",)), metrics=["brier"],
                   desirability=goals)
+
+
+@fault
+def candidates_that_are_all_unacceptable() -> Planted:
+    goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.01}}]
+    spec = {"evalpipe": 1, "name": "planted", "task": "binary", "desirability": goals, "report": {"formats": []},
+            "candidates": {"path": str(GRID), "id": ["features", "C"]}}
+    return Planted(spec, {}, "fails", "candidates", ("None of 300 candidates is acceptable",))
+
+
+@fault
+def candidates_that_standard_errors_do_not_tell_apart() -> Planted:
+    goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.1}}]
+    spec = {"evalpipe": 1, "name": "planted", "task": "binary", "desirability": goals, "report": {"formats": []},
+            "candidates": {"path": str(GRID), "id": ["features", "C"], "std_err": {"brier": "brier_std_err"}}}
+    return Planted(spec, {}, "open", "candidates", ("lie within one standard error of the best",))
 
 
 @fault

@@ -11,6 +11,7 @@ from evalpipe.card.page import Aside, Cell, Code, Column, Figures, Number, Row, 
 from evalpipe.card.procedures import Procedure
 from evalpipe.chapters.candidates.figures import candidate_figures
 from evalpipe.chapters.candidates.words import (
+    counted,
     first_said,
     front_said,
     goal_titles,
@@ -60,7 +61,7 @@ def sections(results: Results) -> Iterator[Section]:
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
     """Head the card of candidates alone, which no gate judges."""
     if results.candidates.ranking and not results.datasets:
-        yield "•", (f"A ranking of {numbers.count(len(results.candidates.ranking))} candidates: without predictions "
+        yield "•", (f"A ranking of {counted(results.candidates)}: without predictions "
                     "there is nothing that a gate could judge")
 
 
@@ -98,7 +99,7 @@ def _ranking(results: Results) -> Table:
         *(Column(titles[goal.goal], "num") for goal in candidates.goals), Column("Pareto"),
         Column("Within one SE", shown=near))
     count = len(candidates.ranking)
-    caption = f"The {MOST_SHOWN} most desirable of {numbers.count(count)} candidates" if count > MOST_SHOWN else (
+    caption = f"The {MOST_SHOWN} most desirable of {counted(candidates)}" if count > MOST_SHOWN else (
         "Candidates by desirability")
     return Table(caption, columns, tuple(_row(candidates, texts, candidate) for candidate in candidates.ranking),
                  heading=1, most=MOST_SHOWN)

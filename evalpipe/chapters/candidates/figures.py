@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card.figures.canvas import Drawing
 from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.scales import Axis, number_axis, unit_axis, width
+from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.chapters.candidates.words import (
     best_of,
@@ -21,7 +21,6 @@ from evalpipe.chapters.candidates.words import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.card.figures.panel import Panel
     from evalpipe.chapters.candidates.records import CandidateGoal, RankedCandidate
     from evalpipe.results import Results
 
@@ -60,17 +59,17 @@ def _drawn(results: Results, goals: tuple[CandidateGoal, CandidateGoal],
     drawn = panel(sheet, x, y, HEIGHT)
     rest = [place for candidate, place in points if not candidate.front]
     drawn.dots(*_columns(rest), "pale", name="Other candidates")
-    drawn.line(*_columns(front), "m0", kind="thin")
+    # A step holds the value of the candidate that is at least as good across as the place where it is drawn.
+    drawn.line(*_columns(front if goals[0].kind == "minimize" else front[::-1]), "m0", kind="thin", steps=True)
     drawn.marks(*_columns(front), "m0", "o", name="Not dominated in the two", size=3.4)
     drawn.marks(*_columns([place for _, place in best]), "m1", "D", name="Most desirable", size=6)
-    if len(best) == 1:
-        _label(drawn, candidate_name(id_texts(results.candidates), best[0][0]), best[0][1])
+    named = f": {candidate_name(id_texts(results.candidates), best[0][0])}" if len(best) == 1 else ""
     sheet.key((
-        KeyEntry("most desirable", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
+        KeyEntry(f"most desirable{named}", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
         *([KeyEntry("other candidates", "pale", "mark", "o")] if rest else [])))
     ways = " and ".join(f"{titles[goal.goal]} {_better(goal)}" for goal in goals)
-    caption = (f"Every candidate by two goals: {ways}. The line joins the candidates that no other one beats in both; "
-               "other goals, and the weights, choose among them and the rest.")
+    caption = (f"Every candidate by two goals: {ways}. The line is the best that any of them reaches in one goal "
+               "at each value of the other; other goals, and the weights, may prefer a candidate off it.")
     finding = ". ".join(filter(None, (first_said(results), front_said(results)))) + "."
     alt = f"Candidates by {titles[goals[0].goal]} and {titles[goals[1].goal]}. {finding} {_told(results, goals, best)}"
     return drawing("candidates-pareto", "Pareto front of the candidates", (finding, caption, alt.strip()), [sheet])
@@ -92,16 +91,6 @@ def _better(goal: CandidateGoal) -> str:
     if goal.kind in ("minimize", "maximize"):
         return f"{'lower' if goal.kind == 'minimize' else 'higher'} is better"
     return "by its desirability"
-
-
-def _label(drawn: Panel, text: str, place: Point) -> None:
-    """Write the name of the best beside its mark, within the panel and on paper of its own."""
-    wide = width(text)
-    x, y = drawn.across(place[0]), drawn.down(place[1])
-    left = min(max(x - wide / 2, drawn.left + 2), drawn.left + drawn.width - wide - 2)
-    base = y - 10 if y - 24 > drawn.top else y + 20
-    for kind in ("halo", "bold"):
-        drawn.sheet.write(left, base, text, "ink", kind=kind)
 
 
 def _told(results: Results, goals: Sequence[CandidateGoal], best: Sequence[tuple[RankedCandidate, Point]]) -> str:

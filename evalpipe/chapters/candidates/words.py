@@ -62,28 +62,34 @@ def best_of(candidates: Candidates) -> list[RankedCandidate]:
     return [candidate for candidate in candidates.ranking if candidate.rank == 1]
 
 
+def counted(candidates: Candidates) -> str:
+    """Say how many candidates there are: "300 candidates"."""
+    number = len(candidates.ranking)
+    return "1 candidate" if number == 1 else f"{numbers.count(number)} candidates"
+
+
 def first_said(results: Results) -> str:
     """Say who is the most desirable of how many."""
     candidates = results.candidates
-    count, first = numbers.count(len(candidates.ranking)), best_of(candidates)
+    count, first = counted(candidates), best_of(candidates)
     if not first:
-        return f"None of {count} candidates has an overall desirability"
+        return f"None of {count} has an overall desirability"
     if not first[0].value:
-        return f"None of {count} candidates is acceptable: each has a goal whose desirability is 0"
+        return f"None of {count} is acceptable: each has a goal whose desirability is 0"
     value = numbers.number(first[0].value)
     if len(first) > MOST_NAMED:
-        return f"Of {count} candidates, {numbers.count(len(first))} are equally the most desirable: {value}"
+        return f"Of {count}, {numbers.count(len(first))} are equally the most desirable: {value}"
     texts = id_texts(candidates)
     named = [candidate_name(texts, candidate) for candidate in first]
     if len(first) > 1:
-        return f"Of {count} candidates, those with {'; '.join(named)} are equally the most desirable: {value}"
-    return f"Of {count} candidates, the one with {named[0]} is the most desirable: {value}"
+        return f"Of {count}, those with {'; '.join(named)} are equally the most desirable: {value}"
+    return f"Of {count}, the one with {named[0]} is the most desirable: {value}"
 
 
 def in_a_line(results: Results) -> str:
     """Return the line of the terminal: "300 candidates, most desirable: mtry = 7, D 0.812"."""
     candidates = results.candidates
-    count, first = f"{numbers.count(len(candidates.ranking))} candidates", best_of(candidates)
+    count, first = counted(candidates), best_of(candidates)
     if not first or first[0].value is None:
         return f"{count}, none with an overall desirability"
     named = candidate_name(id_texts(candidates), first[0])

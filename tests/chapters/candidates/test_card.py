@@ -119,7 +119,7 @@ def test_the_figure_states_its_finding_and_has_its_data(results: Results) -> Non
         ("Other candidates", "0.12", "5"), ("Not dominated in the two", "0.09", "20"),
         ("Not dominated in the two", "0.1", "5"), ("Not dominated in the two", "0.3", "2"),
         ("Most desirable", "0.1", "5"))
-    assert "mtry = 3" in drawing.svg
+    assert "most desirable: mtry = 3" in drawing.svg
     assert 'width="330"' in drawing.svg
 
 

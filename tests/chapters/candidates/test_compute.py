@@ -190,3 +190,17 @@ def test_a_single_goal_has_no_figure_and_no_front(tmp_path: Path) -> None:
 
     assert candidates.axes == []
     assert {row.front for row in candidates.ranking} == {None}
+
+
+def test_an_id_that_is_no_single_value_is_an_error(tmp_path: Path) -> None:
+    import polars as pl
+
+    from evalpipe.errors import DataError
+
+    path = tmp_path / "grid.parquet"
+    pl.DataFrame({"mtry": [[1], [2]], "brier": [0.1, 0.2], "features": [1, 2]}).write_parquet(path)
+    with pytest.raises(DataError) as caught:
+        evalpipe.run(spec_of(path))
+
+    assert [(problem.code, problem.message) for problem in caught.value.problems] == [(
+        "wrong-type", "column 'mtry' of the table of candidates holds lists or mappings, not single values")]
