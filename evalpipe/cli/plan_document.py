@@ -31,10 +31,7 @@ def plan_document(plan: Plan) -> Document:
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
         "marks": list(plan.marks), "residuals": plan.residuals,
-        "calibration": {
-            "bins": plan.calibration.bins, "strategy": plan.calibration.strategy,
-            "window": {"width": plan.calibration.width, "step": plan.calibration.step},
-            "smoother": plan.calibration.smoother, "interval": plan.calibration.interval, "rug": plan.calibration.rug},
+        "calibration": _calibration(plan),
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan),
         "recalibration": _recalibration(plan),
@@ -50,6 +47,13 @@ def plan_document(plan: Plan) -> Document:
              "require": standard.require, "not_applicable": dict(standard.not_applicable)}
             for standard in plan.standards],
     }
+
+
+def _calibration(plan: Plan) -> Document:
+    """Say how calibration is drawn."""
+    drawn = plan.calibration
+    return {"bins": drawn.bins, "strategy": drawn.strategy, "window": {"width": drawn.width, "step": drawn.step},
+            "smoother": drawn.smoother, "interval": drawn.interval, "rug": drawn.rug}
 
 
 def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:

@@ -61,16 +61,7 @@ def print_plan(path: str, overrides: Sequence[str], form: str) -> None:
 def _text(plan: Plan) -> str:
     document = plan_document(plan)
     lines = [f"plan of {document['name']} ({document['task']}), seed {document['seed']}", ""]
-    for dataset in document["datasets"]:
-        rows = "rows unknown" if dataset["rows"] is None else count(dataset["rows"], "row")
-        lines.append(f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}")
-        lines += [f"  where {dataset['where']}"] if dataset["where"] else []
-        lines.append(f"  reads {', '.join(dataset['columns'])}")
-        lines += [
-            f"  reads {', '.join(source['columns'])} of {model} from {', '.join(source['files'])}, rows matched "
-            + _matched(plan.id, source["compared"])
-            for model, source in dataset["predictions"].items()
-        ]
+    lines += [line for dataset in document["datasets"] for line in _read(plan, dataset)]
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     lines += _ranked(document["candidates"])
     if not plan.datasets:
@@ -89,6 +80,19 @@ def _text(plan: Plan) -> str:
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped"]
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
+
+
+def _read(plan: Plan, dataset: dict[str, Any]) -> list[str]:
+    """Say what is read of a dataset, and of the files of predictions for it."""
+    rows = "rows unknown" if dataset["rows"] is None else count(dataset["rows"], "row")
+    lines = [f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}"]
+    lines += [f"  where {dataset['where']}"] if dataset["where"] else []
+    lines.append(f"  reads {', '.join(dataset['columns'])}")
+    return lines + [
+        f"  reads {', '.join(source['columns'])} of {model} from {', '.join(source['files'])}, rows matched "
+        + _matched(plan.id, source["compared"])
+        for model, source in dataset["predictions"].items()
+    ]
 
 
 def _ranked(candidates: dict[str, Any] | None) -> list[str]:
