@@ -259,7 +259,11 @@ def _change(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) 
     """Count the distinct predictions before and after, and the rows that are clipped for a logarithm."""
     model = sample.models[variant.model]
     values = [_recalibrable(sample, predictions) for predictions in (model, after)]
-    before, after_it = (len(np.unique(distinct, axis=0)) for distinct in values)
+    distinct = list(values)
+    if sample.task == "binary" and model.made_of is not None:
+        # Far scores round to one probability; recalibrators see the scores, which stay apart.
+        distinct = [model.made_of, values[1] if after.made_of is None else after.made_of]
+    before, after_it = (len(np.unique(predictions, axis=0)) for predictions in distinct)
     return Applied(dataset=sample.dataset, distinct_before=before, distinct_after=after_it,
                    clipped=fit.clips(values[0], model.made_of))
 

@@ -12,7 +12,8 @@ class Applied(Record):
 
     dataset: str
     distinct_before: int
-    """The distinct predictions of the model; of several levels, distinct rows of probabilities."""
+    """The distinct predictions of the model, or of its scores where probabilities are made of them; of several levels,
+    distinct rows of probabilities."""
     distinct_after: int
     """The distinct predictions of the variant."""
     clipped: int
