@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalpipe.card.confusion import variant_blocks
 from evalpipe.card.figures import drawings
 from evalpipe.card.figures.parts import has_curves
 from evalpipe.card.gains import gain_blocks
@@ -26,4 +27,5 @@ def sections(results: Results) -> Iterator[Section]:
             if results.levels else "There are no curves.")
         yield Section(f"further-{anchor.rpartition('-')[2]}", f"Further figures and tables on {dataset.name}", (
             *((Text(why),) if why else ()), Figures(partial(drawings, results, dataset.name, "appendix")),
-            *gain_blocks(results, dataset.name), *residual_blocks(results, dataset.name)), part="appendix")
+            *gain_blocks(results, dataset.name), *residual_blocks(results, dataset.name),
+            *variant_blocks(results, dataset.name)), part="appendix")

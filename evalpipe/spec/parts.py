@@ -220,5 +220,9 @@ class Report(SpecPart):
     """Plugins of installed packages that add sections, figures and findings, by name; one that is installed and not
     named does nothing. The results and the card say which, with the version of their package
     ([theming.md](theming.md))."""
+    confusion: Annotated[Literal["counts", "shares"] | None, Only(*CLASSES)] = None
+    """What darkens the cells of a confusion matrix: `counts`, the more rows a cell has, the darker it is; `shares`, the
+    larger its share of the true level. Without this key those of four levels and more are shaded by shares, and those
+    of fewer have one colour for right and one for wrong."""
     theme: Theme | None = None
     """How the card looks: a mapping with `accent` and `paper`. It changes no number."""

@@ -171,7 +171,7 @@ def resolved(spec: Spec) -> dict[str, object]:
     }
     if spec.alone:
         idle |= {name: True for name in Spec.model_fields if name not in ALONE}
-    looks = ("theme", "template", "plugins")
+    looks = ("theme", "template", "plugins", "confusion")
     document["report"] = {key: value for key, value in document["report"].items() if value or key not in looks}
     return {name: document[name] for name in Spec.model_fields if not idle.get(name)}
 
