@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.slices.spec import DISPARITIES
 from evalpipe.metrics import registry
 from evalpipe.metrics.grammar import FUNCTIONS, ExpressionFault, names_in, read_expression
 from evalpipe.spec.choices import MetricChoice
@@ -36,12 +37,13 @@ def check_expressions(draft: Draft) -> Iterator[Problem]:
 
 
 def _name(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[str, Loc]) -> Iterator[Problem]:
-    """Report a name that a metric or another expression has."""
+    """Report a name that a metric, a disparity or another expression has."""
     here = (*loc, "name")
     if not entry.name or not draft.readable(*here):
         return
-    if entry.name in registry:
-        message = f"{draft.tree.show(*here)} is the name of a metric"
+    if entry.name in registry or entry.name in DISPARITIES:
+        what = "a metric" if entry.name in registry else "a disparity between slices"
+        message = f"{draft.tree.show(*here)} is the name of {what}"
         yield draft.tree.problem("name-taken", message, *here, hint="choose another name for the expression")
     elif first.setdefault(entry.name, here) != here:
         message = f"two expressions are called {draft.tree.show(*here)}"
