@@ -1,4 +1,4 @@
-"""Figures of one probability or score at a time: rates at every threshold, and refinement."""
+"""Figures of one score at a time: rates at every threshold."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.figures.context import Context, column, listed, or_nan
+from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.marks import marks_of, rules
-from evalpipe.card.figures.panel import DASHES, DOTS, panel
-from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
+from evalpipe.card.figures.panel import DASHES, panel
+from evalpipe.card.figures.scales import number_axis, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
-from evalpipe.results.curves.calibration import Refinement
 from evalpipe.results.curves.events import Roc, Thresholds
 
 if TYPE_CHECKING:
@@ -136,28 +135,3 @@ def _widest(curve: Roc) -> str:
     cut, hits, alarms = max(rows, key=lambda row: row[1] - row[2])
     both = f"{numbers.number(hits)} and {numbers.number(alarms)}"
     return f"the rates are furthest apart at threshold {numbers.number(cut)}, with {both}"
-
-
-@figure_of(Refinement, place=120)
-def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
-    """Draw what is left of the Brier score in each rounded probability, against the least a calibrated one leaves."""
-    caption = (
-        "Event rate × (1 − event rate) of the rows at each probability, rounded to two decimals. Larger marks: more "
-        "rows. Dotted line: perfect calibration."
-    )
-    means = {series.name: numbers.number(or_nan(curve.notes.mean)) for series, curve in pairs}
-    alt = context.told("Refinement", pairs, lambda curve: f"mean refinement {means[curve.model]}")
-    places = [i / 50 for i in range(51)]
-    sheets = []
-    y = Axis("Refinement", -0.008, 0.265, ((0, "0"), (0.1, "0.1"), (0.2, "0.2")))
-    for together in stacks(pairs):
-        sheets.append(sheet := Sheet())
-        for series, curve in together:
-            drawn = panel(sheet, unit_axis("Predicted probability"), y, 130, title=series.label,
-                          last=curve is together[-1][1])
-            drawn.line(places, [p * (1 - p) for p in places], "muted", kind="thin", dash=DOTS)
-            weight = column(curve.points.weight)
-            drawn.marks(column(curve.points.probability), column(curve.points.refinement), series.ink, series.marker,
-                        size=[1.5 + 4 * (w / max(weight)) ** 0.5 for w in weight], kind="fill", name=series.label)
-    finding = listed([f"{s.label}: mean refinement {means[s.name]}" for s, _ in pairs])
-    return drawing(f"d{context.place}-refinement", "Refinement", (finding, caption, alt), sheets)
