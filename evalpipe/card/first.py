@@ -87,9 +87,10 @@ def sentence(finding: Finding) -> Cell:
 
 def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:
     """Write the key measures as a figure beside the facts that a reader asks for first, and what signers decided."""
-    plots = (BlockGroup(dot_plots(results), "at-a-glance"),) if results.datasets else ()
+    others = (block for glance in functions("card", "glance") for block in glance(results))
+    figure = BlockGroup(dot_plots(results) if results.datasets else tuple(others), "at-a-glance")
     in_short = BlockGroup((Heading("In short"), Facts(tuple(_facts(results, signatures)))), "in-short")
-    return BlockGroup((*plots, in_short, *signed(signatures)), "first")
+    return BlockGroup((figure, in_short, *signed(signatures)), "first")
 
 
 def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[str, Cell]]:

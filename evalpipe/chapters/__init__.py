@@ -10,6 +10,7 @@ A chapter's files are named by their role, and each role has functions that the 
 | `findings.py` | functions with `@rule`, which claim what the results say | step 5 |
 | `card.py` | `run_verdict(results)` yields the sign and the sentence of the verdict on the whole | step 6 |
 | `card.py` | `outcome(results)` yields pairs of term and text about the outcome, for the head of the card | step 6 |
+| `card.py` | `glance(results)` yields what stands on the first screen where no model is measured | step 6 |
 | `card.py` | `sections(results)` yields sections of the card | step 6 |
 | `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
 | `card.py` | `reading(results, dataset)` yields what to know before reading a dataset's measures | step 6 |
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     Role = Literal["rules", "compute", "card"]
     Function = Literal[
-        "rules", "tables", "warnings", "run_verdict", "outcome", "sections", "facts", "reading",
+        "rules", "tables", "warnings", "run_verdict", "outcome", "glance", "sections", "facts", "reading",
         "matrix", "markers", "beneath", "procedures", "checks",
     ]
 

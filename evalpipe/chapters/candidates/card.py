@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
     from evalpipe.results import Results, Scalar
 
+AT_FIRST = 5
+"""The candidates on the first screen."""
+
 MOST_SHOWN = 20
 """The candidates that the card lists; the results hold all."""
 
@@ -63,6 +66,17 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
     if results.candidates.ranking and not results.datasets:
         yield "•", (f"A ranking of {counted(results.candidates)}: without predictions "
                     "there is nothing that a gate could judge")
+
+
+def glance(results: Results) -> Iterator[Table]:
+    """List the first of candidates alone, which have the first screen for themselves."""
+    candidates, texts = results.candidates, id_texts(results.candidates)
+    rows = tuple(Row((
+        "–" if row.rank is None else str(row.rank), *(_id(texts[column], value) for column, value in row.id.items()),
+        _overall(row))) for row in candidates.ranking[:AT_FIRST])
+    if rows and not results.datasets:
+        columns = (Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"))
+        yield Table(f"The first of {counted(candidates)}", columns, rows, heading=1)
 
 
 def outcome(results: Results) -> Iterator[tuple[str, Cell]]:
@@ -106,10 +120,9 @@ def _ranking(results: Results) -> Table:
 
 
 def _row(candidates: Candidates, texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> Row:
-    overall = Number("undefined") if candidate.value is None else _number(candidate.value)
     return Row((
         "–" if candidate.rank is None else str(candidate.rank),
-        *(_id(texts[column], value) for column, value in candidate.id.items()), overall,
+        *(_id(texts[column], value) for column, value in candidate.id.items()), _overall(candidate),
         *(_cell(goal, candidate) for goal in candidates.goals),
         _yes(answer=candidate.pareto), _yes(answer=candidate.near)))
 
@@ -119,8 +132,9 @@ def _id(texts: dict[Scalar | None, str], value: Scalar | None) -> Cell:
     return texts[value] if exact is None else Number(texts[value], None, None, exact)
 
 
-def _number(value: float) -> Number:
-    return Number(numbers.number(value), None, None, numbers.exact(value))
+def _overall(candidate: RankedCandidate) -> Number:
+    value = candidate.value
+    return Number("undefined") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
 
 
 def _yes(*, answer: bool | None) -> str:

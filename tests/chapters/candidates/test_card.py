@@ -13,7 +13,7 @@ from chapters.candidates.grids import GOALS, Row, run_of, spec_of, written
 from evalpipe.card.contents import card_of
 from evalpipe.card.figures.canvas import data_tables
 from evalpipe.card.page import Section, Table, Text, plain
-from evalpipe.chapters.candidates.card import MOST_SHOWN, procedures, sections
+from evalpipe.chapters.candidates.card import MOST_SHOWN, glance, procedures, sections
 from evalpipe.chapters.candidates.figures import candidate_figures
 from evalpipe.cli import main
 
@@ -165,6 +165,14 @@ def test_a_card_of_candidates_alone_has_no_word_of_predictions(tmp_path: Path) -
     assert written_file.sha256 is not None
     assert written_file.sha256 in page
     assert (tmp_path / "out" / "estimates.csv").read_text(encoding="utf-8").count("\n") == 1
+
+
+def test_the_first_screen_lists_the_first_candidates(results: Results) -> None:
+    (table,) = glance(results)
+
+    assert table.caption == "The first of 4 candidates"
+    assert [[plain(cell) for cell in row.cells] for row in table.rows] == [
+        ["1", "3", "0.783"], ["2", "2", "0.757"], ["3", "1", "0.524"], ["4", "5", "0.000"]]
 
 
 def test_the_plan_the_check_and_the_summary_name_the_candidates(
