@@ -31,6 +31,7 @@ def plan_document(plan: Plan) -> Document:
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
         "marks": list(plan.marks), "residuals": plan.residuals,
+        "relations": _relations(plan),
         "calibration": _calibration(plan),
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan),
@@ -121,6 +122,12 @@ def _zones(model: ModelPlan) -> Iterator[Document]:
     if model.zone is not None:
         yield {"model": model.name, "below": model.zone.below, "above": model.zone.above,
                "min_probability": model.zone.min_probability}
+
+
+def _relations(plan: Plan) -> Document | None:
+    related = plan.relations
+    return None if related is None else {
+        "measures": [entry.label for entry in related.measures], "prevalences": list(related.prevalences)}
 
 
 def _worst(plan: Plan) -> Document | None:

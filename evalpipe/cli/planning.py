@@ -150,11 +150,20 @@ def _asked(plan: Plan) -> list[str]:
               for name, model in plan.models.items() if model.threshold.words is not None]
     lines += [f"equivocal zone of {name}: {_zone(model.zone)}"
               for name, model in plan.models.items() if model.zone is not None]
+    lines += [*_drawn(plan), *_compared(plan), *_judged(plan)]
+    return lines if len(lines) > 1 else []
+
+
+def _drawn(plan: Plan) -> list[str]:
+    """Say what curves show beside themselves."""
+    lines = []
     if plan.marks:
         lines.append(f"marked on curves: thresholds {', '.join(f'{mark:g}' for mark in plan.marks)}")
-    lines += ["residuals of the probabilities"] if plan.residuals else []
-    lines += [*_compared(plan), *_judged(plan)]
-    return lines if len(lines) > 1 else []
+    if plan.residuals:
+        lines.append("residuals of the probabilities")
+    if plan.relations is not None:
+        lines.append(f"relations between {', '.join(entry.label for entry in plan.relations.measures)}")
+    return lines
 
 
 def _calibration(plan: Plan) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.plan import CandidatesPlan
     from evalpipe.chapters.compare.plan import ComparePlan
     from evalpipe.chapters.costs.plan import CostsPlan, ProfitPlan
+    from evalpipe.chapters.curves.plan import RelationsPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
@@ -83,6 +84,7 @@ class Plan:
     profit_drawn: bool
     marks: tuple[float, ...]
     residuals: bool
+    relations: RelationsPlan | None
     calibration: CalibrationPlan
     slices: SlicesPlan
     recalibrate: RecalibrationPlan

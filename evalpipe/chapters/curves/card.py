@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.names import names_of
-from evalpipe.card.page import Column, Group, Number, Row, Section, Table, Text
+from evalpipe.card.page import Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import curves_of, ranged, with_limits
-from evalpipe.results.curves.events import MarkedMeasures, Marks
+from evalpipe.chapters.curves.figures import relations
+from evalpipe.results.curves.events import MarkedMeasures, Marks, MeasuresByPrevalence, RelatedMeasures
 from evalpipe.results.curves.residuals import ResidualBox
 
 if TYPE_CHECKING:
@@ -26,13 +28,16 @@ RATES = (("sensitivity", "Sensitivity"), ("false_positive_rate", "False positive
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for every dataset that has marked thresholds."""
+    """Write a section for every dataset that has marked thresholds, and one where measures are set side by side."""
     datasets = [dataset.name for dataset in results.datasets]
     for place, dataset in enumerate(datasets, 1):
         marks = list(curves_of(results, dataset, Marks))
         if marks:
             yield Section(f"marks-{place}", f"Marked thresholds on {dataset}", tuple(_blocks(results, dataset, marks)),
                           part="decisions")
+        if any(True for kind in (MeasuresByPrevalence, RelatedMeasures) for _ in curves_of(results, dataset, kind)):
+            yield Section(f"relations-{place}", f"Relations between measures on {dataset}", (
+                Figures(partial(relations, results, dataset)),), part="decisions")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.plan.measures import MetricPlan, entries
+from evalpipe.spec.choices import MetricChoice
 from evalpipe.tasks import CLASSES
 
 if TYPE_CHECKING:
@@ -20,3 +23,20 @@ def marks_plan(spec: Spec) -> tuple[float, ...]:
 def residuals_planned(spec: Spec) -> bool:
     """Tell whether residuals of probabilities are asked for."""
     return spec.task in CLASSES and spec.curves is not None and bool(spec.curves.residuals)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationsPlan:
+    """Measures that are set against the prevalence and against each other, the latter at ``prevalences``."""
+
+    measures: tuple[MetricPlan, ...]
+    prevalences: tuple[float, ...]
+
+
+def relations_plan(spec: Spec) -> RelationsPlan | None:
+    """Return what is set against each other; None where nothing is asked for."""
+    asked = None if spec.curves is None else spec.curves.relations
+    if spec.task != "binary" or asked is None:
+        return None
+    return RelationsPlan(tuple(next(entries(spec, MetricChoice(name))) for name in asked.measures),
+                         tuple(map(float, asked.prevalences)))

@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from evalpipe.metrics import registry
 from evalpipe.spec.parts import gives
+from evalpipe.spec.rules_metrics import unknown_metric
 from evalpipe.tasks import CLASSES, MANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.chapters.curves.spec import Relations
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
     from evalpipe.spec.draft import Draft
 
 HERE: Loc = ("curves", "marks")
 RESIDUALS: Loc = ("curves", "residuals")
+RELATIONS: Loc = ("curves", "relations")
 EXAMPLES = dict.fromkeys(MANY, "add 'residuals: true', or remove it") | {
     "binary": "add 'marks: [0.1, 0.5, 0.9]' or 'residuals: true', or remove it"}
 """What can be asked for, by task."""
@@ -27,8 +31,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
     curves = draft.spec.curves
     if curves is None or not draft.readable("curves") or not draft.readable("task"):
         return
-    if not curves.marks and not curves.residuals:
-        if draft.readable(*HERE) and draft.readable(*RESIDUALS):
+    if not curves.marks and not curves.residuals and curves.relations is None:
+        if draft.readable(*HERE) and draft.readable(*RESIDUALS) and draft.readable(*RELATIONS):
             yield draft.tree.idle("nothing-asked", "'curves' asks for nothing", "curves", key=True,
                                   hint=EXAMPLES.get(draft.spec.task, "remove it"))
         return
@@ -36,6 +40,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
     of_probabilities = any("probabilities" in served for served in given)
     if draft.spec.task == "binary" and curves.marks and draft.readable(*HERE):
         yield from _marks(draft, curves.marks, given)
+    if draft.spec.task == "binary" and curves.relations is not None and draft.readable(*RELATIONS):
+        yield from _relations(draft, curves.relations)
     if draft.spec.task in CLASSES and curves.residuals and given and not of_probabilities:
         message = "'residuals' has no effect: no model gives probabilities"
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True, hint="remove it")
@@ -57,3 +63,28 @@ def _marks(draft: Draft, marks: tuple[float, ...], given: Sequence[frozenset[str
     if given and not any("scores" in served for served in given):
         message = "'marks' has no effect: no model gives a probability or a score, so there are no curves"
         yield draft.tree.idle("unused-marks", message, *HERE, key=True, hint="remove it")
+
+
+def _relations(draft: Draft, relations: Relations) -> Iterator[Problem]:
+    """Check that measures are of predicted classes and can be reweighted, and prevalences within 0 and 1."""
+    first: dict[str, str] = {}
+    for place, name in enumerate(relations.measures):
+        here: Loc = (*RELATIONS, "measures", place)
+        yield from unknown_metric(draft, here)
+        if name not in registry:
+            continue
+        metric = registry[name]
+        needed = [option for option, field in metric.options.model_fields.items() if field.is_required()]
+        if "binary" not in metric.tasks or not metric.of_reportable or not metric.reweighed or needed:
+            message = f"{metric.name} is no measure of predicted classes that the prevalence changes by reweighting"
+            yield draft.tree.problem("not-of-classes", message, *here, hint="name one such as accuracy, f1 or mcc")
+        elif first.setdefault(metric.name, name) != name or name in relations.measures[:place]:
+            yield draft.tree.problem("duplicate-metric", f"{metric.name} is listed twice", *here, hint="remove one")
+    for place, prevalence in enumerate(relations.prevalences):
+        shown, here = draft.tree.show(*RELATIONS, "prevalences", place), (*RELATIONS, "prevalences", place)
+        if prevalence in relations.prevalences[:place]:
+            yield draft.tree.problem("duplicate-prevalence", f"the prevalence {shown} is listed twice", *here,
+                                     hint="remove one of them")
+        elif prevalence in (0, 1):
+            yield draft.tree.problem("out-of-range", f"at the prevalence {shown} one level is absent", *here,
+                                     hint="name one between 0 and 1")

@@ -6,10 +6,21 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool
 
-from evalpipe.spec.kinds import Number, Only, Sparse
+from evalpipe.spec.choices import MetricName
+from evalpipe.spec.kinds import Number, Only, Probability, Sparse
 from evalpipe.tasks import CLASSES
 
 MOST_MARKS = 9
+
+
+class Relations(Sparse):
+    """Measures of predicted classes against the prevalence, and against each other over all thresholds."""
+
+    measures: Annotated[tuple[MetricName, ...], Field(min_length=2, max_length=5)]
+    """The measures of predicted classes, such as `[accuracy, balanced_accuracy, f1, mcc]`. Each is drawn against the
+    prevalence at the threshold in use, and each but the first against the first over all thresholds."""
+    prevalences: Annotated[tuple[Probability, ...], Field(min_length=1, max_length=4)] = (0.05, 0.4)
+    """The prevalences to which rows are reweighted for measure against measure."""
 
 
 class Curves(Sparse):
@@ -24,3 +35,5 @@ class Curves(Sparse):
     absolute residuals, quantiles, a histogram, box plots and the distribution from the top. The residual of a binary
     outcome is 1 − p for an event and −p for the others; of several levels it is 1 − the probability of the true level,
     as in R's DALEX."""
+    relations: Annotated[Relations | None, Only("binary")] = None
+    """How measures of predicted classes relate to the prevalence and to each other."""

@@ -195,5 +195,47 @@ class MarkedMeasures(CurveOf[Literal["marked_measures"], SweepPoints, Notes]):
     """Every measure of predicted classes at the marked thresholds, ascending."""
 
 
+class RelationNotes(Thinned):
+    """What the measures are called."""
+
+    titles: dict[str, str] | None = None
+    """The title of each measure, by its column."""
+
+
+class RelatedPoints(SweepPoints):
+    """Measures over all thresholds, at each of some prevalences: the rows of one prevalence after those of another."""
+
+    prevalence: Column
+    threshold: Column
+    """Null above all scores."""
+
+    @property
+    def measures(self) -> dict[str, Column]:
+        """The measures by name, in the order of the spec."""
+        return {name: column for name, column in self.columns.items() if name not in ("threshold", "prevalence")}
+
+
+class RelatedMeasures(CurveOf[Literal["related_measures"], RelatedPoints, RelationNotes]):
+    """Measures of predicted classes over all thresholds at some prevalences, to be set against each other."""
+
+
+class PrevalencePoints(Points):
+    """Each measure at the threshold in use, at prevalences between 0 and 1, in a column named as the measure."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Column]
+
+    prevalence: Column
+
+    @property
+    def measures(self) -> dict[str, Column]:
+        """The measures by name, in the order of the spec."""
+        return {name: column for name, column in self.columns.items() if name != "prevalence"}
+
+
+class MeasuresByPrevalence(CurveOf[Literal["measures_by_prevalence"], PrevalencePoints, RelationNotes]):
+    """Measures of the predicted classes by the prevalence to which the rows are reweighted."""
+
+
 class Sweep(CurveOf[Literal["sweep"], SweepPoints, Thinned]):
     """Every measure of predicted classes over all thresholds."""

@@ -1,0 +1,25 @@
+"""What a plan says of the keys under `curves`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from click.testing import CliRunner
+
+from engine.runs import people
+from evalpipe.cli.app import app
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_plan_says_what_curves_show_beside_themselves(tmp_path: Path) -> None:
+    people(50).write_parquet(tmp_path / "d.parquet")
+    spec = tmp_path / "x.yaml"
+    spec.write_text(
+        "evalpipe: 1\nname: x\ntask: binary\noutcome: {column: y, event: 1}\ndatasets: {d: {path: d.parquet}}\n"
+        "models: {p: {probability: p}}\n"
+        "curves: {marks: [0.9, 0.1], residuals: true, relations: {measures: [accuracy, f1]}}\n")
+    lines = CliRunner().invoke(app, ["plan", str(spec)]).output.splitlines()
+    assert {"marked on curves: thresholds 0.1, 0.9", "residuals of the probabilities",
+            "relations between accuracy, f1"} <= set(lines)
