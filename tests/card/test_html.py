@@ -91,7 +91,7 @@ def test_ids_are_unique_and_links_lead_somewhere(page: Page) -> None:
 
 def test_every_figure_has_a_text_and_a_caption(page: Page, text: str) -> None:
     figures = [tag for tag, _ in page.tags if tag == "figure"]
-    assert len(figures) == len([tag for tag, _ in page.tags if tag == "figcaption"]) == 29
+    assert len(figures) == len([tag for tag, _ in page.tags if tag == "figcaption"]) == 31
     labelled = [attrs["aria-labelledby"] for tag, attrs in page.tags if tag == "svg" and attrs.get("role") == "img"]
     assert all(f'<title id="{name}">' in text for name in labelled)
     sheets = [attrs for _, attrs in page.tags if attrs.get("class") == "sheets"]

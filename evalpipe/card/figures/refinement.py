@@ -40,7 +40,7 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
         "The two parts of the Brier score, at each probability rounded to two decimals. Reliability: share of events "
         "against the mean probability of the rows; its distance from the dotted diagonal, squared, is what "
         f"miscalibration adds.{line} Refinement: event rate × (1 − event rate), which is left when the event rate is "
-        f"forecast; dotted, that of perfect calibration. Larger marks: more rows.{_corrected(context)}"
+        f"forecast. Dotted: that of perfect calibration. Larger marks: more rows.{_corrected(context)}"
     )
     alt = context.told("Reliability and refinement", pairs, lambda curve: said[curve.model])
     sheets = []
