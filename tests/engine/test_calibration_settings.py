@@ -153,3 +153,21 @@ def test_a_rug_of_many_probabilities_is_to_the_nearest_of_even_places() -> None:
     assert events.tolist() == [float(frame["y"].to_numpy()[near == place].sum()) for place in at]
     assert (events + others).tolist() == [float((near == place).sum()) for place in at]
     assert curve.notes.model_dump() == {"distinct": frame["p"].n_unique(), "places": 100}
+
+
+def test_binomial_limits_under_importance_weights_count_effective_observations_in_any_unit() -> None:
+    rows = people(300).with_columns(big=pl.col("heavy") * 16)
+    heavy, big = (curves(run(rows, metrics=["accuracy"], weight=weight, intervals={"method": "exact", "bands": False}))
+                  for weight in ("heavy", "big"))
+    y, p, w = (rows[name].to_numpy() for name in ("y", "p", "heavy"))
+    for name in ("calibration_uniform", "calibration_quantile", "calibration_window"):
+        ours, theirs = (found[name].points.columns for found in (heavy, big))
+        for limit in ("lower", "upper"):
+            assert theirs[limit] == pytest.approx(ours[limit], **EXACT), name
+    inside = (p >= 0.3) & (p < 0.4)
+    effective = w[inside].sum() ** 2 / (w[inside] ** 2).sum()
+    rate = (w * y)[inside].sum() / w[inside].sum()
+    columns = heavy["calibration_uniform"].points.columns
+    # The incomplete beta function is inverted to about 1e-10.
+    assert (columns["lower"][3], columns["upper"][3]) == pytest.approx(
+        tuple(map(float, clopper_pearson(rate * effective, effective, 0.95))), rel=1e-9)

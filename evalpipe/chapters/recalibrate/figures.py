@@ -103,7 +103,7 @@ def _reliability(context: Context, model: Series, number: int, curves: Mapping[s
         if spread and variant in spreads:
             _spread(drawn, spreads[variant])
         rug(drawn, series_of_variant(model, variant), rugs.get(variant))
-        bins(drawn, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.2)
+        bins(drawn, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
     sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if spread else [])])
     said = listed([f"{variant}: {finding(curve)}" for variant, curve in curves.items()])
     return drawing(key_of(context, model, number), title_of(model), (said, caption, alt), [sheet])

@@ -12,7 +12,7 @@ from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_lin
 from evalpipe.calibration.isotonic import interpolated, pava
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, curve
-from evalpipe.engine.curves.reliability import method_of_bins
+from evalpipe.engine.curves.reliability import method_of_bins, observed
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.metrics.values import ratio
@@ -90,7 +90,8 @@ def windows(rows: CurveRows) -> Computed:
     lower, upper = (limits[used] for limits in rows.limits("calibration_window", len(used)))
     method = method_of_bins(rows, "calibration_window")
     if method in LIMITS:
-        lower, upper = LIMITS[method](hits, weight, plan.level)
+        scale = np.broadcast_to(observed(rows, lambda values: window_totals(at, values, ends)), len(totals[3]))[used]
+        lower, upper = LIMITS[method](hits * scale, weight * scale, plan.level)
     points = {
         "centre": window_centres(plan)[used] / 100, "mean_probability": stated / weight, "event_rate": hits / weight,
         "lower": lower, "upper": upper, "weight": weight, "rows": count}

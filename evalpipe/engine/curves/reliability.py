@@ -22,6 +22,8 @@ from evalpipe.results.curves.calibration import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalpipe.arraytypes import Floats
     from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Summary
@@ -46,8 +48,9 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
     mean = totals(summary.rows, stated, edges) / weight
     whole = float(weight.sum())
     count = totals(summary.rows, summary.rows.by_score(np.ones(len(summary.rows.truth))), edges)
-    points = {"mean_probability": mean, "event_rate": events / weight, **_rate_limits(rows, name, events, weight),
-              "weight": weight, "rows": count}
+    scale = observed(rows, lambda values: totals(summary.rows, values, edges))
+    points = {"mean_probability": mean, "event_rate": events / weight,
+              **_rate_limits(rows, name, events * scale, weight * scale), "weight": weight, "rows": count}
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
     return points, ReliabilityNotes(
         bins_requested=rows.plan.calibration.bins, bins_used=len(weight), method=method_of_bins(rows, name),
@@ -72,17 +75,30 @@ def method_of_bins(rows: CurveRows, name: str) -> str:
     return asked if asked in LIMITS or name in rows.drawn else "none"
 
 
-def _rate_limits(rows: CurveRows, name: str, events: Floats, weight: Floats) -> dict[str, Floats]:
+def observed(rows: CurveRows, total: Callable[[Floats], Floats]) -> Floats | float:
+    """Return how many observations each unit of weight in a bin is: under importance weights Kish's (1965), else 1.
+
+    ``total`` totals values at each distinct score in each bin.
+    """
+    if rows.sample.weight_kind != "importance":
+        return 1.0
+    ordered = rows.summary.weights[rows.summary.rows.order]
+    weight, squares = (total(rows.summary.rows.by_score(ordered**power)) for power in (1, 2))
+    return ratio(weight, squares)
+
+
+def _rate_limits(rows: CurveRows, name: str, events: Floats, trials: Floats) -> dict[str, Floats]:
     """Return the limits of the event rates in bins, of each alone and of all at once.
 
     All at once, binomial limits take the level whose power of the number of bins is the one asked: bins share no rows.
     """
     bins, level, drawn = asked_of(rows.plan, name), rows.plan.level, rows.drawn.get(name)
-    alone = together = rows.limits(name, len(weight))
+    alone = together = rows.limits(name, len(events))
     if bins in LIMITS:
-        alone, together = (LIMITS[bins](events, weight, asked) for asked in (level, level ** (1 / len(weight))))
+        alone, together = (
+            LIMITS[bins](events, trials, asked) for asked in (level, level ** (1 / len(events))))
     elif drawn is not None:
-        together = simultaneous_band(drawn, events / weight, level, (0.0, 1.0))
+        together = simultaneous_band(drawn, events / trials, level, (0.0, 1.0))
     names = ("lower", "upper", "simultaneous_lower", "simultaneous_upper")
     return dict(zip(names, (*alone, *together), strict=True))
 
