@@ -91,6 +91,8 @@ def _furnish(file: Path) -> bool:
         spec = load(file)
     except EvalpipeError:
         return False
+    if spec.candidates is not None:  # their table is not made here; that of configs is
+        return False
     for name, dataset in spec.datasets.items():
         if isinstance(dataset.path, str):
             inner = "parts" if dataset.path.startswith("..") else ""  # where the spec that it extends lies
