@@ -224,11 +224,13 @@ def _guide(pairs: list[tuple[Series, Gain]]) -> Over:
         panel.line((0, share, share), (HALF, HALF, 0), series.ink, kind="thin", dash=DOTS)
         left, wide = panel.across(share) + 4, width(text)
         box = left, panel.base - LINE - 2, left + wide, panel.base
+        at, middle = panel.across(share), panel.down(HALF)
+        guide = (panel.left, middle - 2, at, middle + 2), (at - 2, middle, at + 2, panel.base)
         others = [other for other in taken if other[0] < box[2] and box[0] < other[2] and other[3] > box[1]]
         if others or box[2] > panel.left + panel.width:
-            return ()
+            return guide
         panel.sheet.write(left, panel.base - 6, text, series.ink)
-        return (box,)
+        return *guide, box
 
     return over
 
