@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NEAR = 30
 """Pixels within which the same threshold is written once."""
 
-MARKED = " Small marks: the thresholds that the spec marks, each with its number."
+MARKED = " Small marks: the thresholds that the spec marks, with their numbers where there is room."
 
 
 @dataclass(frozen=True, slots=True)
