@@ -115,6 +115,7 @@ def test_two_readers_sign_a_real_card_and_its_evidence_stays(tmp_path: Path) -> 
     assert second.files == tuple(str(out / name) for name in ("card.html", "card.pdf", "card.md", "signatures.json"))
 
 
+@pytest.mark.nightly
 def test_the_same_signatures_give_the_same_bytes(ran: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         shutil.copytree(ran, tmp_path / name)
@@ -314,6 +315,7 @@ def test_a_changed_decision_is_refused(folder: Path) -> None:
     assert refusal(folder, name="C") == message.format("card.html")
 
 
+@pytest.mark.nightly
 def test_a_card_whose_last_signature_was_not_written_is_to_be_rendered_again(folder: Path) -> None:
     evalpipe.sign(folder, **VALIDATOR)
     card = {name: (folder / name).read_bytes() for name in ("card.html", "card.pdf")}
@@ -360,6 +362,7 @@ def test_of_another_version_words_and_styles_may_differ(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("of_another_version")
+@pytest.mark.nightly
 def test_results_of_another_version_that_this_one_writes_otherwise_are_signed(folder: Path) -> None:
     (folder / "run.json").unlink()
     text = (folder / "results.json").read_text(encoding="utf-8")

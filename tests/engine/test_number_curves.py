@@ -28,6 +28,8 @@ NAMES = {
     "observed_predicted_smooth", "residual_predicted", "residual_predicted_smooth",
 }
 LINE = 1e-5
+PLAN = SimpleNamespace(calibration=SimpleNamespace(left_out=frozenset()))
+"""What of a plan these curves read."""
 Found = dict[str, tuple[dict[str, Any], dict[str, Any]]]
 
 
@@ -37,7 +39,7 @@ def curves(
     y, p = np.asarray(truth, float), np.asarray(predicted, float)
     w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
     sample = SimpleNamespace(task=task, weight_kind=kind, cluster=None)
-    rows = CurveRows("numbers", None, sample, Summary(NumberRows(y, p), w))  # type: ignore[arg-type]
+    rows = CurveRows("numbers", PLAN, sample, Summary(NumberRows(y, p), w))  # type: ignore[arg-type]
     return {name: (points, notes.model_dump()) for name, points, notes in computed(rows)}
 
 

@@ -125,7 +125,7 @@ def _crossing(curve: Thresholds) -> str:
     rows = zip(*map(column, columns), strict=True)
     cut, sensitivity, specificity = min(rows, key=lambda row: abs(row[1] - row[2]))
     both = f"{numbers.number(sensitivity)} and {numbers.number(specificity)}"
-    return f"sensitivity and specificity are closest at threshold {numbers.number(cut)}, with {both}"
+    return f"sensitivity and specificity are closest at threshold {numbers.given(cut)}, with {both}"
 
 
 def _widest(curve: Roc) -> str:
@@ -134,4 +134,4 @@ def _widest(curve: Roc) -> str:
     rows = [row for row in zip(*map(column, columns), strict=True) if not any(map(math.isnan, row))]
     cut, hits, alarms = max(rows, key=lambda row: row[1] - row[2])
     both = f"{numbers.number(hits)} and {numbers.number(alarms)}"
-    return f"the rates are furthest apart at threshold {numbers.number(cut)}, with {both}"
+    return f"the rates are furthest apart at threshold {numbers.given(cut)}, with {both}"

@@ -116,7 +116,7 @@ def _best(curve: RelatedMeasures, names: tuple[str, str], prevalences: Sequence[
         if rows:
             across, up = max(rows)
             parts.append(f"at prevalence {wording.share(at)} the highest {_title(curve, names[0])} "
-                         f"{numbers.number(across)} goes with {_title(curve, names[1])} {numbers.number(up)}")
+                         f"{numbers.given(across)} goes with {_title(curve, names[1])} {numbers.given(up)}")
     return "; ".join(parts) or "undefined"
 
 
