@@ -38,7 +38,8 @@ def diagnosed(spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, 
     wanted: list[MetricPlan] = []
     # Measures that differ in their limits alone are one.
     asked = [replace(entry, method="", reason="") for entry in metrics]
-    for entry in (*_of_task(spec), *(entry for model in models.values() for entry in _bounded(model))):
+    of_task = _of_task(spec) if models else ()
+    for entry in (*of_task, *(entry for model in models.values() for entry in _bounded(model))):
         wanted += [] if entry in wanted or replace(entry, method="", reason="") in asked else [entry]
     return tuple(wanted)
 

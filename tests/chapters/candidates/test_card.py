@@ -167,6 +167,10 @@ def test_a_card_of_candidates_alone_has_no_word_of_predictions(tmp_path: Path) -
     assert (tmp_path / "out" / "estimates.csv").read_text(encoding="utf-8").count("\n") == 1
 
 
+def test_the_only_measures_defined_are_those_of_the_goals(results: Results) -> None:
+    assert [metric.name for metric in results.metrics] == ["brier"]
+
+
 def test_the_first_screen_lists_the_first_candidates(results: Results) -> None:
     (table,) = glance(results)
 
