@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from sklearn.metrics import roc_curve
 
 from card.blocks import column, groups, paragraphs, table
 from card.drawn import of_figure
@@ -104,7 +106,24 @@ def test_true_and_false_positives_are_drawn_together(plain: Results) -> None:
     (drawing,) = of_figure(plain, "d", "true_and_false_positives")
     assert [points.name for points in drawing.points] == [
         f"{model}, {rate} positive rate" for model in ("p", "q") for rate in ("true", "false")]
-    assert drawing.finding.startswith("p: the rates are furthest apart at threshold 0.")
+
+
+def test_where_the_rates_are_furthest_apart_is_read_off_every_threshold() -> None:
+    frame = people(3000, digits=6)
+    (drawing,) = of_figure(run(frame, metrics=["brier"], intervals={"method": "none"}), "d", "true_and_false_positives")
+    alarms, hits, cuts = roc_curve(frame["y"], frame["p"], drop_intermediate=False)
+    best = int(np.argmax(hits - alarms))
+    assert drawing.finding == (f"p: the rates are furthest apart at threshold {cuts[best]}, with {hits[best]:.3f} and "
+                               f"{alarms[best]:.3f}.")
+
+
+def test_where_sensitivity_and_specificity_are_closest_is_read_off_every_threshold() -> None:
+    frame = people(3000, digits=6)
+    (drawing,) = of_figure(run(frame, metrics=["brier"], intervals={"method": "none"}), "d", "rates")
+    alarms, hits, cuts = roc_curve(frame["y"], frame["p"], drop_intermediate=False)
+    best = int(np.argmin(np.abs(hits - (1 - alarms))))
+    assert drawing.finding == (f"p: sensitivity and specificity are closest at threshold {cuts[best]}, with "
+                               f"{hits[best]:.3f} and {1 - alarms[best]:.3f}.")
 
 
 def test_marks_are_points_on_rates_and_on_every_measure(results: Results) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_curve
 
 from engine.runs import intervals, people, run
 from evalpipe.chapters.curves.figures import relations
@@ -81,3 +82,18 @@ def test_each_measure_is_drawn_against_the_prevalence_and_the_first(results: Res
     assert [points.name for points in second.points] == ["p, prevalence 0.05", "p, prevalence 0.4"]
     assert "p: at prevalence 0.05 the highest Accuracy 0.9" in second.alt
     assert second.caption == "Both at every threshold, with the rows reweighted to a prevalence of 0.05 and 0.4."
+
+
+def test_the_highest_of_the_first_measure_is_looked_for_at_every_threshold() -> None:
+    frame = people(3000, digits=6)
+    asked = {"relations": {"measures": MEASURES}}
+    results = run(frame, metrics=["brier"], intervals={"method": "none"}, curves=asked)
+    (curve,) = (curve for curve in results.curves if isinstance(curve, RelatedMeasures))
+    assert curve.notes.points_of is not None  # not every threshold is stored
+    alarms, hits, _ = roc_curve(frame["y"], frame["p"], drop_intermediate=False)
+    for prevalence, highest in zip((0.05, 0.4), curve.notes.highest or (), strict=True):
+        expected = by_hand(hits, 1 - alarms, prevalence)
+        best = int(expected["accuracy"].argmax())
+        for name in MEASURES:
+            value = expected[name][best]
+            assert highest[name] == (None if np.isnan(value) else pytest.approx(value, abs=NEAR))

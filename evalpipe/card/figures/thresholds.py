@@ -52,7 +52,7 @@ def true_and_false_positives(context: Context, pairs: list[tuple[Series, Roc]]) 
     caption = ("True positive rate (sensitivity) and false positive rate (1 − specificity) at every threshold."
                f"{_read(context)}")
     title = "True and false positive rate by threshold"
-    texts = context.finds(pairs, _widest), caption, context.told(title, pairs, _widest)
+    texts = context.finds(pairs, _furthest_apart), caption, context.told(title, pairs, _furthest_apart)
     sheets = _stacked(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-positive-rates", title, texts, sheets)
 
@@ -121,17 +121,17 @@ def _mark(drawn: Panel, series: Series, marked: Marks, names: Sequence[str]) -> 
 
 def _crossing(curve: Thresholds) -> str:
     """Say where sensitivity and specificity are closest."""
-    columns = curve.points.threshold, curve.points.sensitivity, curve.points.specificity
-    rows = zip(*map(column, columns), strict=True)
-    cut, sensitivity, specificity = min(rows, key=lambda row: abs(row[1] - row[2]))
-    both = f"{numbers.number(sensitivity)} and {numbers.number(specificity)}"
-    return f"sensitivity and specificity are closest at threshold {numbers.given(cut)}, with {both}"
+    at = curve.notes.closest
+    if at is None:
+        return "rates drawn"
+    return (f"sensitivity and specificity are closest at threshold {numbers.given(at.threshold)}, with "
+            f"{numbers.number(at.sensitivity)} and {numbers.number(at.specificity)}")
 
 
-def _widest(curve: Roc) -> str:
-    """Say where the two rates are furthest apart."""
-    columns = curve.points.threshold, curve.points.sensitivity, curve.points.false_positive_rate
-    rows = [row for row in zip(*map(column, columns), strict=True) if not any(map(math.isnan, row))]
-    cut, hits, alarms = max(rows, key=lambda row: row[1] - row[2])
-    both = f"{numbers.number(hits)} and {numbers.number(alarms)}"
-    return f"the rates are furthest apart at threshold {numbers.given(cut)}, with {both}"
+def _furthest_apart(curve: Roc) -> str:
+    """Say where the true positive rate exceeds the false positive rate most."""
+    at = curve.notes.furthest
+    if at is None:
+        return "the true positive rate exceeds the false positive rate at no threshold"
+    return (f"the rates are furthest apart at threshold {numbers.given(at.threshold)}, with "
+            f"{numbers.number(at.sensitivity)} and {numbers.number(at.false_positive_rate)}")

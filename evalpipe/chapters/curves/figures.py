@@ -111,12 +111,13 @@ def _at(curve: RelatedMeasures, prevalence: float, names: tuple[str, str]) -> tu
 def _best(curve: RelatedMeasures, names: tuple[str, str], prevalences: Sequence[float]) -> str:
     """Say what the second measure is where the first is highest, at each prevalence."""
     parts = []
-    for at in prevalences:
-        rows = [(a, b) for a, b in zip(*_at(curve, at, names), strict=True) if not (a != a or b != b)]  # noqa: PLR0124
-        if rows:
-            across, up = max(rows)
+    for at, measures in zip(prevalences, curve.notes.highest or (), strict=False):
+        first, second = (measures[name] for name in names)
+        if first is not None:
+            goes_with = "an undefined " if second is None else ""
+            value = "" if second is None else f" {numbers.given(second)}"
             parts.append(f"at prevalence {wording.share(at)} the highest {_title(curve, names[0])} "
-                         f"{numbers.given(across)} goes with {_title(curve, names[1])} {numbers.given(up)}")
+                         f"{numbers.given(first)} goes with {goes_with}{_title(curve, names[1])}{value}")
     return "; ".join(parts) or "undefined"
 
 

@@ -58,6 +58,12 @@ class Steps:
         """Whether there are events and others."""
         return bool(self.hits[-1] > 0 and self.alarms[-1] > 0)
 
+    def rates(self, place: int) -> events.RatesAt:
+        """Return the rates at one of the thresholds."""
+        alarmed = self.alarms[place] / self.alarms[-1]
+        return events.RatesAt(threshold=self.threshold[place], sensitivity=self.found[place], specificity=1 - alarmed,
+                              false_positive_rate=alarmed)
+
     @property
     def points_of(self) -> int | None:
         """The number of thresholds, where not all are stored."""
@@ -86,7 +92,11 @@ def roc(rows: CurveRows) -> Computed | None:
     kept, alarmed = steps.kept, steps.alarms / steps.alarms[-1]
     points = {
         "threshold": steps.threshold[kept], "false_positive_rate": alarmed[kept], "sensitivity": steps.found[kept]}
-    return points, events.RankedNotes(points_of=steps.points_of, area=_area(rows, "roc_auc"))
+    # The first place is above all scores, where both rates are 0.
+    furthest = int((steps.found - alarmed).argmax())
+    notes = events.RocNotes(points_of=steps.points_of, area=_area(rows, "roc_auc"),
+                            furthest=steps.rates(furthest) if furthest else None)
+    return points, notes
 
 
 @curve(events.Thresholds, of=("event",), needs="scores")
@@ -99,7 +109,9 @@ def thresholds(rows: CurveRows) -> Computed | None:
     specificity, precision = 1 - steps.alarms / steps.alarms[-1], ratio(steps.hits, steps.hits + steps.alarms)
     columns = {"threshold": steps.threshold, "sensitivity": steps.found, "specificity": specificity,
                "precision": precision, "tested": steps.tested}
-    return {name: values[kept] for name, values in columns.items()}, Thinned(points_of=steps.points_of)
+    closest = 1 + int(np.abs(steps.found - specificity)[1:].argmin())
+    notes = events.ThresholdNotes(points_of=steps.points_of, closest=steps.rates(closest))
+    return {name: values[kept] for name, values in columns.items()}, notes
 
 
 @curve(events.Pr, of=("event", "class"), needs="scores")

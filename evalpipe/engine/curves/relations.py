@@ -16,6 +16,7 @@ from evalpipe.results.curves import events
 from evalpipe.statistics import sweep
 
 if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
     from evalpipe.chapters.curves.plan import RelationsPlan
     from evalpipe.plan.measures import MetricPlan
 
@@ -44,14 +45,24 @@ def related(rows: CurveRows) -> Computed | None:
         return None
     m = len(rows.summary.rows.distinct) + 1
     keep = shown(m, MOST)
-    swept, many = sweep(rows.summary, m - 1 - keep), len(asked.prevalences)
-    columns = {
-        called(entry, asked.measures): np.concatenate([values(swept, _at(entry, at)) for at in asked.prevalences])
-        for entry in asked.measures}
+    swept, many = sweep(rows.summary, np.arange(m - 1, -1, -1)), len(asked.prevalences)
+    at_every = [
+        {called(entry, asked.measures): values(swept, _at(entry, at)) for entry in asked.measures}
+        for at in asked.prevalences]
+    columns = {name: np.concatenate([measures[name][keep] for measures in at_every]) for name in at_every[0]}
     threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]][keep]
     points = {"prevalence": np.repeat(asked.prevalences, len(keep)), "threshold": np.tile(threshold, many), **columns}
     many_points = None if len(keep) == m else m * many
-    return points, events.RelationNotes(points_of=many_points, titles=_titles(asked))
+    highest = tuple(_where_first_is_highest(measures) for measures in at_every)
+    return points, events.RelatedNotes(points_of=many_points, titles=_titles(asked), highest=highest)
+
+
+def _where_first_is_highest(measures: dict[str, Floats]) -> dict[str, float | None]:
+    """Return each measure where the first is highest, and of several thresholds the next; None where undefined."""
+    columns = np.array(list(measures.values()))
+    # The last key of lexsort is the first by which it sorts.
+    best = columns[:, np.lexsort(np.nan_to_num(columns, nan=-np.inf)[::-1])[-1]]
+    return {name: None if np.isnan(value) else float(value) for name, value in zip(measures, best, strict=True)}
 
 
 @curve(events.MeasuresByPrevalence, of=("event",), needs="labels")

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
+from evalpipe.records import Record
 from evalpipe.results.curves.declare import Column, CurveOf, LinePoints, Notes, Points, Thinned
 
 
@@ -52,6 +53,15 @@ class RocPoints(LinePoints):
     sensitivity: Column
 
 
+class RatesAt(Record):
+    """The rates at a threshold, out of all thresholds, stored or not."""
+
+    threshold: float
+    sensitivity: float
+    specificity: float
+    false_positive_rate: float
+
+
 class RankedNotes(Thinned):
     """Facts about a curve over all thresholds."""
 
@@ -59,7 +69,14 @@ class RankedNotes(Thinned):
     """Of one class of several: the ROC AUC, or the average precision."""
 
 
-class Roc(CurveOf[Literal["roc"], RocPoints, RankedNotes]):
+class RocNotes(RankedNotes):
+    """Facts about the curve."""
+
+    furthest: RatesAt | None = None
+    """Where sensitivity exceeds the false positive rate most; null where it does at no threshold."""
+
+
+class Roc(CurveOf[Literal["roc"], RocPoints, RocNotes]):
     """The ROC curve."""
 
 
@@ -74,7 +91,14 @@ class ThresholdPoints(Points):
     """The share of the rows that are predicted as events."""
 
 
-class Thresholds(CurveOf[Literal["thresholds"], ThresholdPoints, Thinned]):
+class ThresholdNotes(Thinned):
+    """Facts about the rates."""
+
+    closest: RatesAt | None = None
+    """Where sensitivity and specificity differ least; the highest threshold of several."""
+
+
+class Thresholds(CurveOf[Literal["thresholds"], ThresholdPoints, ThresholdNotes]):
     """What the rates would be at every threshold."""
 
 
@@ -202,6 +226,13 @@ class RelationNotes(Thinned):
     """The title of each measure, by its column."""
 
 
+class RelatedNotes(RelationNotes):
+    """What the measures are called, and the most of the first."""
+
+    highest: tuple[dict[str, float | None], ...] | None = None
+    """At each prevalence every measure, by its column, at the threshold where the first is highest."""
+
+
 class RelatedPoints(SweepPoints):
     """Measures over all thresholds, at each of some prevalences: the rows of one prevalence after those of another."""
 
@@ -215,7 +246,7 @@ class RelatedPoints(SweepPoints):
         return {name: column for name, column in self.columns.items() if name not in ("threshold", "prevalence")}
 
 
-class RelatedMeasures(CurveOf[Literal["related_measures"], RelatedPoints, RelationNotes]):
+class RelatedMeasures(CurveOf[Literal["related_measures"], RelatedPoints, RelatedNotes]):
     """Measures of predicted classes over all thresholds at some prevalences, to be set against each other."""
 
 
