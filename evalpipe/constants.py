@@ -1,8 +1,5 @@
 """Numbers of the engine that the card states in words: what computes and what is written read them here."""
 
-GAIN_GROUPS = 10
-"""Groups of a gain table and of a lift."""
-
 TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
 

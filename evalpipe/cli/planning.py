@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalpipe.card.wording import level
+from evalpipe.chapters.curves.plan import GROUPS
 from evalpipe.cli.annotations import annotation
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.spec.text import STDIN
@@ -159,6 +160,8 @@ def _drawn(plan: Plan) -> list[str]:
     lines = []
     if plan.marks:
         lines.append(f"marked on curves: thresholds {', '.join(f'{mark:g}' for mark in plan.marks)}")
+    if plan.task == "binary" and plan.gain_groups != GROUPS:
+        lines.append(f"gain tables of {plan.gain_groups} groups")
     if plan.residuals:
         lines.append("residuals of the probabilities")
     if plan.relations is not None:

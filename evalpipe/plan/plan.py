@@ -45,7 +45,8 @@ class Plan:
     ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
     in the bins of a reliability diagram, ``calibration`` the settings of such figures; ``banded`` says that bands are
     drawn about curves, ``profit_drawn`` that limits of the profit are;
-    ``marks`` are the thresholds that are marked on curves; ``residuals`` says that probabilities have residuals.
+    ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
+    says that probabilities have residuals.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Plan:
     banded: bool
     profit_drawn: bool
     marks: tuple[float, ...]
+    gain_groups: int
     residuals: bool
     relations: RelationsPlan | None
     calibration: CalibrationPlan

@@ -163,6 +163,8 @@ def curves(dataset: str, model: str, y: np.ndarray, p: np.ndarray) -> list[Curve
         "lift": np.diff(captured) * 10, "cumulative_population": tenths[1:], "cumulative_captured": captured[1:],
         "cumulative_wizard": np.minimum(tenths * len(y), y.sum())[1:] / y.sum(),
         "cumulative_lift": captured[1:] / tenths[1:], "separation": captured[1:] - tenths[1:],
+        "population_so_far": tenths[1:] * len(y), "captured_so_far": captured[1:] * y.sum(),
+        "random_so_far": tenths[1:] * y.sum(), "wizard_so_far": np.minimum(tenths * len(y), y.sum())[1:],
     }
     bins = {"bins_requested": 10, "bins_used": 10, "method": "exact"}
     tenth, half = (float(np.interp(share, tested, found)) for share in (0.1, 0.5))

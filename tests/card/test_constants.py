@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from card.blocks import facts, paragraphs
+from card.blocks import facts
 from evalpipe import constants
-from evalpipe.card import gains, method
+from evalpipe.card import method
 from evalpipe.card.figures import residuals
 from evalpipe.chapters.desirability.card import Known, foot
 from evalpipe.intervals import bootstrap
@@ -26,7 +26,6 @@ def sentences(results: Results) -> dict[str, str]:
     """Return the sentence of the card that states each constant."""
     rules = facts(method.sections(results))
     return {
-        "GAIN_GROUPS": paragraphs(gains.gain_blocks(results, "validation"))[1],
         "TOLERATED": rules["Undefined"],
         "WHISKERS": residuals.box_caption(),
         "OUTLIERS": residuals.box_caption(),
@@ -35,7 +34,6 @@ def sentences(results: Results) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("name", "value", "before", "after"), [
-    ("GAIN_GROUPS", 20, "cut into ten groups;", "cut into 20 groups;"),
     ("TOLERATED", 0.1, "more than 5% of all", "more than 10% of all"),
     ("WHISKERS", 2.5, "within 1.5 interquartile", "within 2.5 interquartile"),
     ("OUTLIERS", 31, "the 20 largest", "the 31 largest"),

@@ -124,10 +124,24 @@ def test_the_declared_prevalence_names_its_source(results: Results) -> None:
 def test_the_gain_table_writes_what_the_results_hold(results: Results) -> None:
     gains = tables(gain_blocks(results, "validation"))[0]
     points = next(c.points for c in results.curves if (c.dataset, c.curve) == ("validation", "gain_table"))
-    assert heads(gains)[:3] == ["Group", "Rows", "Events found"]
+    assert heads(gains) == ["Group", "Rows", "Events", "Random", "Perfect", "Lift",
+                            "Rows", "Events", "Random", "Perfect", "Lift", "Separation"]
     assert column(gains, "Group") == [str(group) for group in range(1, 11)]
-    assert lines(gains)[0][7] == f"{100 * points.cumulative_captured[0]:.1f}%"  # type: ignore[operator]
-    assert lines(gains)[9][7] == "100.0%"
+    assert lines(gains)[0][7].endswith(f" {100 * points.cumulative_captured[0]:.1f}%")  # type: ignore[operator]
+    assert lines(gains)[9][7].endswith(" 100.0%")
+
+
+def test_the_gain_table_has_the_profit_where_one_is_declared_and_says_how_many_groups(results: Results) -> None:
+    place, curve = next((k, c) for k, c in enumerate(results.curves)
+                        if (c.dataset, c.curve) == ("validation", "gain_table"))
+    profits = dict.fromkeys(("profit", "profit_random", "profit_wizard"), [1200.4, -2.0] + [None] * 8)
+    changed = curve.model_copy(update={"points": curve.points.model_copy(update=profits)})
+    curves = [*results.curves[:place], changed, *results.curves[place + 1:]]
+    blocks = list(gain_blocks(results.model_copy(update={"curves": curves}), "validation"))
+    assert lines(tables(blocks)[0])[0][-3:] == ["1,200"] * 3
+    assert lines(tables(blocks)[0])[2][-1] == "–"
+    assert "cut into ten groups; tied rows are divided in proportion" in " ".join(paragraphs(blocks))
+    assert " ".join(paragraphs(blocks)).endswith("at the benefit and the costs under Costs and profit.")
 
 
 def test_the_facts_of_a_dataset_say_how_files_of_predictions_were_matched(build: Any) -> None:

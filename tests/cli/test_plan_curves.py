@@ -19,7 +19,7 @@ def test_a_plan_says_what_curves_show_beside_themselves(tmp_path: Path) -> None:
     spec.write_text(
         "evalpipe: 1\nname: x\ntask: binary\noutcome: {column: y, event: 1}\ndatasets: {d: {path: d.parquet}}\n"
         "models: {p: {probability: p}}\n"
-        "curves: {marks: [0.9, 0.1], residuals: true, relations: {measures: [accuracy, f1]}}\n")
+        "curves: {marks: [0.9, 0.1], residuals: true, groups: 20, relations: {measures: [accuracy, f1]}}\n")
     lines = CliRunner().invoke(app, ["plan", str(spec)]).output.splitlines()
-    assert {"marked on curves: thresholds 0.1, 0.9", "residuals of the probabilities",
+    assert {"marked on curves: thresholds 0.1, 0.9", "gain tables of 20 groups", "residuals of the probabilities",
             "relations between accuracy, f1"} <= set(lines)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import floor
+from typing import Any
+
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import ks_2samp
 
@@ -25,7 +30,7 @@ def nicholson() -> Summary:
 
 
 def test_the_decile_table_of_nicholson() -> None:
-    table = gain_table(nicholson(), whole=True)
+    table = gain_table(nicholson(), 10, whole=True)
     assert table["population"].tolist() == [1000.0] * 10
     assert table["captured"] == pytest.approx(MODEL)
     assert table["random"] == pytest.approx([240.0] * 10)
@@ -35,9 +40,63 @@ def test_the_decile_table_of_nicholson() -> None:
     assert table["lift"][0] == pytest.approx(3.3)
 
 
+def slides(**more: object) -> evalpipe.Results:
+    """Evaluate Nicholson's deciles as twenty rows, one for the events and one for the others of each, by weight."""
+    frame = pl.DataFrame({
+        "happened": [True, False] * 10, "p": [1 - place / 10 - 0.05 for place in range(10) for _ in range(2)],
+        "rows": [count for events in MODEL for count in (events, 1000 - events)]})
+    return evalpipe.run({
+        "evalpipe": 1, "name": "slides", "task": "binary", "outcome": {"column": "happened", "event": True},
+        "datasets": {"scored": {"path": "held in memory"}}, "weight": {"column": "rows", "kind": "frequency"},
+        "models": {"model": {"probability": "p"}}, "metrics": ["roc_auc"], "intervals": {"method": "none"}, **more,
+    }, frames={"scored": frame})
+
+
+def gains(results: evalpipe.Results) -> Any:
+    return next(curve for curve in results.curves if curve.curve == "gain_table").points
+
+
+def test_weighted_rows_give_every_column_of_the_slides() -> None:
+    # Counts and shares are exact but for the rounding of a division, so equal to 1e-12 of their size.
+    points = gains(slides())
+    near = partial(pytest.approx, rel=1e-12)
+    assert points.group == [float(decile) for decile in range(1, 11)]
+    assert points.population == [1000.0] * 10
+    assert points.captured == near([float(events) for events in MODEL])
+    assert points.random == near([240.0] * 10)
+    assert points.wizard == [1000, 1000, 400, 0, 0, 0, 0, 0, 0, 0]
+    assert points.population_so_far == [1000.0 * decile for decile in range(1, 11)]
+    assert points.cumulative_population == near([decile / 10 for decile in range(1, 11)])
+    assert points.captured_so_far == near([792, 1320, 1752, 1968, 2172, 2316, 2388, 2394, 2398, 2400])
+    assert [floor(100 * share + 0.5 + 1e-9) for share in points.cumulative_captured] == [
+        33, 55, 73, 82, 91, 97, 100, 100, 100, 100]  # halves upwards, as the slides print 90.5 and 96.5
+    assert points.random_so_far == near([240.0 * decile for decile in range(1, 11)])
+    assert points.wizard_so_far == [1000, 2000] + [2400] * 8
+    assert points.cumulative_wizard == near([1000 / 2400, 2000 / 2400] + [1.0] * 8)
+    assert [f"{lift:.2f}" for lift in points.cumulative_lift] == [
+        "3.30", "2.75", "2.43", "2.05", "1.81", "1.61", "1.42", "1.25", "1.11", "1.00"]
+    assert points.profit is None
+
+
+def test_the_gain_table_tells_the_profit_of_contacting_the_rows_so_far() -> None:
+    points = gains(slides(profit={"benefit": 10.0, "cost": 2.0, "fixed": 100.0, "groups": 5}))
+    captured, random, wizard = points.captured_so_far, points.random_so_far, points.wizard_so_far
+    for profit, events in ((points.profit, captured), (points.profit_random, random), (points.profit_wizard, wizard)):
+        assert profit == pytest.approx([10 * found - 2000 * decile - 100 for decile, found in enumerate(events, 1)])
+    assert points.profit[0] == pytest.approx(7920 - 2000 - 100)
+
+
+def test_any_number_of_groups_shares_the_rows_of_a_score_in_proportion() -> None:
+    # Twenty groups cut each decile, whose rows share one score: each half has half of its events, whatever the order.
+    points = gains(slides(curves={"groups": 20}))
+    assert points.population == [500.0] * 20
+    assert points.captured == pytest.approx([events / 2 for events in MODEL for _ in range(2)])
+    assert points.wizard_so_far == [min(500.0 * place, 2400) for place in range(1, 21)]
+
+
 def test_rows_that_do_not_divide_are_cut_by_rank() -> None:
     truth, score = np.array([True] * 6 + [False] * 17), np.arange(23.0)[::-1] / 23
-    table = gain_table(Summary(Rows(truth, truth, score), np.ones(23)), whole=True)
+    table = gain_table(Summary(Rows(truth, truth, score), np.ones(23)), 10, whole=True)
     ranks = np.arange(23) * 10 // 23
     assert table["population"].tolist() == [float((ranks == group).sum()) for group in range(10)]
     assert table["captured"].tolist() == [float(truth[ranks == group].sum()) for group in range(10)]
@@ -45,14 +104,14 @@ def test_rows_that_do_not_divide_are_cut_by_rank() -> None:
 
 def test_ties_across_a_cut_are_shared() -> None:
     truth = np.array([True, False] * 10)
-    table = gain_table(Summary(Rows(truth, truth, np.full(20, 0.5)), np.ones(20)), whole=True)
+    table = gain_table(Summary(Rows(truth, truth, np.full(20, 0.5)), np.ones(20)), 10, whole=True)
     assert table["captured"] == pytest.approx([1.0] * 10)
     assert table["separation"] == pytest.approx([0.0] * 10)
 
 
 def test_importance_weights_are_cut_anywhere() -> None:
     truth, score = np.array([True, False, True]), np.array([0.9, 0.5, 0.1])
-    table = gain_table(Summary(Rows(truth, truth, score), np.array([0.5, 1.0, 0.5])), whole=False)
+    table = gain_table(Summary(Rows(truth, truth, score), np.array([0.5, 1.0, 0.5])), 10, whole=False)
     assert table["population"] == pytest.approx([0.2] * 10)
     assert table["captured"].sum() == pytest.approx(1.0)
 

@@ -1,4 +1,4 @@
-"""The thresholds that are marked on curves, and whether probabilities have residuals."""
+"""The thresholds that are marked on curves, the groups of a gain table, and whether probabilities have residuals."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from evalpipe.tasks import CLASSES
 if TYPE_CHECKING:
     from evalpipe.spec.models import Spec
 
+GROUPS = 10
+"""The groups of a gain table where the spec says nothing: tenths."""
+
 
 def marks_plan(spec: Spec) -> tuple[float, ...]:
     """Return the marked thresholds, ascending; none where the spec marks none."""
@@ -23,6 +26,11 @@ def marks_plan(spec: Spec) -> tuple[float, ...]:
 def residuals_planned(spec: Spec) -> bool:
     """Tell whether residuals of probabilities are asked for."""
     return spec.task in CLASSES and spec.curves is not None and bool(spec.curves.residuals)
+
+
+def groups_plan(spec: Spec) -> int:
+    """Return the number of groups of a gain table."""
+    return GROUPS if spec.curves is None or spec.curves.groups is None else spec.curves.groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HERE: Loc = ("curves", "marks")
 RESIDUALS: Loc = ("curves", "residuals")
+GROUPS: Loc = ("curves", "groups")
 RELATIONS: Loc = ("curves", "relations")
 EXAMPLES = dict.fromkeys(MANY, "add 'residuals: true', or remove it") | {
     "binary": "add 'marks: [0.1, 0.5, 0.9]' or 'residuals: true', or remove it"}
@@ -31,8 +32,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
     curves = draft.spec.curves
     if curves is None or not draft.readable("curves") or not draft.readable("task"):
         return
-    if not curves.marks and not curves.residuals and curves.relations is None:
-        if draft.readable(*HERE) and draft.readable(*RESIDUALS) and draft.readable(*RELATIONS):
+    if not curves.marks and not curves.residuals and curves.groups is None and curves.relations is None:
+        if all(draft.readable(*place) for place in (HERE, RESIDUALS, GROUPS, RELATIONS)):
             yield draft.tree.idle("nothing-asked", "'curves' asks for nothing", "curves", key=True,
                                   hint=EXAMPLES.get(draft.spec.task, "remove it"))
         return
@@ -40,6 +41,10 @@ def rules(draft: Draft) -> Iterator[Problem]:
     of_probabilities = any("probabilities" in served for served in given)
     if draft.spec.task == "binary" and curves.marks and draft.readable(*HERE):
         yield from _marks(draft, curves.marks, given)
+    ranked = not given or any("scores" in served for served in given)
+    if draft.spec.task == "binary" and curves.groups is not None and not ranked and draft.readable(*GROUPS):
+        message = "'groups' has no effect: no model gives a probability or a score that ranks rows"
+        yield draft.tree.idle("unused-groups", message, *GROUPS, key=True, hint="remove it")
     if draft.spec.task == "binary" and curves.relations is not None and draft.readable(*RELATIONS):
         yield from _relations(draft, curves.relations)
     if draft.spec.task in CLASSES and curves.residuals and given and not of_probabilities:

@@ -1,16 +1,17 @@
-"""What curves show beside themselves: thresholds marked on them, and probabilities judged as numbers."""
+"""What curves show beside themselves: marked thresholds, groups of ranked rows, probabilities judged as numbers."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, StrictInt
 
 from evalpipe.spec.choices import MetricName
 from evalpipe.spec.kinds import Number, Only, Probability, Sparse
 from evalpipe.tasks import CLASSES
 
 MOST_MARKS = 9
+MOST_GROUPS = 100
 
 
 class Relations(Sparse):
@@ -35,5 +36,9 @@ class Curves(Sparse):
     absolute residuals, quantiles, a histogram, box plots and the distribution from the top. The residual of a binary
     outcome is 1 − p for an event and −p for the others; of several levels it is 1 − the probability of the true level,
     as in R's DALEX."""
+    groups: Annotated[StrictInt | None, Field(ge=2, le=MOST_GROUPS), Only("binary")] = None
+    """The number of groups of equal size that the gain table cuts the ranked rows into: 10 for tenths, which it is
+    where nothing is written. Rows of one score that a cut divides are shared in proportion. With `profit`, the table
+    says what contacting the rows down to each cut brings."""
     relations: Annotated[Relations | None, Only("binary")] = None
     """How measures of predicted classes relate to the prevalence and to each other."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.chapters.thresholds.plan import called
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
@@ -186,10 +187,16 @@ def histogram(rows: CurveRows) -> Computed:
 
 @curve(calibration.GainTable, of=("event",), needs="scores")
 def groups(rows: CurveRows) -> Computed | None:
-    """Compute the gain table; it needs both classes."""
+    """Compute the gain table, with the profit down to each group where one is declared; it needs both classes."""
     if not rows.once(Steps.of).has_both:
         return None
-    return gain_table(rows.summary, whole=rows.sample.weight_kind != "importance"), Notes()
+    table = gain_table(rows.summary, rows.plan.gain_groups, whole=rows.sample.weight_kind != "importance")
+    campaign = Campaign.of(rows.plan, rows.sample)
+    if campaign is not None:
+        kinds = {"profit": "captured", "profit_random": "random", "profit_wizard": "wizard"}
+        table |= {name: campaign.earned(table["population_so_far"], table[f"{kind}_so_far"])
+                  for name, kind in kinds.items()}
+    return table, Notes()
 
 
 @curve(calibration.Ks, of=("event",), needs="scores")

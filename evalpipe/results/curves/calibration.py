@@ -231,7 +231,7 @@ class Histogram(CurveOf[Literal["histogram"], HistogramPoints, Notes]):
 
 
 class GainTablePoints(Points):
-    """Ten groups of equal weight, highest scores first; cumulative columns include all groups so far."""
+    """Groups of equal weight, highest scores first; cumulative columns and those so far include all groups above."""
 
     group: Column
     population: Column
@@ -245,11 +245,22 @@ class GainTablePoints(Points):
     lift: Column
     """Captured over random."""
     cumulative_population: Column
+    """The share of the rows."""
     cumulative_captured: Column
+    """The share of the events."""
     cumulative_wizard: Column
     cumulative_lift: Column
     separation: Column
     """The cumulative share of events minus that of non-events."""
+    population_so_far: Column
+    """What the rows weigh, of which `cumulative_population` is the share."""
+    captured_so_far: Column
+    random_so_far: Column
+    wizard_so_far: Column
+    profit: Column | None = None
+    """What contacting the rows so far brings, where the spec declares a profit."""
+    profit_random: Column | None = None
+    profit_wizard: Column | None = None
 
 
 class GainTable(CurveOf[Literal["gain_table"], GainTablePoints, Notes]):
