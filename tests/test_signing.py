@@ -17,11 +17,12 @@ import pytest
 from pypdf import PdfReader
 
 import evalpipe
-from conftest import ROOT, Shared
+from conftest import Shared
 from evalpipe import verification
 from evalpipe.card.pdf_reading import files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.record import locked_folder
+from evalpipe.results import Results
 from evalpipe.signatures import read_signatures
 
 VALIDATOR: dict[str, Any] = {"role": "validator", "name": "A. Reader", "decision": "approved", "date": "2026-11-21"}
@@ -50,12 +51,52 @@ def ran(shared: Shared) -> Path:
     return shared("signing", lambda out: evalpipe.run(SPEC, frames={"d": people()}, out=out))
 
 
+def signed(by: dict[str, Any], folder: Path, out: Path) -> None:
+    """Sign a copy of an output folder."""
+    shutil.copytree(folder, out)
+    evalpipe.sign(out, **by)
+
+
+@pytest.fixture(scope="session")
+def once(shared: Shared, ran: Path) -> Path:
+    """Return the run as the validator signed it."""
+    return shared("signed-once", lambda out: signed(VALIDATOR, ran, out))
+
+
+@pytest.fixture(scope="session")
+def twice(shared: Shared, once: Path) -> Path:
+    """Return the run as the validator and then the owner signed it."""
+    return shared("signed-twice", lambda out: signed(OWNER, once, out))
+
+
 @pytest.fixture
-def folder(ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a copy of it, named from the working folder, so that messages are the same everywhere."""
-    shutil.copytree(ran, tmp_path / "out")
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Path]:
+    """Return a function that copies a folder and names it from the working folder, so that messages are the same."""
     monkeypatch.chdir(tmp_path)
-    return Path("out")
+
+    def out(folder: Path) -> Path:
+        shutil.copytree(folder, "out")
+        return Path("out")
+
+    return out
+
+
+@pytest.fixture
+def folder(ran: Path, copied: Callable[[Path], Path]) -> Path:
+    """Return a copy of the run."""
+    return copied(ran)
+
+
+@pytest.fixture
+def signed_once(once: Path, copied: Callable[[Path], Path]) -> Path:
+    """Return a copy of the run as the validator signed it."""
+    return copied(once)
+
+
+@pytest.fixture
+def signed_twice(twice: Path, copied: Callable[[Path], Path]) -> Path:
+    """Return a copy of the run as both signed it."""
+    return copied(twice)
 
 
 def hashes(folder: Path, names: tuple[str, ...] = EVIDENCE) -> dict[str, str]:
@@ -89,11 +130,14 @@ def refusal(folder: Path, **fields: Any) -> str:
     return str(error.value)
 
 
-def test_two_readers_sign_a_real_card_and_its_evidence_stays(tmp_path: Path) -> None:
+def test_two_readers_sign_a_real_card_and_its_evidence_stays(
+    example: Callable[[str], Path], printed: Callable[[str], Path], tmp_path: Path
+) -> None:
     out = tmp_path / "titanic"
-    few = ["intervals.replicates=100", "report.formats=[html,pdf,markdown]"]
-    evidence = evalpipe.run(ROOT / "configs" / "titanic.yaml", out=out, overrides=few).evidence_sha256
-    before, files = hashes(out), attached(out)
+    shutil.copytree(example("titanic"), out)
+    shutil.copy(printed("titanic"), out)
+    (out / "card.md").write_bytes(evalpipe.render(out, ["markdown"])["card.md"])
+    before, files, evidence = hashes(out), attached(out), Results.read(out / "results.json").evidence_sha256
     first = evalpipe.sign(out, **VALIDATOR)
     after_first = (out / "signatures.json").read_text()
     second = evalpipe.sign(out, **OWNER)
@@ -112,24 +156,21 @@ def test_two_readers_sign_a_real_card_and_its_evidence_stays(tmp_path: Path) -> 
         assert field in page_one
     assert second.status in (out / "card.html").read_text(encoding="utf-8")
     assert "FINAL, approved with conditions by B. Second" in (out / "card.md").read_text(encoding="utf-8")
-    assert second.files == tuple(str(out / name) for name in ("card.html", "card.pdf", "card.md", "signatures.json"))
+    names = ("card.html", "card.pdf", "junit.xml", "card.md", "signatures.json")
+    assert second.files == tuple(str(out / name) for name in names)
 
 
-@pytest.mark.nightly
-def test_the_same_signatures_give_the_same_bytes(ran: Path, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        shutil.copytree(ran, tmp_path / name)
-        evalpipe.sign(tmp_path / name, **VALIDATOR)
-        evalpipe.sign(tmp_path / name, **OWNER)
-
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
-
-
-def test_a_card_is_rendered_with_its_signatures_as_it_was_signed(folder: Path) -> None:
+def test_the_same_signatures_give_the_same_bytes(folder: Path, twice: Path) -> None:
+    evalpipe.sign(folder, **VALIDATOR)
     evalpipe.sign(folder, **OWNER)
-    rendered = evalpipe.render(folder)
 
-    assert {name: (folder / name).read_bytes() for name in rendered} == rendered
+    assert contents(folder) == contents(twice)
+
+
+def test_a_card_is_rendered_with_its_signatures_as_it_was_signed(twice: Path) -> None:
+    rendered = evalpipe.render(twice)
+
+    assert {name: (twice / name).read_bytes() for name in rendered} == rendered
 
 
 def test_only_the_formats_that_are_there_are_written(folder: Path) -> None:
@@ -144,6 +185,7 @@ def test_only_the_formats_that_are_there_are_written(folder: Path) -> None:
 
 
 def test_days_may_be_dates_and_spaces_around_texts_go(folder: Path) -> None:
+    (folder / "card.pdf").unlink()
     signature = evalpipe.sign(folder, **{
         **OWNER, "name": " B. Second ", "date": dt.date(2026, 11, 22), "expires": dt.date(2027, 11, 22)}).signature
 
@@ -151,6 +193,7 @@ def test_days_may_be_dates_and_spaces_around_texts_go(folder: Path) -> None:
 
 
 def test_the_same_role_may_decide_again_and_the_newest_counts(folder: Path) -> None:
+    (folder / "card.pdf").unlink()
     evalpipe.sign(folder, **{**VALIDATOR, "decision": "rejected", "conditions": ["More rows."]})
     again = evalpipe.sign(folder, **{**VALIDATOR, "date": "2026-12-01"})
 
@@ -159,13 +202,11 @@ def test_the_same_role_may_decide_again_and_the_newest_counts(folder: Path) -> N
     assert "replaced by the decision of 2026-12-01" in (folder / "card.html").read_text(encoding="utf-8")
 
 
-def test_the_same_signature_twice_and_an_earlier_day_are_refused(folder: Path) -> None:
-    evalpipe.sign(folder, **VALIDATOR)
-
-    assert refusal(folder) == (
+def test_the_same_signature_twice_and_an_earlier_day_are_refused(signed_once: Path) -> None:
+    assert refusal(signed_once) == (
         "error[already-signed]: this signature is there already: A. Reader (validator), 2026-11-21\n"
         "  = help: nothing is to be done; a further decision has another day or other conditions")
-    assert refusal(folder, date="2026-11-20") == (
+    assert refusal(signed_once, date="2026-11-20") == (
         "error[bad-date]: the validator has signed on 2026-11-21, after 2026-11-20\n"
         "  = help: the newest decision of a role counts: give its day")
 
@@ -215,8 +256,8 @@ def test_changed_results_are_refused_without_run_json_too(folder: Path, removed:
         f"results.json\n{RUN_AGAIN}")
 
 
-def test_results_that_were_signed_and_then_changed_are_refused(folder: Path) -> None:
-    evalpipe.sign(folder, **VALIDATOR)
+def test_results_that_were_signed_and_then_changed_are_refused(signed_once: Path) -> None:
+    folder = signed_once
     true = hashes(folder)["results.json"][:8]
     for name in ("run.json", "card.html", "card.pdf"):
         (folder / name).unlink()
@@ -304,8 +345,8 @@ def test_a_pdf_without_results_is_refused(folder: Path) -> None:
     assert refusal(folder) == f"error[changed-file]: out/card.pdf has no results.json attached\n{again('pdf')}"
 
 
-def test_a_changed_decision_is_refused(folder: Path) -> None:
-    evalpipe.sign(folder, **VALIDATOR)
+def test_a_changed_decision_is_refused(signed_once: Path) -> None:
+    folder = signed_once
     edit(folder / "signatures.json", r'"(approved)"', "rejected")
     message = ("error[changed-file]: out/signatures.json does not hold the signatures that {} shows\n"
                "  = help: restore it; or remove it, render the card again (evalpipe render out) and sign again")
@@ -315,13 +356,10 @@ def test_a_changed_decision_is_refused(folder: Path) -> None:
     assert refusal(folder, name="C") == message.format("card.html")
 
 
-@pytest.mark.nightly
-def test_a_card_whose_last_signature_was_not_written_is_to_be_rendered_again(folder: Path) -> None:
-    evalpipe.sign(folder, **VALIDATOR)
-    card = {name: (folder / name).read_bytes() for name in ("card.html", "card.pdf")}
-    evalpipe.sign(folder, **OWNER)
-    for name, content in card.items():
-        (folder / name).write_bytes(content)
+def test_a_card_whose_last_signature_was_not_written_is_to_be_rendered_again(once: Path, signed_twice: Path) -> None:
+    folder = signed_twice
+    for name in ("card.html", "card.pdf"):
+        shutil.copy(once / name, folder / name)
 
     assert refusal(folder, name="C").endswith(
         "error[changed-file]: out/card.pdf carries other files than those of results.json: signatures.json\n"
@@ -362,7 +400,6 @@ def test_of_another_version_words_and_styles_may_differ(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("of_another_version")
-@pytest.mark.nightly
 def test_results_of_another_version_that_this_one_writes_otherwise_are_signed(folder: Path) -> None:
     (folder / "run.json").unlink()
     text = (folder / "results.json").read_text(encoding="utf-8")
