@@ -115,8 +115,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
+    "file_differences": {"card.page_text", "numbers", "spelling"},
     "verification": {
-        "card", "formats", "numbers", "results", "signatures", "spelling", "templating", "version", "errors",
+        "card", "file_differences", "formats", "numbers", "results", "signatures", "templating", "version", "errors",
     },
     "signing": {"card", "record", "run", "signatures", "templating", "verification", "errors"},
     "recalibration": {"origin", "run", "data", "plan", "spec", "calibration", "tasks", "results", "errors"},
