@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= auto
 TESTS ?=
 
-.PHONY: help demo test nightly lint ruff types bench docs docs-check sentences example clean
+.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
@@ -42,8 +42,12 @@ bench: $(VENV)/.peers ## compare with peers and write benchmarks/RESULTS.md (abo
 docs: $(VENV)/.run ## write the generated pages of docs/ again
 	@$(BIN)/python docs/build.py
 
+books: $(VENV)/.run ## run the specs of configs/books and write docs/books.md with its pictures again
+	@$(BIN)/python docs/books.py
+
 docs-check: $(VENV)/.run ## fail when a generated page of docs/ is stale
 	@$(BIN)/python docs/build.py --check
+	@$(BIN)/python docs/books.py --check
 
 sentences: $(VENV)/.run ## list every sentence that the card, the commands, errors and documents can print
 	@$(BIN)/python docs/sentences.py

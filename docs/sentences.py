@@ -4,7 +4,8 @@
     python docs/sentences.py evalpipe/cli   the sentences of the files whose path begins with evalpipe/cli
 
 Sentences are read from the code and are not run: texts and f-strings of `evalpipe/`, with their values as {name};
-docstrings that are printed; values of its YAML files; the templates; README, CHANGELOG and docs; comments of configs.
+docstrings that are printed; values of its YAML files;
+the templates; README, CHANGELOG, docs and what docs/books.md is made of; comments of configs.
 """
 
 from __future__ import annotations
@@ -231,6 +232,7 @@ def everything(root: Path = ROOT) -> Iterator[Sentence]:
         "evalpipe/**/*.py": of_code, "evalpipe/**/*.yaml": of_values, "docs/build.py": of_builder,
         "templates/*.html": of_template, "*.md": of_markdown, "docs/*.md": of_markdown, "configs/*.md": of_markdown,
         "configs/*.yaml": of_comments, "configs/data/*.md": of_markdown, "benchmarks/*.md": of_markdown,
+        "docs/books/*.yaml": of_values, "configs/books/*.yaml": of_comments, "configs/books/data/*.md": of_markdown,
     }
     for pattern, read in readers.items():
         for file in sorted(root.glob(pattern)):

@@ -52,7 +52,8 @@ def test_make_help_lists_the_targets() -> None:
     listed = re.findall(r"^  make ([a-z-]+)", run("make", "help").stdout, re.MULTILINE)
 
     assert listed == [
-        "help", "demo", "test", "nightly", "lint", "bench", "docs", "docs-check", "sentences", "example", "clean",
+        "help", "demo", "test", "nightly", "lint", "bench", "docs", "books", "docs-check", "sentences", "example",
+        "clean",
     ]
 
 

@@ -1,0 +1,300 @@
+"""What docs/books/*.yaml say: for each figure, table and number of a text, where evalpipe shows it.
+
+An item has a name (``item``), its place in the text (``at``) and one of these:
+
+- ``figure``: the key of a figure on the card of its ``config``;
+- ``number``: a value of the results of its ``config``, with what the text prints, if it prints it;
+- ``table``: columns of such values, each with what the text prints;
+- ``unavailable``: why it cannot be had.
+
+A value is found by what its row says: ``{metric: roc_auc, model: forest}`` is the ``value`` of that row of `estimates`.
+``in`` names another table of results.json, ``take`` another field, with dots to what is inside it, as in
+``points.lift`` or ``counts.0.1``. ``at: {threshold: 0.1}`` takes the point of a curve where a column has that value.
+``all: true`` takes the list over all rows that agree, as for the groups of `profit`.
+Without ``slice``, ``class`` or ``variant`` the row is that of all rows, of no single class, of the original model.
+
+A value that is not what the text prints needs an ``erratum``, what the text has wrong, or a ``why``.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+Value = float | str | None
+USUAL = {"slice": None, "class": None, "variant": "original"}
+"""What the fields of a row are where an item does not name them and several rows differ in them."""
+
+
+class UnfitItemError(Exception):
+    """An item does not fit the results or the text."""
+
+
+def _as_printed(value: object) -> object:
+    """Take whole numbers as texts; other numbers need quotes, which keep the digits that are printed."""
+    return str(value) if type(value) is int else value
+
+
+Printed = Annotated[str, BeforeValidator(_as_printed)]
+
+
+class Part(BaseModel):
+    """A part of a file of items; keys that it does not know are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Reasons(Part):
+    """Why a value is not the printed one."""
+
+    erratum: str | None = None
+    """What the text has wrong."""
+    why: str | None = None
+    """Another reason, such as data of our own."""
+
+
+class TableColumn(Reasons):
+    """A column of a table: one value that is a list, or a value for each row; ``printed`` are those of the text."""
+
+    head: str
+    number: dict[str, Any] | list[dict[str, Any]]
+    printed: list[Printed | None] | None = None
+
+
+class ItemTable(Part):
+    """A table of the text: what heads its rows, and its columns."""
+
+    heading: str
+    rows: list[Printed]
+    columns: list[TableColumn]
+
+
+class Item(Reasons):
+    """A figure, table or number of a text."""
+
+    item: str
+    at: str
+    config: str | None = None
+    figure: str | None = None
+    number: dict[str, Any] | None = None
+    printed: Printed | None = None
+    table: ItemTable | None = None
+    unavailable: str | None = None
+    note: str | None = None
+    """What else a reader should know."""
+
+    @model_validator(mode="after")
+    def _shown_in_one_way(self) -> Item:
+        ways = [name for name in ("figure", "number", "table", "unavailable") if getattr(self, name) is not None]
+        if len(ways) != 1:
+            raise ValueError(f"it needs one of figure, number, table and unavailable, and has {ways}")
+        if (self.config is None) != (self.unavailable is not None):
+            raise ValueError("it needs the config that shows it; what is unavailable has none")
+        if self.printed is not None and self.number is None:
+            raise ValueError("what the text prints stands beside a number, or in the columns of a table")
+        return self
+
+
+class Text(Part):
+    """A text with its items, in its order."""
+
+    title: str
+    by: str
+    """Its authors and year."""
+    address: str | None = None
+    about: str
+    """What its section of the page opens with."""
+    items: list[Item]
+
+
+def read_text(path: Path) -> Text:
+    """Read a file of items; raises UnfitItemError with every fault."""
+    try:
+        return Text.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except ValidationError as faulty:
+        lines = (f"{path.name}: {_place(fault['loc'])}: {fault['msg']}" for fault in faulty.errors())
+        raise UnfitItemError("\n".join(lines)) from None
+
+
+def _place(loc: Sequence[object]) -> str:
+    return ".".join(map(str, loc))
+
+
+class Compared(Part):
+    """A value of the results beside what the text prints."""
+
+    value: Value
+    printed: str | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the value has the printed digits; also where nothing is printed."""
+        if self.printed is None or isinstance(self.value, str):
+            return self.printed in {None, self.value}
+        if self.value is None:
+            return False
+        number, digits, factor = _printed_number(self.printed)
+        half = Decimal(5).scaleb(-digits - 1)
+        return abs(Decimal(repr(self.value * factor)) - number) <= half * (1 + Decimal("1e-9"))
+
+    @property
+    def written(self) -> str:
+        """The value as the text prints it where it agrees; else in as many digits, or more to show the difference."""
+        if self.agrees and self.printed is not None:
+            return self.printed
+        if not isinstance(self.value, int | float):
+            return self.value or "undefined"
+        if self.printed is None:
+            return _usual(self.value)
+        _, digits, factor = _printed_number(self.printed)
+        text = f"{self.value * factor:,.{digits}f}"
+        if text.replace(",", "") == self.printed.rstrip(" %").replace(",", ""):
+            text = f"{self.value * factor:,.{digits + 2}f}"
+        return (text + ("%" if factor > 1 else "")).replace("-", "−")
+
+
+def _printed_number(printed: str) -> tuple[Decimal, int, int]:
+    """Return a printed number, its decimals, and 100 where it is in per cent, else 1."""
+    text = printed.rstrip(" %").replace(",", "").replace("−", "-")
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        raise UnfitItemError(f"{printed!r} is no number") from None
+    return number, max(0, -int(number.as_tuple().exponent)), 100 if printed.endswith("%") else 1
+
+
+def _usual(value: float) -> str:
+    whole = float(value).is_integer() and abs(value) < 1e15
+    return (f"{value:,.0f}" if whole else f"{value:.4g}").replace("-", "−")
+
+
+def value_of(results: Mapping[str, Any], number: Mapping[str, Any]) -> Any:
+    """Return what an item's number is in results: a value, or the list of them."""
+    conditions = dict(number)
+    table, take, at = conditions.pop("in", "estimates"), conditions.pop("take", "value"), conditions.pop("at", None)
+    several = conditions.pop("all", False)
+    if table not in results:
+        raise UnfitItemError(f"results.json has no {table!r}")
+    if several:
+        return [_taken(row, take) for row in _rows(results[table], conditions)]
+    row = _row(results[table], conditions, table)
+    value = _taken(row, take)
+    return value if at is None else value[_point(row, at)]
+
+
+def _row(table: Any, conditions: dict[str, Any], name: str) -> Any:
+    """Return the only row of a table that meets the conditions; a table of one row is that row."""
+    if isinstance(table, dict):
+        return table
+    rows = _rows(table, conditions)
+    for key, usual in USUAL.items():
+        if len(rows) > 1 and key not in conditions:
+            rows = [row for row in rows if row.get(key) == usual] or rows
+    if len(rows) == 1:
+        return rows[0]
+    if not rows:
+        raise UnfitItemError(f"no row of {name} has {conditions}")
+    differing = [key for key in rows[0] if any(row[key] != rows[0][key] for row in rows)]
+    raise UnfitItemError(f"{len(rows)} rows of {name} have {conditions}; they differ in {', '.join(differing)}")
+
+
+def _rows(table: Any, conditions: dict[str, Any]) -> list[Any]:
+    return [row for row in table if all(_meets(row, key, wanted) for key, wanted in conditions.items())]
+
+
+def _meets(row: Mapping[str, Any], key: str, wanted: Any) -> bool:
+    """Tell whether a field of a row is the wanted one; of options, whether the wanted ones are among them."""
+    if isinstance(wanted, dict) and isinstance(row.get(key), dict):
+        return all(row[key].get(option) == value for option, value in wanted.items())
+    return key in row and row[key] == wanted
+
+
+def _taken(row: Any, take: str) -> Any:
+    value = row
+    for step in take.split("."):
+        try:
+            value = value[int(step)] if isinstance(value, list) else value[step]
+        except (KeyError, IndexError, ValueError, TypeError):
+            fields = ", ".join(value) if isinstance(value, dict) else f"a {type(value).__name__}"
+            raise UnfitItemError(f"there is no {step!r} of {take!r} in {fields}") from None
+    return value
+
+
+def _point(row: Mapping[str, Any], at: Mapping[str, float]) -> int:
+    """Return the place of the point of a curve where a column has a value."""
+    (column, wanted), = at.items()
+    values = _taken(row, f"points.{column}")
+    places = [place for place, value in enumerate(values) if value is not None and math.isclose(
+        value, wanted, rel_tol=1e-9, abs_tol=1e-12)]
+    if len(places) != 1:
+        raise UnfitItemError(f"{len(places)} points of the curve have {column} {wanted}")
+    return places[0]
+
+
+def compared_column(results: Mapping[str, Any], column: TableColumn, rows: int) -> list[Compared]:
+    """Return a column of a table, a value for each row."""
+    if isinstance(column.number, list):
+        values = [value_of(results, number) for number in column.number]
+    else:
+        values = value_of(results, column.number)
+    printed = [None] * rows if column.printed is None else column.printed
+    if not isinstance(values, list) or not len(values) == len(printed) == rows:
+        length = len(values) if isinstance(values, list) else "no list of"
+        raise UnfitItemError(f"{column.head}: {rows} rows, {length} values and {len(printed)} printed ones")
+    return [Compared(value=value, printed=text) for value, text in zip(values, printed, strict=True)]
+
+
+State = Literal["shown", "equal", "misprint", "differs", "unavailable"]
+STATES: dict[State, str] = {
+    "shown": "shown", "equal": "equal", "misprint": "misprint corrected", "differs": "differs, with the reason",
+    "unavailable": "not available",
+}
+"""What an item is on the page."""
+
+
+def check_reasons(item: Item, parts: Sequence[tuple[Reasons, list[Compared]]]) -> None:
+    """Refuse values that differ from the text without a reason, and reasons where none differs.
+
+    ``parts`` are the columns of a table, each with its values, or the item itself with its number.
+    """
+    unsaid = []
+    for reasons, pairs in parts:
+        differing = [pair for pair in pairs if not pair.agrees]
+        if reasons is not item and _given(reasons) and not differing:
+            raise UnfitItemError("a column has a reason to differ from the text, and does not differ")
+        unsaid += differing if reasons is item or not _given(reasons) else []
+    if unsaid and not _given(item):
+        values = ", ".join(f"{pair.value} where the text has {pair.printed}" for pair in unsaid)
+        raise UnfitItemError(f"{values}, without an erratum or a why")
+    printed = any(pair.printed is not None for _, pairs in parts for pair in pairs)
+    if printed and _given(item) and not unsaid:
+        raise UnfitItemError("it has a reason to differ from the text, and does not differ")
+
+
+def _given(reasons: Reasons) -> bool:
+    return bool(reasons.erratum or reasons.why)
+
+
+def reasons_of(item: Item) -> Iterator[Reasons]:
+    """Yield all that gives reasons in an item: itself, and the columns of its table."""
+    yield item
+    yield from () if item.table is None else item.table.columns
+
+
+def state_of(item: Item, compared: list[Compared]) -> State:
+    """Return what an item is: an erratum counts as a misprint also where a figure shows what is right."""
+    if item.unavailable is not None:
+        return "unavailable"
+    if any(part.erratum for part in reasons_of(item)):
+        return "misprint"
+    if any(not pair.agrees for pair in compared):
+        return "differs"
+    return "equal" if any(pair.printed is not None for pair in compared) else "shown"

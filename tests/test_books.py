@@ -1,0 +1,269 @@
+"""docs/books.md shows every item of docs/books/*.yaml as its spec in configs/books gives it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import polars as pl
+import pytest
+import yaml
+
+import evalpipe
+
+ROOT = Path(__file__).resolve().parents[1]
+BOOKS, CONFIGS, DATA = ROOT / "docs" / "books", ROOT / "configs" / "books", ROOT / "configs" / "books" / "data"
+LARGEST = 150_000  # bytes of a picture or of a file of data: they travel with every clone
+SVG = "{http://www.w3.org/2000/svg}"
+IMAGE = re.compile(r"^!\[((?:\\.|[^\]\\])*)\]\((\S+)\)$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def books() -> Iterator[ModuleType]:
+    """Return docs/books.py as a module, with those beside it."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    import books
+
+    yield books
+    sys.path.remove(str(ROOT / "docs"))
+
+
+@cache
+def page() -> str:
+    return (ROOT / "docs" / "books.md").read_text(encoding="utf-8")
+
+
+@cache
+def items() -> list[tuple[str, int, dict[str, Any]]]:
+    """Return every item with the name of its text and its place there, from 1."""
+    files = {file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(BOOKS.glob("*.yaml"))}
+    return [(name, place, item) for name, text in files.items() for place, item in enumerate(text["items"], 1)]
+
+
+def svg(file: Path) -> ET.Element:
+    return ET.parse(file).getroot()  # noqa: S314 - a file of this repository
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_every_item_is_on_the_page() -> None:
+    written = words(page().replace("\\", ""))
+
+    assert [item["item"] for _, _, item in items() if item["item"] not in written] == []
+    for _, _, item in items():
+        columns = item["table"]["columns"] if "table" in item else []
+        reasons = [part[key] for part in (item, *columns) for key in ("erratum", "why") if key in part]
+        others = [item[key] for key in ("unavailable", "note") if key in item]
+        assert [text for text in reasons + others if words(text) not in written] == []
+    assert len(re.findall(r'^<a id="\w+-\d+"></a>$', page(), re.MULTILINE)) == sum(
+        "figure" in item or "table" in item for _, _, item in items())
+
+
+def test_the_page_opens_with_how_many_items_are_what() -> None:
+    opening = page().split("\n## ")[0]
+    rows = [re.split(r" ?\| ?", row)[2:-1] for row in re.findall(r"^\| (?:\[|\*\*).*\|$", opening, re.MULTILINE)]
+    *texts, whole = [[int(count or 0) for count in row] for row in rows]
+    per_text = [sum(name == text for name, _, _ in items()) for text in dict.fromkeys(name for name, _, _ in items())]
+
+    assert [row[0] for row in texts] == per_text
+    assert all(row[0] == sum(row[1:]) for row in [*texts, whole])
+    assert whole == [sum(column) for column in zip(*texts, strict=True)]
+
+
+def test_every_picture_is_on_the_page_with_what_it_says() -> None:
+    shown = IMAGE.findall(page())
+    drawn = {f"books/{file.name}": svg(file) for file in BOOKS.glob("*.svg")}
+
+    assert {place for _, place in shown} == drawn.keys()
+    for alt, place in shown:
+        description = drawn[place].findtext(f"{SVG}desc", "")
+        assert len(description) > 20
+        assert re.sub(r"\\(.)", r"\1", alt) == words(description)
+
+
+def test_every_picture_stands_alone_on_white() -> None:
+    for file in BOOKS.glob("*.svg"):
+        text = file.read_text(encoding="utf-8")
+        paper = svg(file).find(f"{SVG}rect")
+        assert paper is not None
+        assert paper.get("fill") == "#ffffff"
+        assert re.findall(r"href|url\(|<style|class=|<script", text) == []
+        assert file.stat().st_size < LARGEST, file.name
+
+
+def test_each_spec_of_the_books_is_right_and_is_shown() -> None:
+    specs = {spec.stem: evalpipe.plan(spec) for spec in CONFIGS.glob("*.yaml")}
+
+    assert {item["config"] for _, _, item in items() if "config" in item} == specs.keys()
+
+
+def test_every_file_of_data_is_small_and_explained_with_its_rows() -> None:
+    rows = re.findall(r"^\| `(\S+)` \| ([\d,]+) \|", (DATA / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    files = sorted([*DATA.glob("*.parquet"), *DATA.glob("*.csv")])
+    held = {file.name: (pl.read_parquet if file.suffix == ".parquet" else pl.read_csv)(file).height for file in files}
+
+    assert {name: int(count.replace(",", "")) for name, count in rows} == held
+    assert [file.name for file in files if file.stat().st_size > LARGEST] == []
+
+
+@pytest.mark.parametrize("name", ["nicholson"])
+def test_the_script_makes_the_committed_data(name: str, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, DATA / f"make_{name}.py", tmp_path], check=True)
+    fresh = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
+
+    assert fresh.keys() == {file.name for file in DATA.glob(f"{name}_*.csv")}
+    assert fresh == {file: (DATA / file).read_text(encoding="utf-8") for file in fresh}
+
+
+@pytest.mark.parametrize("name", ["nicholson"])
+def test_the_specs_of_a_text_give_the_numbers_of_the_page(name: str, books: ModuleType) -> None:
+    builder = books.Builder()
+    shown = builder.text(name, books.read_text(BOOKS / f"{name}.yaml"))
+
+    assert builder.faults == []
+    assert books.items_table(name, shown) in page()
+    assert [item.item.item for item in shown if item.item.table and books.values_table(item) not in page()] == []
+    assert {item.file for item in shown if item.file} <= {file.name for file in BOOKS.glob("*.svg")}
+
+
+@pytest.mark.nightly
+def test_the_page_is_fresh(books: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert books.main(check=True) == 0
+    assert capsys.readouterr().out == "docs/books.md is fresh\n"
+
+
+@pytest.mark.parametrize(("value", "printed", "agrees", "written"), [
+    (0.785, "0.78", True, "0.78"), (0.785, "0.79", True, "0.79"), (0.78501, "0.78", False, "0.79"),
+    (0.7849, "78.5%", True, "78.5%"), (0.905, "91%", True, "91%"), (0.904, "91%", False, "90%"),
+    (3.0, "3.0000", True, "3.0000"), (80061.4, "80,061", True, "80,061"), (-0.0281, "−0.028", True, "−0.028"),
+    (0.50000001, "0.5", True, "0.5"), (None, "0.5", False, "undefined"), ("forest", "forest", True, "forest"),
+    ("forest", "linear", False, "forest"), (0.123456, None, True, "0.1235"), (1656.0, None, True, "1,656"),
+])  # fmt: skip
+def test_a_number_agrees_where_it_has_the_printed_digits(
+    value: float | str | None, printed: str | None, agrees: bool, written: str, books: ModuleType
+) -> None:
+    pair = books.Compared(value=value, printed=printed)
+
+    assert (pair.agrees, pair.written) == (agrees, written)
+
+
+RESULTS = {
+    "estimates": [
+        {"model": model, "variant": variant, "slice": None, "class": None, "metric": "roc_auc", "value": value}
+        for model, variant, value in (("a", "original", 0.7), ("a", "a+isotonic", 0.8), ("b", "original", 0.6))
+    ],
+    "profit": [{"model": "a", "group": 0, "found": 0.0}, {"model": "a", "group": 1, "found": 5.0}],
+    "curves": [
+        {"model": "a", "curve": "roc", "points": {"threshold": [None, 0.9, 0.1], "sensitivity": [0.0, 0.4, 1.0]}},
+    ],
+    "prevalence": {"value": 0.24},
+}
+
+
+@pytest.mark.parametrize(("number", "value"), [
+    ({"metric": "roc_auc", "model": "a"}, 0.7),
+    ({"metric": "roc_auc", "model": "a", "variant": "a+isotonic"}, 0.8),
+    ({"in": "profit", "model": "a", "all": True, "take": "found"}, [0.0, 5.0]),
+    ({"in": "curves", "curve": "roc", "take": "points.sensitivity", "at": {"threshold": 0.1}}, 1.0),
+    ({"in": "curves", "curve": "roc", "take": "points.sensitivity.1"}, 0.4),
+    ({"in": "prevalence"}, 0.24),
+])  # fmt: skip
+def test_a_number_is_found_by_what_its_row_says(number: dict[str, Any], value: object, books: ModuleType) -> None:
+    assert books.value_of(RESULTS, number) == value
+
+
+@pytest.mark.parametrize(("number", "message"), [
+    ({"metric": "roc_auc"}, "2 rows of estimates have {'metric': 'roc_auc'}; they differ in model, value"),
+    ({"metric": "brier"}, "no row of estimates has {'metric': 'brier'}"),
+    ({"in": "table"}, "results.json has no 'table'"),
+    ({"metric": "roc_auc", "model": "b", "take": "values"},
+     "there is no 'values' of 'values' in model, variant, slice, class, metric, value"),
+    ({"in": "curves", "curve": "roc", "take": "points.sensitivity.3"},
+     "there is no '3' of 'points.sensitivity.3' in a list"),
+    ({"in": "curves", "curve": "roc", "take": "points.sensitivity", "at": {"threshold": 0.2}},
+     "0 points of the curve have threshold 0.2"),
+])  # fmt: skip
+def test_a_number_that_is_not_there_is_refused(number: dict[str, Any], message: str, books: ModuleType) -> None:
+    with pytest.raises(books.UnfitItemError) as refused:
+        books.value_of(RESULTS, number)
+
+    assert str(refused.value) == message
+
+
+SHARED = {"item": "x", "at": "section 1", "config": "nicholson_rare"}
+ACCURACY = {**SHARED, "number": {"metric": "accuracy"}}
+UNEXPLAINED = "0.99 where the text has 98%, without an erratum or a why"
+
+
+@pytest.mark.parametrize(("item", "message"), [
+    ({**ACCURACY, "printed": "98%"}, UNEXPLAINED),
+    ({**ACCURACY, "printed": "99%", "erratum": "y"}, "it has a reason to differ from the text, and does not differ"),
+    ({**SHARED, "figure": "d1-none"},
+     "the card of nicholson_rare has no figure d1-none; it has d1-forest"),
+    ({**ACCURACY, "config": "none"}, "there is no configs/books/none.yaml"),
+    ({**SHARED, "number": {"in": "confusion", "take": "counts"}},
+     "{'in': 'confusion', 'take': 'counts'} is no single value"),
+    ({**SHARED, "table": {"heading": "h", "rows": ["a"], "columns": [
+        {"head": "c", "number": [{"metric": "accuracy"}], "printed": ["98%"]}]}}, UNEXPLAINED),
+    ({**SHARED, "table": {"heading": "h", "rows": ["a"], "columns": [
+        {"head": "c", "number": [{"metric": "accuracy"}], "printed": ["99%"], "why": "y"}]}},
+     "a column has a reason to differ from the text, and does not differ"),
+    ({**SHARED, "table": {"heading": "h", "rows": ["a", "b"], "columns": [
+        {"head": "c", "number": [{"metric": "accuracy"}]}]}},
+     "c: 2 rows, 1 values and 2 printed ones"),
+])  # fmt: skip
+def test_an_item_that_does_not_fit_is_told_with_its_place(
+    item: dict[str, Any], message: str, books: ModuleType
+) -> None:
+    builder = books.Builder()
+    text = books.Text.model_validate({"title": "T", "by": "A", "about": "B", "items": [item]})
+
+    assert builder.text("t", text) == []
+    assert builder.faults == [f"docs/books/t.yaml, section 1, x: {message}"]
+
+
+NEEDS_ONE = "items.0: Value error, it needs one of figure, number, table and unavailable, and has "
+NEEDS_CONFIG = "items.0: Value error, it needs the config that shows it; what is unavailable has none"
+NEEDS_NUMBER = "items.0: Value error, what the text prints stands beside a number, or in the columns of a table"
+
+
+@pytest.mark.parametrize(("item", "message"), [
+    ({}, f"{NEEDS_ONE}[]"),
+    ({"figure": "a", "number": {}}, f"{NEEDS_ONE}['figure', 'number']"),
+    ({"figure": "a", "config": None}, NEEDS_CONFIG),
+    ({"unavailable": "a"}, NEEDS_CONFIG),
+    ({"figure": "a", "printed": 1}, NEEDS_NUMBER),
+    ({"number": {}, "printed": 0.3}, "items.0.printed: Input should be a valid string"),
+    ({"figure": "a", "errata": "b"}, "items.0.errata: Extra inputs are not permitted"),
+])  # fmt: skip
+def test_a_wrong_file_of_items_is_refused(
+    item: dict[str, Any], message: str, books: ModuleType, tmp_path: Path
+) -> None:
+    file = tmp_path / "t.yaml"
+    text = {"title": "T", "by": "A", "about": "B", "items": [SHARED | item]}
+    file.write_text(yaml.safe_dump(text), encoding="utf-8")
+
+    with pytest.raises(books.UnfitItemError) as refused:
+        books.read_text(file)
+
+    assert str(refused.value) == f"t.yaml: {message}"
+
+
+def test_what_is_stale_is_named(books: ModuleType) -> None:
+    written = [ROOT / "docs" / "books.md", *BOOKS.glob("*.svg")]
+    files = {file: file.read_text(encoding="utf-8") for file in written}
+    first, second, *_ = files
+    without = {path: text for path, text in files.items() if path != second}
+
+    assert books.stale(files) == []
+    assert books.stale(files | {first: "other"}) == ["docs/books.md"]
+    assert books.stale(without) == [second.relative_to(ROOT).as_posix()]
