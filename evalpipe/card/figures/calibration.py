@@ -56,8 +56,7 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     axes = "Mean predicted probability", "Observed share of events"
     groups = [[pair] for pair in pairs] if rugs and len(pairs) <= MOST else [pairs]
     end = _end(pairs)
-    sheets = [sheet for group in groups for sheet in _diagram(group, axes, scores, rugs, end,
-                                                                titled=len(groups) > 1)]
+    sheets = [sheet for group in groups for sheet in _diagram(group, axes, scores, rugs, end)]
     return drawing(key, f"Reliability, {kind}", (context.finds(pairs, finding), caption, alt), sheets)
 
 
@@ -85,8 +84,7 @@ def _end(pairs: Pairs) -> float:
 
 
 def _diagram(
-    pairs: Pairs, names: tuple[str, str], scores: list[tuple[Series, Histogram]], rugs: Mapping[str, Rug], end: float,
-    *, titled: bool = False,
+    pairs: Pairs, names: tuple[str, str], scores: list[tuple[Series, Histogram]], rugs: Mapping[str, Rug], end: float
 ) -> list[Sheet]:
     """Draw the bins of models and their ``rugs``, on axes of these ``names``, above the spread of the ``scores``."""
     sheet, spread = Sheet(), {series.name: curve for series, curve in scores}
@@ -100,12 +98,13 @@ def _diagram(
         sheet.key([PERFECT])
         return [sheet]
     x, y = (near_axis(name, end) for name in names)
-    drawn = panel(sheet, x, y, title=pairs[0][0].label if titled else "")
+    alone = len(pairs) == 1
+    drawn = panel(sheet, x, y, title=pairs[0][0].label if alone else "")
     diagonal(drawn)
     for series, curve in pairs:
         rug(drawn, series, rugs.get(series.name))
         bins(drawn, series, curve)
-    sheet.key([PERFECT] if titled else _labels(drawn, pairs))
+    sheet.key([PERFECT] if alone else _labels(drawn, pairs))
     for series, _ in pairs if scores else ():
         strip(drawn, series, spread.get(series.name))
     return [sheet]

@@ -90,14 +90,15 @@ def draw_curves(
     """Draw curves with references behind them, and what else there is in ``layers``.
 
     Models are in one panel; ``apart``, and where they are many, each has one of its own, with the others grey behind.
+    A model alone is named by the title of its panel: a marker beside its name would look like a point of the curve.
     """
     if len(curves) > MOST:
         return _facets(frame, curves, references, layers)
-    if apart and len(curves) > 1:
+    if apart or len(curves) == 1:
         return [_of_one(frame, curve, curves, references, layers) for curve in curves]
     sheet = Sheet()
     drawn = _panel(sheet, frame, references, layers)
-    taken = [box for curve in curves for box in layers.below(drawn, curve.series, single=len(curves) == 1)]
+    taken = [box for curve in curves for box in layers.below(drawn, curve.series, single=False)]
     for curve in curves:
         drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)
         taken += layers.above(drawn, curve.series, taken)
@@ -131,7 +132,9 @@ def _of_one(
     sheet = Sheet()
     drawn = _panel(sheet, frame, references, layers, curve.series.label)
     taken = _curve_of_one(drawn, curve, curves, layers)
-    sheet.key([*label_lines(drawn, [], _labels(references), taken), OTHERS])
+    own = LineLabel(curve.series.label, curve.series.ink, curve.x, curve.y)
+    entries = label_lines(drawn, [], _labels(references), taken, [own])
+    sheet.key([*entries, OTHERS] if len(curves) > 1 else entries)
     return sheet
 
 
@@ -144,7 +147,7 @@ def _curve_of_one(
     """Draw a model's curve with all others grey behind it; return the boxes that are taken."""
     drawn.lines([(c.x, c.y) for c in curves if c is not curve], "pale")
     taken = layers.below(drawn, curve.series, single=True)
-    drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label)
+    drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)
     return [*taken, *layers.above(drawn, curve.series, taken)]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from evalpipe import numbers
 from evalpipe.card.figures.scales import LINE, width
 from evalpipe.card.figures.sheet import KeyEntry
 
@@ -48,14 +49,15 @@ Place = tuple[Box, bool]
 
 
 def label_lines(
-    panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), taken: Sequence[Box] = ()
+    panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), taken: Sequence[Box] = (),
+    unnamed: Sequence[LineLabel] = (),
 ) -> list[KeyEntry]:
     """Write each label beside its line; return the entries of a key for those that find no room.
 
     The models are all labelled or all in the key, so that a reader looks in one place, and likewise the ``others``.
-    ``taken`` are boxes that are to stay free.
+    ``taken`` are boxes that are to stay free, ``unnamed`` lines that labels keep off and that get none.
     """
-    traces = [_dense(panel, label) for label in (*models, *others)]
+    traces = [_dense(panel, label) for label in (*models, *others, *unnamed)]
     boxes, entries = list(taken), list[KeyEntry]()
     for labels in (models, others):
         start = 0 if labels is models else len(models)
@@ -67,6 +69,23 @@ def label_lines(
         for label, place in zip(labels, places, strict=True):
             _write(panel, label, *place)
     return entries
+
+
+def label_rules(panel: Panel, cuts: Sequence[float], lines: Sequence[LineLabel]) -> list[Box]:
+    """Write each of ``cuts`` beside its vertical rule: at the foot, the head or the middle, where no line is.
+
+    Returns the boxes that these numbers take. One that would leave the panel is not written.
+    """
+    cells = _taken(point for line in lines for point in _dense(panel, line))
+    feet = panel.base - 4, panel.top + LINE, (panel.top + panel.base + LINE) / 2
+    boxes: list[Box] = []
+    for text, left in ((numbers.given(cut), panel.across(cut) + 3) for cut in cuts):
+        right = left + width(text)
+        if right < panel.left + panel.width:
+            foot = next((y for y in feet if not _holds(cells, (left, y - LINE + 3, right, y + 2), 0)), feet[0])
+            panel.sheet.write(left, foot, text, "muted")
+            boxes.append((left - 2, foot - LINE, right + 2, foot + 4))
+    return boxes
 
 
 def _placed(

@@ -32,13 +32,14 @@ class Coordinates:
     """Where a threshold lies on a curve: names of the rates across and up, as operating points and marks have them.
 
     ``said`` are the names in words; ``side`` is where a label has the most room: below (1) or above (-1) the curve, and
-    to the right (1) or to the left (-1).
+    to the right (1) or to the left (-1). A curve that is ``falling`` leaves room above and to the right of a point.
     """
 
     across: str
     up: str
     said: tuple[str, str]
     side: tuple[int, int]
+    falling: bool = False
 
     def operating(self, at: Operating) -> tuple[float | None, float | None]:
         """Return the place of an operating point."""
@@ -72,7 +73,8 @@ def operating_points(context: Context, at: Coordinates) -> Over:
         written.add(beside)
         wide, after = width(point.mark), left + 11 + width(point.mark) < panel.left + panel.width
         start = left + 11 if after else left - 11 - wide
-        base = min(top + 16, panel.base - 4)
+        above = after and at.falling and top - 6 - LINE > panel.top
+        base = top - 6 if above else min(top + 16, panel.base - 4)
         panel.sheet.write(start, base, point.mark, series.ink)
         return ring, (start, base - LINE + 3, start + wide, base + 3)
 
@@ -148,13 +150,10 @@ def _number(value: float) -> str:
     return "undefined" if value != value else numbers.number(value)  # noqa: PLR0124 - NaN differs from itself
 
 
-def rules(panel: Panel, context: Context, series: Series, *, labelled: bool = True) -> list[Box]:
-    """Draw a line at each marked threshold of a model, in a panel over thresholds; return where its numbers stand."""
-    curve, boxes = marks_of(context).get(series.name), []
-    for cut in [] if curve is None else column(curve.points.threshold):
+def rules(panel: Panel, context: Context, series: Series) -> list[float]:
+    """Draw a line at each marked threshold of a model, in a panel over thresholds; return these thresholds."""
+    curve = marks_of(context).get(series.name)
+    cuts = [] if curve is None else column(curve.points.threshold)
+    for cut in cuts:
         panel.rule("muted", x=cut, dash=DOTS)
-        wide, at = width(numbers.given(cut)), panel.across(cut)
-        if labelled and at + 3 + wide < panel.left + panel.width:
-            panel.sheet.write(at + 3, panel.base - 4, numbers.given(cut), "muted")
-            boxes.append((at + 1, panel.base - LINE, at + 5 + wide, panel.base))
-    return boxes
+    return cuts

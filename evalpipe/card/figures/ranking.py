@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[Series, Roc | Pr | Gain | Lift]]
 
 ON_ROC = Coordinates("false_positive_rate", "sensitivity", ("false positive rate", "sensitivity"), (1, 1))
-ON_PR = Coordinates("sensitivity", "precision", ("recall", "precision"), (1, -1))
+ON_PR = Coordinates("sensitivity", "precision", ("recall", "precision"), (1, -1), falling=True)
 ON_GAIN = Coordinates("tested", "sensitivity", ("share of rows", "share of events"), (1, 1))
-ON_LIFT = Coordinates("tested", "lift", ("share of rows", "lift"), (-1, 1))
+ON_LIFT = Coordinates("tested", "lift", ("share of rows", "lift"), (1, -1), falling=True)
 HALF = 0.5
 """The share of the events to which the guide of cumulative gain points."""
 

@@ -57,7 +57,7 @@ def windows(context: Context, whole: Pairs) -> Drawing:
     end = reach_of([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
     groups = [pairs] if len(pairs) <= ABREAST else [[pair] for pair in pairs]
-    sheets = [_windows(group, x, y, titled=len(groups) > 1) for group in groups]
+    sheets = [_windows(group, x, y, titled=len(group) == 1) for group in groups]
     said = context.finds(pairs, lambda curve: finding(curve, "windows"))
     caption = window_caption(context, [curve for _, curve in pairs]) + _first_models(len(whole))
     return drawing(key, title, (said, caption, alt), sheets)

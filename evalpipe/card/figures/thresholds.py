@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure_of
-from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.labels import LineLabel, label_lines, label_rules
 from evalpipe.card.figures.marks import marks_of, rules
 from evalpipe.card.figures.panel import DASHES, panel
 from evalpipe.card.figures.scales import number_axis, unit_axis
@@ -93,7 +93,7 @@ def _stacked(context: Context, models: Sequence[Series], lines: Mapping[str, Seq
 def _rates(drawn: Panel, context: Context, series: Series, lines: Sequence[RateLine]) -> list[KeyEntry]:
     """Draw the rates of a model; return the key where the lines have no room for labels."""
     chosen, marked = context.threshold(series.name), marks_of(context).get(series.name)
-    taken = rules(drawn, context, series)
+    cuts = rules(drawn, context, series)
     if chosen is not None:
         drawn.rule("ink", x=chosen.value, dash=DASHES)
     labels = []
@@ -102,7 +102,7 @@ def _rates(drawn: Panel, context: Context, series: Series, lines: Sequence[RateL
         labels.append(LineLabel(line.name, series.ink, line.at, line.heights, dash=line.dash))
     if marked is not None:
         _mark(drawn, series, marked, [line.name for line in lines])
-    return label_lines(drawn, labels, taken=taken)
+    return label_lines(drawn, labels, taken=label_rules(drawn, cuts, labels))
 
 
 COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precision": "precision",

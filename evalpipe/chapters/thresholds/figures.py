@@ -73,7 +73,7 @@ def _panel(drawn: Panel, context: Context, swept: tuple[Series, Sweep, MarkedMea
     chosen = context.threshold(series.name)
     if chosen is not None and chosen.lower is not None and chosen.upper is not None:
         drawn.span(chosen.lower, chosen.upper)
-    rules(drawn, context, series, labelled=False)
+    rules(drawn, context, series)
     drawn.line(column(curve.points.threshold), column(curve.points.measures[name]), series.ink,
                name=_title(context, name))
     if chosen is not None:

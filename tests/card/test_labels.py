@@ -1,0 +1,72 @@
+"""Where names and numbers stand in figures, so that none is taken for a point and none lies on a line."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from card.drawn import of_figure
+from engine.runs import BOTH, intervals, people, run
+from evalpipe.card.figures.labels import LineLabel, label_rules
+from evalpipe.card.figures.panel import panel
+from evalpipe.card.figures.scales import unit_axis
+from evalpipe.card.figures.sheet import Sheet
+
+if TYPE_CHECKING:
+    from evalpipe.results import Results
+
+FIGURES = ("roc", "precision_recall", "gain", "lift", "windows", "reliability", "net_benefit")
+
+
+@pytest.fixture(scope="module")
+def alone() -> Results:
+    model = {"p": {"probability": "p", "label": "Alone"}}
+    return run(people(400), models=model, metrics=["roc_auc"], curves={"marks": [0.5]}, intervals=intervals(100))
+
+
+@pytest.fixture(scope="module")
+def both() -> Results:
+    return run(people(400), models=BOTH, metrics=["roc_auc"], intervals=intervals(100))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_model_alone_is_named_by_the_title_of_its_panel(alone: Results, both: Results, name: str) -> None:
+    of_one, of_two = (of_figure(results, "d", name) for results in (alone, both))
+    for drawing in of_one:
+        # Beside a curve the name would have the marker of its model, which looks like a point of the curve.
+        assert re.findall(r'class="([^"]+)"[^>]*>Alone<', drawing.svg) == ["bold ink"]
+        assert "Other models" not in drawing.svg
+    assert len(of_one) == len(of_two) > 0
+    assert not any(re.findall(r'class="bold ink"[^>]*>[pq]<', drawing.svg) for drawing in of_two)
+
+
+@pytest.mark.parametrize(("name", "above"), [
+    ("roc", False), ("gain", False), ("precision_recall", True), ("lift", True)])
+def test_the_threshold_in_use_is_written_off_the_curve(alone: Results, name: str, above: bool) -> None:
+    (drawing,) = of_figure(alone, "d", name)
+    (written,) = re.findall(r'y="([\d.]+)"[^>]*>0\.5<', drawing.svg.split('class="ring', 1)[1])[:1]
+    (ring,) = re.findall(r'class="ring m0"[^>]*(?:cy|y)="([\d.]+)"', drawing.svg) or re.findall(
+        r'class="ring m0"[^>]*d="M[\d.]+[ ,]([\d.]+)', drawing.svg)
+    assert (float(written) < float(ring)) == above
+
+
+FOOT, HEAD, MIDDLE = (([0.0, 1.0], [height, height]) for height in (0.03, 0.95, 0.5))
+
+
+@pytest.mark.parametrize(("lines", "between"), [
+    ([], (0.0, 0.15)), ([FOOT], (0.85, 1.0)), ([FOOT, HEAD], (0.4, 0.6)), ([FOOT, HEAD, MIDDLE], (0.0, 0.15))])
+def test_the_number_of_a_rule_stands_where_no_line_is(
+    lines: list[tuple[list[float], list[float]]], between: tuple[float, float]
+) -> None:
+    drawn = panel(Sheet(), unit_axis("Threshold"), unit_axis("Rate"), 150)
+    (box,) = label_rules(drawn, [0.5], [LineLabel("rate", "m0", *line) for line in lines])
+    low, high = (drawn.down(height) for height in between)
+    assert high <= (box[1] + box[3]) / 2 <= low
+    assert drawn.across(0.5) < box[0] + 3 < box[2]
+
+
+def test_a_number_that_would_leave_the_panel_is_not_written() -> None:
+    drawn = panel(Sheet(), unit_axis("Threshold"), unit_axis("Rate"), 150)
+    assert label_rules(drawn, [0.99], []) == []
