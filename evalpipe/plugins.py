@@ -11,7 +11,7 @@ from evalpipe.errors import EvalpipeError, Problem, UsageError
 from evalpipe.spelling import closest, joined, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Kind = Literal["sections", "figures", "findings"]
 """What a plugin may add; the group of its entry point is `evalpipe.` and this."""
@@ -47,6 +47,11 @@ def installed() -> dict[str, list[Plugin]]:
     for (name, package, version), gives in sorted(kinds.items()):
         plugins.setdefault(name, []).append(Plugin(name, package, version, tuple(gives)))
     return plugins
+
+
+def plugins_of(records: Iterable[Any]) -> list[Plugin]:
+    """Return the plugins that results were made with, from what they record of them."""
+    return [Plugin(record.name, record.package, record.version, tuple(record.gives)) for record in records]
 
 
 def problem_of(name: str, known: Mapping[str, Sequence[Plugin]]) -> Problem | None:

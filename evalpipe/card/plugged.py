@@ -11,20 +11,15 @@ from evalpipe.card.figures import Drawing
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.page import Block, BlockGroup, Column, Dot, Figures, Group, Part, Piece, Row, Section, Text
 from evalpipe.card.tables import evaluated
-from evalpipe.plugins import Plugin, failing, load, refuse
+from evalpipe.plugins import failing, load, plugins_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from evalpipe.plugins import Plugin
     from evalpipe.results import Results
 
 ANCHOR = re.compile(r"[a-z][a-z0-9-]*")
-
-
-def plugins_of(results: Results) -> list[Plugin]:
-    """Return the plugins that results were made with."""
-    return [Plugin(record.name, record.package, record.version, tuple(record.gives))
-            for record in results.appearance.plugins]
 
 
 def sections_of_plugins(results: Results, taken: Iterable[str]) -> Iterator[Section]:
@@ -33,7 +28,7 @@ def sections_of_plugins(results: Results, taken: Iterable[str]) -> Iterator[Sect
     Raises UsageError where a plugin fails, gives what is no section, or takes an anchor that another has.
     """
     anchors = set(taken)
-    for plugin in plugins_of(results):
+    for plugin in plugins_of(results.appearance.plugins):
         for section in (*_sections(plugin, results), *_figures(plugin, results)):
             if section.anchor in anchors:
                 raise refuse(plugin, f"has a section '{section.anchor}', and there is one of that anchor already")
@@ -41,7 +36,7 @@ def sections_of_plugins(results: Results, taken: Iterable[str]) -> Iterator[Sect
             yield section
     for finding in results.findings:
         if finding.plugin is not None and finding.section not in anchors:
-            plugin = next(plugin for plugin in plugins_of(results) if plugin.name == finding.plugin)
+            plugin = next(plugin for plugin in plugins_of(results.appearance.plugins) if plugin.name == finding.plugin)
             raise refuse(plugin, f"has a finding whose evidence is in '{finding.section}', and no section is called so")
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.data import path, whole_fingerprint
 from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
-from evalpipe.card.plugged import plugins_of
 from evalpipe.card.spec_text import spec_text
 from evalpipe.card.wording import capital, joined
+from evalpipe.plugins import plugins_of
 from evalpipe.templating.files import sha256
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ def _templates(templates: Templates | None) -> Iterator[Text]:
 
 def _packages(results: Results) -> list[str]:
     """Return the packages that a run needs, with their versions."""
-    others = (f"{plugin.package} {plugin.version}" for plugin in plugins_of(results))
+    others = (f"{plugin.package} {plugin.version}" for plugin in plugins_of(results.appearance.plugins))
     return [f"evalpipe {results.evalpipe_version}", *dict.fromkeys(others)]
 
 
 def _plugins(results: Results) -> Iterator[Text]:
     """Say what installed packages have added."""
-    for plugin in plugins_of(results):
+    for plugin in plugins_of(results.appearance.plugins):
         yield Text(f"{capital(str(plugin))} adds {joined(plugin.gives)}. It is no part of evalpipe.")
 
 

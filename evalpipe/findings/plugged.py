@@ -7,21 +7,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.findings.claims import Claim
-from evalpipe.plugins import Plugin, failing, load, refuse
+from evalpipe.plugins import failing, load, plugins_of, refuse
 from evalpipe.results.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.findings.claims import Say
+    from evalpipe.plugins import Plugin
     from evalpipe.results import Results
 
 
 def claims_of_plugins(results: Results) -> dict[str, list[Claim]]:
     """Return the claims of each plugin that has a rule, a family for each; raises UsageError where one fails."""
-    plugins = [Plugin(record.name, record.package, record.version, tuple(record.gives))
-               for record in results.appearance.plugins]
-    return {f"plugin {plugin.name}": _claims(plugin, results) for plugin in plugins if "findings" in plugin.gives}
+    return {f"plugin {plugin.name}": _claims(plugin, results) for plugin in plugins_of(results.appearance.plugins)
+            if "findings" in plugin.gives}
 
 
 def _claims(plugin: Plugin, results: Results) -> list[Claim]:

@@ -139,6 +139,8 @@ def _from_spec(draft: Draft, entry: Entry) -> Iterator[Problem]:
         if entry.choice.options.get(option) is None and getattr(draft.spec, key) is None:
             alone = option in entry.metric.alone
             hint = f"add '{key}: …' to the spec"
+            if draft.alone:
+                hint = f"read its values as they are: {{characteristic: {name}, …}}"
             yield draft.tree.problem(
                 "missing-option", f"{name} needs {option if alone else f'a {option}'}", *entry.named,
                 hint=hint if alone else f"write {{metric: {name}, {option}: …}}, or {hint}")

@@ -144,6 +144,9 @@ class _Search:
         averaged = [entry for entry in fitting if entry.average != "none"]
         of_classes = "class" in self.reference.options or self.reference.options.get("average") == "none"
         meant = [entry for entry in fitting if entry.average == "none"] if of_classes else averaged or fitting
+        if self.spec.alone:
+            raise self.error("not-asked-for", "without predictions no measure is computed that a text could refer to",
+                             "write the number itself")
         if not same:
             raise self.error("not-asked-for", f"{metric.name} is not in 'metrics'", "list it in 'metrics'")
         asked = joined([entry.label for entry in same], "and")

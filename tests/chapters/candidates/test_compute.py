@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import evalpipe
 from chapters.candidates.grids import GOALS, Row, ranked, run_of, spec_of, written
+from evalpipe.errors import SpecError
 
 ROWS: list[Row] = [
     {"mtry": 3, "brier": 0.10, "brier_se": 0.02, "features": 5},
@@ -204,3 +205,13 @@ def test_an_id_that_is_no_single_value_is_an_error(tmp_path: Path) -> None:
 
     assert [(problem.code, problem.message) for problem in caught.value.problems] == [(
         "wrong-type", "column 'mtry' of the table of candidates holds lists or mappings, not single values")]
+
+
+def test_a_text_cannot_refer_to_a_measure_that_is_not_computed(tmp_path: Path) -> None:
+    spec = spec_of(written(tmp_path, ROWS), card={"intended_use": "Brier score {{ value('brier') }}"})
+    with pytest.raises(SpecError) as caught:
+        evalpipe.run(spec)
+
+    assert [(problem.code, problem.message, problem.hint) for problem in caught.value.problems] == [(
+        "not-asked-for", "{{ value('brier') }}: without predictions no measure is computed that a text could refer to",
+        "write the number itself")]
