@@ -28,7 +28,7 @@ PROBABILITIES = (0.999, 0.501, 0.250, 0.001)
 APART = {"weak": 0.6, "fair": 1.4, "strong": 2.6}
 """How many standard deviations the scores of events lie above those of non-events, for each classifier."""
 
-ROWS = 200
+ROWS = 1000
 """Events and non-events each."""
 
 
@@ -61,7 +61,7 @@ def classifiers() -> Iterable[tuple[object, ...]]:
     for target, side in (("yes", 0.5), ("no", -0.5)):
         for place in range(ROWS):
             z = NormalDist().inv_cdf((place + 0.5) / ROWS)
-            yield target, *(round(1 / (1 + math.exp(-d * (z + d * side))), 6) for d in APART.values())
+            yield target, *(round(1 / (1 + math.exp(-d * (z + d * side))), 4) for d in APART.values())
 
 
 def main(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card.figures.canvas import PointSeries
+from evalpipe.card.figures.paths import bends
 from evalpipe.card.figures.scales import LINE, Axis, width, wrap
 from evalpipe.card.figures.sheet import number, outline
 
@@ -80,14 +81,11 @@ class Panel:
         for x, y in points:
             if math.isnan(x) or math.isnan(y):
                 runs.append([])
-                continue
-            place = round(self.across(self._held(x, self.x)), 1), round(self.down(self._held(y, self.y)), 1)
-            run = runs[-1]
-            if len(run) > 1 and _straight(run[-2], run[-1], place):
-                run.pop()
-            if not run or run[-1] != place:
-                run.append(place)
-        return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in run) for run in runs if len(run) > 1)
+            else:
+                place = round(self.across(self._held(x, self.x)), 1), round(self.down(self._held(y, self.y)), 1)
+                runs[-1].append(place)
+        paths = filter(lambda path: len(path) > 1, map(bends, runs))
+        return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in path) for path in paths)
 
     def visible(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         """Return the points of a line, cut where it leaves the vertical axis; NaN stands where it is away."""
@@ -249,17 +247,6 @@ def _stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]
     for a, b in zip(x, y, strict=True):
         points += [(a, points[-1][1]), (a, b)] if points else [(a, b)]
     return points
-
-
-def _straight(first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]) -> bool:
-    """Tell whether the second of three places lies between the others, within a quarter of a pixel of their line."""
-    (a, b), (c, d) = (first[0], first[1]), (third[0], third[1])
-    long = math.hypot(c - a, d - b)
-    if not long:
-        return False
-    along = ((second[0] - a) * (c - a) + (second[1] - b) * (d - b)) / long
-    off = abs((second[0] - a) * (d - b) - (second[1] - b) * (c - a)) / long
-    return off < 0.25 and 0 <= along <= long
 
 
 def panel(

@@ -9,7 +9,7 @@ from evalpipe.card import wording
 from evalpipe.card.figures.context import column, context_of, known, listed
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
-from evalpipe.card.figures.scales import HALVES, Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.scales import HALVES, UNIT, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.results.curves.events import MeasuresByPrevalence, RelatedMeasures
 
@@ -78,19 +78,22 @@ def _against(
 ) -> Drawing:
     """Draw one measure against another over all thresholds, a panel for each prevalence."""
     first, other = names
-    x, y = (_axis(pairs, name) for name in names)
     prevalences = list(dict.fromkeys(known(pairs[0][1].points.prevalence)))
+    x, y = (_axis(pairs, name, narrow=len(prevalences) > 1) for name in names)
+    low, high = max(x.low, y.low, 0.0), min(x.high, y.high, 1.0)
     sheet = Sheet()
     titles = [(f"Prevalence {wording.share(at)}", "ink") for at in prevalences]
-    panels = grid(sheet, [(x, y)] * len(prevalences), titles)
+    panels = grid(sheet, [(x, y)] * len(prevalences), titles, columns=min(2, len(prevalences)))
     for drawn, at in zip(panels, prevalences, strict=True):
+        drawn.lines([((low, high), (low, high))], "pale")
         for series, curve in pairs:
             drawn.line(*_at(curve, at, names), series.ink, name=f"{series.label}, prevalence {wording.share(at)}")
     sheet.key([KeyEntry(series.label, series.ink, "line") for series, _ in pairs])
     title = f"{_title(pairs[0][1], other)} against {_title(pairs[0][1], first)}"
     said = [(series, _best(curve, names, prevalences)) for series, curve in pairs]
     finding = listed([f"{series.label}: {text}" for series, text in said])
-    caption = f"Both at every threshold, with the rows reweighted to a prevalence of {_listed(prevalences)}."
+    caption = (f"Both at every threshold, with the rows reweighted to a prevalence of {_listed(prevalences)}. "
+               "Grey line: both are the same.")
     alt = context.told(title, said, lambda text: text)
     return drawing(f"d{context.place}-related-{place}", title, (finding, caption, alt), [sheet])
 
@@ -121,13 +124,13 @@ def _best(curve: RelatedMeasures, names: tuple[str, str], prevalences: Sequence[
     return "; ".join(parts) or "undefined"
 
 
-def _axis(pairs: Sequence[tuple[Series, RelatedMeasures]], name: str) -> Axis:
-    """Return the axis of a measure, for a narrow panel."""
+def _axis(pairs: Sequence[tuple[Series, RelatedMeasures]], name: str, *, narrow: bool) -> Axis:
+    """Return the axis of a measure, of a panel that is ``narrow`` or as wide as the sheet."""
     values = [value for _, curve in pairs for value in known(curve.points.measures[name])]
     if values and min(values) >= 0 and max(values) <= 1:
-        return unit_axis(_title(pairs[0][1], name), HALVES)
+        return unit_axis(_title(pairs[0][1], name), HALVES if narrow else UNIT)
     axis = number_axis(_title(pairs[0][1], name), values, room=0.03)
-    return Axis(axis.name, axis.low, axis.high, ticks_between(axis.low, axis.high, 3))
+    return Axis(axis.name, axis.low, axis.high, ticks_between(axis.low, axis.high, 3)) if narrow else axis
 
 
 def _title(curve: RelatedMeasures | MeasuresByPrevalence, name: str) -> str:
