@@ -208,10 +208,10 @@ def test_an_id_that_is_no_single_value_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_text_cannot_refer_to_a_measure_that_is_not_computed(tmp_path: Path) -> None:
-    spec = spec_of(written(tmp_path, ROWS), card={"intended_use": "Brier score {{ value('brier') }}"})
+    spec = spec_of(written(tmp_path, ROWS)) | {"card": {"intended_use": "Brier score {{ value('brier') }}"}}
     with pytest.raises(SpecError) as caught:
         evalpipe.run(spec)
 
     assert [(problem.code, problem.message, problem.hint) for problem in caught.value.problems] == [(
-        "not-asked-for", "{{ value('brier') }}: without predictions no measure is computed that a text could refer to",
-        "write the number itself")]
+        "not-asked-for", ("card.intended_use: {{ value('brier') }}: without predictions no measure is computed that a "
+                          "text could refer to"), "write the number itself")]
