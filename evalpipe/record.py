@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Results
 
-WRITTEN = (*(entry.file for entry in FORMATS.values()), "results.json", "estimates.csv", "run.json", SIGNATURES)
+WRITTEN = (*(entry.file for entry in FORMATS.values()), "results.json", "estimates.csv", "run.json", SIGNATURES,
+           "rows.parquet", "rows.csv")
 """Every file that a run may write; those of an earlier run are replaced or removed."""
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic", "matplotlib", "weasyprint", "jinja2", "markdown-it-py")
@@ -47,6 +48,7 @@ class Recorder:
         self.began = datetime.now(UTC)
         self._old = self.out.parent / f".{self.out.name}.previous"
         self._locks = ExitStack()
+        self._fresh: Path | None = None
 
     def __enter__(self) -> Self:
         """Lock the folder and mend what a killed run left behind."""
@@ -69,20 +71,32 @@ class Recorder:
 
     def __exit__(self, *_: object) -> None:
         """Give the folder back."""
+        if self._fresh is not None:
+            shutil.rmtree(self._fresh, ignore_errors=True)
         self._locks.close()
+
+    @property
+    def fresh(self) -> Path:
+        """The folder beside the old one in which the new files are gathered; a file may be written there at once."""
+        if self._fresh is None:
+            self._fresh = Path(tempfile.mkdtemp(dir=self.out.parent, prefix=f".{self.out.name}.new-"))
+        return self._fresh
+
+    @property
+    def refused(self) -> AbstractContextManager[None]:
+        """Let an error of the file system, of a file in the new folder, be a UsageError that tells the way out."""
+        hint = "free space or choose another folder with --out; the earlier output is unchanged"
+        return refused(f"to the output folder '{self.shown}'", hint)
 
     def write(self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float]) -> None:
         """Write every file, then let the new folder take the place of the old."""
         texts = {"results.json": results.to_json(), "estimates.csv": estimates_csv(results),
                  "run.json": _run_json(self.began, durations, results.evidence_sha256)}
-        fresh = Path(tempfile.mkdtemp(dir=self.out.parent, prefix=f".{self.out.name}.new-"))
-        hint = "free space or choose another folder with --out; the earlier output is unchanged"
-        with refused(f"to the output folder '{self.shown}'", hint), ExitStack() as undone:
-            undone.callback(shutil.rmtree, fresh, ignore_errors=True)
+        with self.refused:
             for name, content in (*card.items(), *((name, text.encode()) for name, text in texts.items())):
-                (fresh / name).write_bytes(content)
-            fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
-            self._exchange(fresh)
+                (self.fresh / name).write_bytes(content)
+            self.fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
+            self._exchange(self.fresh)
 
     def _exchange(self, fresh: Path) -> None:
         """Let the new folder take the name of the old, with the files in it that are not evalpipe's."""

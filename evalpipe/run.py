@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.evaluate import Evaluation
     from evalpipe.plan.plan import Plan
     from evalpipe.record import Recorder
-    from evalpipe.results import FailOn, Results
+    from evalpipe.results import FailOn, Results, RowFile
     from evalpipe.signatures import Signature
     from evalpipe.spec.models import Spec
     from evalpipe.templating.files import Templates
@@ -107,7 +107,7 @@ def run(
         clock(4)
         evaluation = _evaluated(planned, samples, candidates, clock.progress)
         clock(5)
-        results = _gathered(planned, samples, evaluation, written, earlier)
+        results = _gathered(planned, samples, evaluation, written, earlier, _rows(planned, evaluation, folder))
         if folder is not None:
             _written(folder, results, _reference(results, earlier, fail_on), clock)
     return results
@@ -150,9 +150,23 @@ def _evaluated(
     return evaluate(planned, samples, progress.advance, candidates)
 
 
+def _rows(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> RowFile | None:
+    """Write the row-level file into the new folder, for its sha256 is in the results; None where there is none."""
+    if planned.row_file is None or folder is None:
+        return None
+    from evalpipe.chapters.row_file.compute import columns_of, frames, schema
+    from evalpipe.results import RowFile
+    from evalpipe.row_writing import write_rows
+
+    file, form = planned.row_file.file, planned.row_file.format
+    with folder.refused:
+        sha256, lines = write_rows(frames(planned, evaluation.samples), schema(planned), folder.fresh / file, form)
+    return RowFile(file=file, sha256=sha256, rows=lines, id=planned.id, columns=list(columns_of(planned)))
+
+
 def _gathered(
     planned: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, object],
-    earlier: EarlierRuns,
+    earlier: EarlierRuns, row_file: RowFile | None,
 ) -> Results:
     """Return the results, with the verdicts of the gates on them, and what they answer of standards."""
     from evalpipe.chapters.gates.compute import judged
@@ -160,7 +174,7 @@ def _gathered(
     from evalpipe.engine.gather import gather
     from evalpipe.findings import with_findings
 
-    gathered = gather(planned, samples, evaluation, written)
+    gathered = gather(planned, samples, evaluation, written, row_file)
     return with_findings(assessed(planned, judged(planned, gathered, earlier)))
 
 

@@ -55,7 +55,8 @@ def verified(folder: Path, templates: Templates | None = None) -> tuple[Results,
     _check_results(written, results)
     signatures = signatures_of(folder, results.evidence_sha256)
     _check_signatures(written, signatures)
-    problems = [*_estimates(written, results), *_cards(written, Edition(results, signatures, templates))]
+    edition = Edition(results, signatures, templates)
+    problems = [*_estimates(written, results), *_rows(written, results), *_cards(written, edition)]
     if problems:
         raise DataError(*problems)
     return results, signatures
@@ -179,6 +180,18 @@ def _estimates(written: _Written, results: Results) -> Iterator[Problem]:
     if there != here:
         notes = notes_on(of_csv(there, here), ESTIMATES)
         yield _changed(written.folder / ESTIMATES, "does not agree with results.json", RUN_AGAIN, notes)
+
+
+def _rows(written: _Written, results: Results) -> Iterator[Problem]:
+    """Yield the problem of the row-level file where it is another; it may be kept elsewhere, as it holds the rows."""
+    file = results.row_file
+    if file is None or not written.has(file.file):
+        return
+    there = hashlib.sha256(written.content(file.file)).hexdigest()
+    if there != file.sha256:
+        digits = f"its sha256 begins with {there[:EVIDENCE_DIGITS]}, that of the run with"
+        how = f"was changed after the run: {digits} {file.sha256[:EVIDENCE_DIGITS]}"
+        yield _changed(written.folder / file.file, how, RUN_AGAIN)
 
 
 def _cards(written: _Written, edition: Edition) -> Iterator[Problem]:

@@ -109,9 +109,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "lock": set(),
     "__main__": {"cli"},
     "record": {"formats", "lock", "results", "signatures", "version", "errors"},
+    "row_writing": set(),
     "run": {
         "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "engine", "findings", "results",
-        "card", "record", "signatures", "templating.files", "errors",
+        "card", "record", "row_writing", "signatures", "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},

@@ -31,8 +31,7 @@ def plan_document(plan: Plan) -> Document:
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
         "marks": list(plan.marks), "gain_groups": plan.gain_groups if plan.task == "binary" else None,
-        "residuals": plan.residuals,
-        "relations": _relations(plan),
+        "residuals": plan.residuals, "relations": _relations(plan),
         "calibration": _calibration(plan),
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan),
@@ -43,6 +42,7 @@ def plan_document(plan: Plan) -> Document:
              "value": rate.value, "limits": rate.limits} for rival, rate in plan.reference_rates],
         "goals": [_goal(goal) for goal in plan.goals],
         "candidates": _candidates(plan),
+        "row_file": None if plan.row_file is None else {"file": plan.row_file.file, "id": plan.id},
         "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)],
         "standards": [
             {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],

@@ -151,7 +151,7 @@ def _asked(plan: Plan) -> list[str]:
               for name, model in plan.models.items() if model.threshold.words is not None]
     lines += [f"equivocal zone of {name}: {_zone(model.zone)}"
               for name, model in plan.models.items() if model.zone is not None]
-    lines += [*_drawn(plan), *_compared(plan), *_judged(plan)]
+    lines += [*_drawn(plan), *_compared(plan), *_judged(plan), *_row_file(plan)]
     return lines if len(lines) > 1 else []
 
 
@@ -167,6 +167,15 @@ def _drawn(plan: Plan) -> list[str]:
     if plan.relations is not None:
         lines.append(f"relations between {', '.join(entry.label for entry in plan.relations.measures)}")
     return lines
+
+
+def _row_file(plan: Plan) -> list[str]:
+    """Say that the rows themselves are written."""
+    if plan.row_file is None:
+        return []
+    named = "its number in the file" if plan.id is None else f"its {plan.id}"
+    what = f"a line for each row, model and variant, with {named}; personal data where rows are of persons"
+    return [f"{plan.row_file.file}: {what}"]
 
 
 def _calibration(plan: Plan) -> list[str]:

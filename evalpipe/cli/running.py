@@ -49,8 +49,9 @@ def _print(results: Results, spec: Spec, folder: Path, form: str, moved: str | N
     from evalpipe.cli.summary import print_summary
     from evalpipe.formats import files
 
+    rows = () if results.row_file is None else (results.row_file.file,)
     written = [str(folder / name)
-               for name in (*files(spec.report.formats, judged=results.judged).values(), "results.json")]
+               for name in (*files(spec.report.formats, judged=results.judged).values(), "results.json", *rows)]
     if form == "json":
         document = run_document(results, written) | {"signatures_moved": moved and str(folder / moved)}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))

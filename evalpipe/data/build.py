@@ -10,6 +10,7 @@ import numpy as np
 
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.data import complete, rounding, slices
+from evalpipe.data.block import FILE, POSITION
 from evalpipe.data.sample import Predictions, Sample
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
@@ -53,7 +54,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     return Sample(
         rows.name, role, plan.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
-        slices.searched(columns, frame), exposure,
+        slices.searched(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
     )
 
 
@@ -90,11 +91,28 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
         frame["cluster"] = columns.names[plan.cluster]
     # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
     table = pl.DataFrame(frame | _all_predictions(columns, levels) | slices.held(columns))
+    if plan.row_file is not None and columns.rows.dataset.role == "evaluate":
+        # Last, so that it orders rows that are the same in all else, and no number depends on it.
+        table = table.with_columns(_ids(columns).alias("id"))
     if plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
     if plan.cluster is not None:
         table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
     return table.sort(table.columns)
+
+
+def _ids(columns: Columns) -> pl.Series:
+    """Return what names each row, [n]: its id, else its number in its file, after that of the file where many are."""
+    import polars as pl
+
+    rows = columns.rows
+    if rows.plan.id is not None:
+        return columns.names[rows.plan.id]
+    at = rows.frame[POSITION]
+    numbers = (at % FILE).cast(pl.String)
+    if len(rows.sources) == 1:
+        return numbers
+    return pl.select(pl.concat_str(at // FILE + 1, pl.lit(":"), numbers)).to_series()
 
 
 def _all_predictions(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:

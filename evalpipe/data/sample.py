@@ -15,6 +15,8 @@ from evalpipe.results import DatasetSummary, InputFile, Warned
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
+
     from evalpipe.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.tasks import Task
@@ -119,7 +121,8 @@ class Sample:
     ``baseline`` the mean outcome of the reference datasets, where it is a number and they have it; ``cluster`` the
     number of each row's cluster from 0, shape [n], or None; ``slicings`` the ways to slice the rows, and ``searched``
     those by the single columns among whose slices the worst are looked for. ``exposure`` is what each count was counted
-    in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it.
+    in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it. ``ids``
+    are what names each row in the row-level file, [n]; None where none is written.
     """
 
     dataset: str
@@ -138,6 +141,7 @@ class Sample:
     slicings: tuple[SlicedRows, ...] = ()
     searched: tuple[SlicedRows, ...] = ()
     exposure: Floats | None = None
+    ids: pl.Series | None = None
 
     def named(self, name: str) -> dict[str, str]:
         """Return the model and the variant behind a name of ``models``."""

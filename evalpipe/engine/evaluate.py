@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 class Evaluation:
     """The tables of step 4, those of chapters in ``tables`` by their names in `Results`.
 
-    ``files`` are those that hold candidates. ``units`` are how many a dataset was drawn in, where that was on a grid.
+    ``files`` are those that hold candidates; ``samples`` the evaluated datasets, with variants and classes. ``units``
+    are how many a dataset was drawn in, where that was on a grid.
     """
 
     estimates: list[Estimate] = field(default_factory=list)
@@ -39,6 +40,7 @@ class Evaluation:
     units: dict[str, int] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
     files: tuple[InputFile, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
 
 def evaluate(
@@ -56,12 +58,12 @@ def evaluate(
     classified, thresholds = with_thresholds(plan, variants)
     evaluation.tables |= {"recalibration": variants.records, "thresholds": thresholds}
     for sample in (sample for sample in classified if sample.role == "evaluate"):
-        dataset = evaluated(plan, sample, advance)
-        datasets.append(dataset)
+        datasets.append(dataset := evaluated(plan, sample, advance))
         if dataset.replicates.units is not None:
             evaluation.units[sample.dataset] = dataset.replicates.units
         for name in sample.models:
             _add_model(evaluation, dataset, name)
+    evaluation.samples = tuple(dataset.sample for dataset in datasets)
     evaluation.tables["dataset_differences"] = list(dataset_differences(samples))
     evaluation.tables["diagnostics"] = [row for dataset in datasets for row in dataset.diagnosed()]
     for tables in functions("compute", "tables"):

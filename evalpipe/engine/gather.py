@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.results import RowFile
 
 
 def gather(
-    plan: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, Any]
+    plan: Plan, samples: Sequence[Sample], evaluation: Evaluation, written: Mapping[str, Any],
+    row_file: RowFile | None = None,
 ) -> Results:
-    """Return the results; ``written`` is the resolved spec."""
+    """Return the results; ``written`` is the resolved spec, ``row_file`` what was written of the rows."""
     settled = next((sample.levels for sample in samples if sample.role == "evaluate"), ())
     event, other = settled if plan.task == "binary" and settled else (None, None)
     return Results(
@@ -35,7 +37,7 @@ def gather(
         weight=asdict(plan.weight) if plan.weight else None,
         exposure=asdict(plan.exposure) if plan.exposure else None,
         inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
-        datasets=[sample.summary for sample in samples], models=_models(plan),
+        row_file=row_file, datasets=[sample.summary for sample in samples], models=_models(plan),
         metrics=_metrics(plan),
         intervals=_method(plan, evaluation), rows=list(evaluation.estimates),
         confusion=list(evaluation.confusion), curves=list(evaluation.curves),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
+    from evalpipe.chapters.row_file.plan import RowFilePlan
     from evalpipe.chapters.slices.plan import SlicesPlan
     from evalpipe.chapters.standards.plan import StandardPlan
     from evalpipe.chapters.statement.plan import StatementPlan
@@ -98,6 +99,7 @@ class Plan:
     goals: tuple[GoalPlan, ...]
     candidates: CandidatesPlan | None
     gates: tuple[GatePlan, ...]
+    row_file: RowFilePlan | None
 
     @property
     def entries(self) -> tuple[MetricPlan, ...]:

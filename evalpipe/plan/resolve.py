@@ -14,6 +14,7 @@ from evalpipe.chapters.gates.plan import gates_plan
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
 from evalpipe.chapters.reference_rates.plan import rates_plan
+from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.chapters.slices.plan import behind, slices_plan
 from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.statement.plan import statement_plan
@@ -82,5 +83,5 @@ def _resolved(
         residuals=residuals_planned(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
-        candidates=candidates, gates=gates_plan(spec),
+        candidates=candidates, gates=gates_plan(spec), row_file=row_file_plan(spec),
     )

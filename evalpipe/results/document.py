@@ -15,6 +15,7 @@ from evalpipe.chapters.gates.records import Gate
 from evalpipe.chapters.prevalence.records import ObservedShare, Prior
 from evalpipe.chapters.recalibrate.records import Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
+from evalpipe.chapters.row_file.records import RowFile
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.chapters.standards.records import StandardCompleteness
 from evalpipe.chapters.statement.records import Stated
@@ -55,6 +56,8 @@ class Document(Record):
     exposure: dict[str, str | None] | None = None
     """The column of the exposure of counts, and its unit."""
     inputs: list[InputFile]
+    row_file: RowFile | None = None
+    """The row-level file that the run wrote beside the card; null where it wrote none."""
     datasets: list[DatasetSummary]
     dataset_differences: list[DatasetDifference] = Field(default_factory=list)
     """How the outcome of each further dataset differs from that of the first."""

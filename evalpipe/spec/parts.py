@@ -8,6 +8,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from evalpipe.chapters.appearance.spec import Theme
 from evalpipe.chapters.equivocal.spec import EquivocalZone
+from evalpipe.chapters.row_file.spec import RowFormat
 from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
 from evalpipe.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.intervals.declare import asked_by_name
@@ -224,5 +225,9 @@ class Report(SpecPart):
     """What darkens the cells of a confusion matrix: `counts`, the more rows a cell has, the darker it is; `shares`, the
     larger its share of the true level. Without this key those of four levels and more are shaded by shares, and those
     of fewer have one colour for right and one for wrong."""
+    rows: RowFormat | None = None
+    """Also write a row-level file, `rows.parquet` or `rows.csv`: for each evaluated row, model and variant its id,
+    truth, probability or prediction, class, residual, confidence and gain group ([rows.md](rows.md)). It holds the rows
+    themselves, which may be of persons: nothing is written without this key, and the card carries no row."""
     theme: Theme | None = None
     """How the card looks: a mapping with `accent` and `paper`. It changes no number."""
