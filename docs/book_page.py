@@ -117,8 +117,8 @@ def _detail(name: str, place: int, item: Shown) -> str:
 def _picture(drawing: Drawing, item: Shown) -> str:
     alt = " ".join(re.sub(r"([\\\[\]])", r"\\\1", drawing.alt).split())
     says = f"{drawing.finding} {drawing.caption}".strip()
-    return (f"{_plain(item.item.at)}. On the card of `{item.item.config}.yaml`, under {_plain(item.section)}: "
-            f"{_plain(drawing.title)}.\n\n![{alt}](books/{item.file})\n\n{_plain(says)}\n")
+    place = f"On the card of `{item.item.config}.yaml`, under {_plain(item.section)}: {_plain(drawing.title)}."
+    return (f"{_sentence(_plain(item.item.at))} {place}\n\n![{alt}](books/{item.file})\n\n{_plain(says)}\n")
 
 
 def values_table(item: Shown) -> str:
@@ -131,7 +131,7 @@ def values_table(item: Shown) -> str:
     pairs = [pair for column in item.columns for pair in column if pair.printed is not None]
     equal = sum(pair.agrees for pair in pairs)
     says = f"{equal} of the {len(pairs)} numbers that the text prints are equal." if pairs else ""
-    return f"{_plain(item.item.at)}. {says}\n\n{_table(heads, lines, numbers=len(table.columns))}"
+    return f"{_sentence(_plain(item.item.at))} {says}\n\n{_table(heads, lines, numbers=len(table.columns))}"
 
 
 def _cell(pair: Compared) -> str:

@@ -115,7 +115,7 @@ def test_every_file_of_data_is_small_and_explained_with_its_rows() -> None:
     assert [file.name for file in files if file.stat().st_size > LARGEST] == []
 
 
-@pytest.mark.parametrize("name", ["nicholson"])
+@pytest.mark.parametrize("name", ["nicholson", "stat406"])
 def test_the_script_makes_the_committed_data(name: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, DATA / f"make_{name}.py", tmp_path], check=True)
     fresh = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
@@ -124,7 +124,7 @@ def test_the_script_makes_the_committed_data(name: str, tmp_path: Path) -> None:
     assert fresh == {file: (DATA / file).read_text(encoding="utf-8") for file in fresh}
 
 
-@pytest.mark.parametrize("name", ["nicholson"])
+@pytest.mark.parametrize("name", ["nicholson", "stat406"])
 def test_the_specs_of_a_text_give_the_numbers_of_the_page(name: str, books: ModuleType) -> None:
     builder = books.Builder()
     shown = builder.text(name, books.read_text(BOOKS / f"{name}.yaml"))
