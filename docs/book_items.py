@@ -10,7 +10,8 @@ An item has a name (``item``), its place in the text (``at``) and one of these:
 A value is found by what its row says: ``{metric: roc_auc, model: forest}`` is the ``value`` of that row of `estimates`.
 ``in`` names another table of results.json, ``take`` another field, with dots to what is inside it, as in
 ``points.lift`` or ``counts.0.1``. ``at: {threshold: 0.1}`` takes the point of a curve where a column has that value.
-``all: true`` takes the list over all rows that agree, as for the groups of `profit`.
+``all: true`` takes the list over all rows that agree, as for the groups of `profit`. ``in: rows`` is the row-level file
+of a spec with ``report: {rows: csv}``.
 Without ``slice``, ``class`` or ``variant`` the row is that of all rows, of no single class, of the original model.
 
 A value that is not what the text prints needs an ``erratum``, what the text has wrong, or a ``why``.

@@ -85,14 +85,19 @@ def _counts(texts: Mapping[str, Text], shown: Mapping[str, list[Shown]]) -> str:
 
 def items_table(name: str, shown: list[Shown]) -> str:
     """Write the items of a text as a table."""
-    rows = []
-    for place, item in enumerate(shown, 1):
-        config = item.item.config
-        spec = "" if config is None else f"[{config}](../configs/books/{config}.yaml)"
-        link = f"[{_plain(item.item.item)}](#{name}-{place})" if _has_detail(item) else _plain(item.item.item)
-        remarks = "" if _has_detail(item) else " ".join(item.remarks)
-        rows.append(_row(item.item.at, link, spec, *_beside(item), STATES[item.state], remarks))
-    return _table(("In the text", "Item", "Spec", "evalpipe", "Text", "State", "Remarks"), rows)
+    rows = [_item(name, place, item) for place, item in enumerate(shown, 1)]
+    heads = ("In the text", "Item", "Spec", "evalpipe", "Text", "State", "Remarks")
+    used = [place for place in range(len(heads)) if any(row[place] for row in rows)]
+    return _table([heads[place] for place in used], [_row(*(row[place] for place in used)) for row in rows])
+
+
+def _item(name: str, place: int, item: Shown) -> tuple[str, ...]:
+    """Write an item as the cells of its row; what has a heading of its own has its remarks there."""
+    config = item.item.config
+    spec = "–" if config is None else f"[{config}](../configs/books/{config}.yaml)"
+    text, remarks = _plain(item.item.item), "" if _has_detail(item) else " ".join(item.remarks)
+    link = f"[{text}](#{name}-{place})" if _has_detail(item) else text
+    return item.item.at, link, spec, *_beside(item), STATES[item.state], remarks
 
 
 def _beside(item: Shown) -> tuple[str, str]:
@@ -131,7 +136,8 @@ def values_table(item: Shown) -> str:
     pairs = [pair for column in item.columns for pair in column if pair.printed is not None]
     equal = sum(pair.agrees for pair in pairs)
     says = f"{equal} of the {len(pairs)} numbers that the text prints are equal." if pairs else ""
-    return f"{_sentence(_plain(item.item.at))} {says}\n\n{_table(heads, lines, numbers=len(table.columns))}"
+    place = f"{_sentence(_plain(item.item.at))} {says}".strip()
+    return f"{place}\n\n{_table(heads, lines, numbers=len(table.columns))}"
 
 
 def _cell(pair: Compared) -> str:

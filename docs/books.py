@@ -13,8 +13,10 @@ import json
 import sys
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 from book_items import Compared, Item, Text, UnfitItemError, check_reasons, compared_column, read_text, value_of
 from book_page import Shown, items_table, page, values_table
 from book_pictures import picture
@@ -38,7 +40,7 @@ ITEMS, CONFIGS, PAGE = ROOT / "docs" / "books", ROOT / "configs" / "books", ROOT
 
 
 class Evaluated:
-    """A spec that was run: its results as results.json holds them, and the figures of its card."""
+    """A spec that was run: its results as results.json holds them, its rows, and the figures of its card."""
 
     def __init__(self, config: str) -> None:
         """Run the spec of this name."""
@@ -46,8 +48,10 @@ class Evaluated:
         path = CONFIGS / f"{config}.yaml"
         if not path.is_file():
             raise UnfitItemError(f"there is no configs/books/{config}.yaml")
-        self._results = evalpipe.run(path)
-        self.document: dict[str, Any] = json.loads(self._results.to_json())
+        with TemporaryDirectory() as folder:
+            out = Path(folder) / "out"
+            self._results = evalpipe.run(path, out=out, overrides=["report.formats=[]"])
+            self.document: dict[str, Any] = json.loads(self._results.to_json()) | _rows(out)
 
     @cached_property
     def figures(self) -> dict[str, tuple[str, Drawing]]:
@@ -63,6 +67,14 @@ class Evaluated:
         if key not in self.figures:
             raise UnfitItemError(f"the card of {self.config} has no figure {key}; it has {', '.join(self.figures)}")
         return self.figures[key]
+
+
+def _rows(out: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the lines of the row-level file in the order of their ids, where the spec asks for one in csv."""
+    file = out / "rows.csv"
+    if not file.is_file():
+        return {}
+    return {"rows": pl.read_csv(file, infer_schema_length=None).sort("id", maintain_order=True).to_dicts()}
 
 
 def _figures(block: Any) -> Iterator[Figures]:

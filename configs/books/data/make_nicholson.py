@@ -4,7 +4,8 @@
 
 `nicholson_deciles.csv`: the counts of his example of cumulative gains, 10,000 rows of which 2,400 are positive, as one
 row for the positive and one for the negative rows of each decile. `nicholson_log_loss.csv`: the four predictions of his
-table of log losses. `nicholson_rare.csv`: one ill person in 100, and a prediction that nobody is ill.
+table of log losses. `nicholson_records.csv`: 20 records, of which the first eight have the
+probabilities that he lists. `nicholson_rare.csv`: one ill person in 100, and a prediction that nobody is ill.
 `nicholson_classifiers.csv`: scores of three classifiers of our own; those of events and non-events
 are evenly spaced quantiles of two normal distributions with the same spread, so that no chance is in their curves.
 """
@@ -25,6 +26,13 @@ CAPTURED = (792, 528, 432, 216, 204, 144, 72, 6, 4, 2)
 """The positive rows of each decile of 1,000."""
 
 PROBABILITIES = (0.999, 0.501, 0.250, 0.001)
+RECORDS = (
+    0.999, 0.987, 0.986, 0.981, 0.785, 0.769, 0.742, 0.741, 0.52, 0.46, 0.41, 0.4, 0.35, 0.31, 0.22, 0.2, 0.12, 0.08,
+    0.03, 0.01,
+)
+ANSWERED = (1, 2, 4, 5, 8, 9, 13)
+"""The records that are positive."""
+
 APART = {"weak": 0.6, "fair": 1.4, "strong": 2.6}
 """How many standard deviations the scores of events lie above those of non-events, for each classifier."""
 
@@ -48,6 +56,13 @@ def log_loss() -> Iterable[tuple[object, ...]]:
     yield "negative", "no", 0.5
 
 
+def records() -> Iterable[tuple[object, ...]]:
+    """Yield the heads, then the records in the order of their probabilities."""
+    yield "record", "target", "probability"
+    for record, probability in enumerate(RECORDS, 1):
+        yield record, "yes" if record in ANSWERED else "no", probability
+
+
 def rare() -> Iterable[tuple[object, ...]]:
     """Yield the heads, then the ill and the healthy persons."""
     yield "ill", "predicted", "persons"
@@ -66,7 +81,7 @@ def classifiers() -> Iterable[tuple[object, ...]]:
 
 def main(folder: Path) -> None:
     """Write the files."""
-    tables = {"deciles": deciles, "log_loss": log_loss, "rare": rare, "classifiers": classifiers}
+    tables = {"deciles": deciles, "log_loss": log_loss, "records": records, "rare": rare, "classifiers": classifiers}
     for name, rows in tables.items():
         with (folder / f"nicholson_{name}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(rows())
