@@ -21,7 +21,8 @@ ROWS = [
 OTHERS = {
     "no_information", "confusion", "scores", "score", "nothing-to-average", "base", "sum", "classes", "macro",
     "recalibrate", "fit_on", "parameters", "estimates", "comparisons", "recalibration", "profit", "equivocal",
-    "prevalence", "observed", "thresholds", "cost_references", "desirability", "candidates", "gates", *recalibrators,
+    "prevalence", "observed", "thresholds", "cost_references", "desirability", "candidates", "steps", "gates",
+    *recalibrators,
 }
 
 

@@ -52,9 +52,9 @@ ROLES = {
 """What a file of a chapter may import, by its role; `compute_worst.py` has that of `compute.py`.
 
 `earlier.py` of gates has a role of its own, for it reads files: the results of earlier runs, which no file of numbers
-may. So has `evidence.py` of standards, which the computation asks and the card names, and `words.py` of candidates,
-whose names and sentences the findings, the card and the terminal share. The reasons that results give for a verdict
-name measures and models as the card does, hence `card.names`.
+may. So has `evidence.py` of standards, which the computation asks and the card names, and `words.py` of candidates
+and of steps, whose names and sentences the findings, the card and the terminal share. The reasons that results give
+for a verdict name measures and models as the card does, hence `card.names`.
 """
 
 BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {

@@ -31,7 +31,7 @@ def plan_document(plan: Plan) -> Document:
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
         "marks": list(plan.marks), "gain_groups": plan.gain_groups if plan.task == "binary" else None,
-        "residuals": plan.residuals, "relations": _relations(plan),
+        "residuals": plan.residuals, "relations": _relations(plan), "steps": _steps(plan),
         "calibration": _calibration(plan),
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan),
@@ -66,6 +66,7 @@ def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
         "predictions": {
             model: {
                 "files": _files(part), "columns": list(part.columns),
+                "step": plan.models[model].step, "at": plan.models[model].at,
                 "matched": "position" if plan.id is None else "id", "compared": list(part.compared),
             }
             for model, part in dataset.predictions.items()
@@ -129,6 +130,12 @@ def _relations(plan: Plan) -> Document | None:
     related = plan.relations
     return None if related is None else {
         "measures": [entry.label for entry in related.measures], "prevalences": list(related.prevalences)}
+
+
+def _steps(plan: Plan) -> Document | None:
+    """Say what is measured at every step, of which models."""
+    models = [name for name, model in plan.models.items() if model.step is not None]
+    return {"models": models, "measures": [entry.label for entry in plan.steps]} if models else None
 
 
 def _worst(plan: Plan) -> Document | None:

@@ -91,9 +91,15 @@ def _read(plan: Plan, dataset: dict[str, Any]) -> list[str]:
     lines.append(f"  reads {', '.join(dataset['columns'])}")
     return lines + [
         f"  reads {', '.join(source['columns'])} of {model} from {', '.join(source['files'])}, rows matched "
-        + _matched(plan.id, source["compared"])
+        + _matched(plan.id, source["compared"]) + _stepped(source["step"], source["at"])
         for model, source in dataset["predictions"].items()
     ]
+
+
+def _stepped(column: str | None, at: int | None) -> str:
+    """Say that a file has a row for each step, and which step is shown."""
+    shown = "the last" if at is None else f"step {at}"
+    return "" if column is None else f" at each step of {column}; shown is {shown}"
 
 
 def _ranked(candidates: dict[str, Any] | None) -> list[str]:
@@ -138,6 +144,8 @@ def _asked(plan: Plan) -> list[str]:
         lines.append(
             f"the {worst.top} slices of worst {worst.entry.metric.name}, of up to {worst.depth} columns combined")
     lines += _calibration(plan)
+    if plan.steps:
+        lines.append(f"at every step: {', '.join(entry.label for entry in plan.steps)}")
     recalibrate = plan.recalibrate
     if recalibrate.methods:
         fitted = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.columns import fill_hint, wrong_type
 from evalpipe.data.errors import Unreadable
+from evalpipe.data.stepped import in_short
 from evalpipe.data.values import blank, differing, shown, texts
 from evalpipe.data.words import counted, rows_have
 
@@ -28,31 +29,30 @@ def match(rows: RowBlock, files: Mapping[str, RowBlock]) -> tuple[RowBlock, list
     Rows are matched by their id where the spec names one, else by position: then columns that both have must agree. The
     dataset's rows come back with a column for each model (`row_of`): the row of its file from 0, null where none is.
     """
-    problems: list[Problem] = []
-    for model, theirs in files.items():
-        at, faults = _by_position(rows, theirs) if rows.plan.id is None else _by_id(rows, theirs, rows.plan.id)
-        problems += faults
-        if at is not None:
-            rows = replace(rows, frame=rows.frame.with_columns(at.alias(row_of(model))))
-    return rows, problems
+    faults: dict[str, list[Problem]] = {}
+    places: list[pl.Series] = []
+    for key, theirs in files.items():
+        at, faults[key] = _by_position(rows, theirs) if rows.plan.id is None else _by_id(rows, theirs, rows.plan.id)
+        places += [] if at is None else [at.alias(row_of(key))]
+    return replace(rows, frame=rows.frame.with_columns(places)), in_short(faults, files)
 
 
 def take(rows: RowBlock, files: Mapping[str, RowBlock]) -> tuple[RowBlock, list[Problem]]:
     """Give the rows that are left the predictions for them, row by row; a problem where a row has none."""
-    problems: list[Problem] = []
+    faults: dict[str, list[Problem]] = {}
     models: dict[str, RowBlock] = {}
-    for model, theirs in files.items():
-        at = rows.frame[row_of(model)]
+    for key, theirs in files.items():
+        at = rows.frame[row_of(key)]
         if at.null_count():
-            problems += _unmatched(rows, theirs, at.is_null())
+            faults[key] = _unmatched(rows, theirs, at.is_null())
         else:
-            models[model] = replace(theirs, frame=theirs.frame[at])
-    return replace(rows, models=MappingProxyType(models)), problems
+            models[key] = replace(theirs, frame=theirs.frame[at])
+    return replace(rows, models=MappingProxyType(models)), in_short(faults, files)
 
 
-def row_of(model: str) -> str:
-    """Return the column that says which row of a model's file belongs to a row of the dataset."""
-    return f"\0row of {model}"
+def row_of(key: str) -> str:
+    """Return the column that says which row of a model's file, or of a step there, belongs to a row of the dataset."""
+    return f"\0row of {key}"
 
 
 def _by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
@@ -145,8 +145,8 @@ def _unmatched(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Pro
     if empty.any():
         message = f"{rows_have(empty)} no value in the id column '{column}'"
         return [rows.problem("missing-id", message, ("id",), fill_hint(rows, column, ("id",)), mask=empty, values=ids)]
-    message = f"{rows_have(lacking)} no prediction: their ids are not in {theirs.called}"
+    message = f"{rows_have(lacking)} no prediction: their ids are not in {theirs.called}{theirs.at_step}"
     if int(lacking.sum()) == 1:
-        message = f"1 row has no prediction: its id is not in {theirs.called}"
+        message = f"1 row has no prediction: its id is not in {theirs.called}{theirs.at_step}"
     hint = "predict them, or leave such rows out for every model with 'complete_case: all'"
     return [rows.problem(_CODE, message, loc, hint, mask=lacking, values=ids)]

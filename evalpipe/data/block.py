@@ -42,7 +42,8 @@ class SourceFile:
 class RowBlock:
     """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
 
-    ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order.
+    ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order;
+    those of further steps of a model are there by `step_key`. ``step`` is the step that predictions are of, if any.
     ``types`` are those of the columns of separated text that are not read as they are written, told before ``where``;
     ``unknown`` counts, by what messages call a condition, the rows for which it is unknown, as a value is missing.
     ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the
@@ -58,6 +59,7 @@ class RowBlock:
     unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     incomplete: int = 0
     lacking: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    step: int | None = None
 
     @property
     def name(self) -> str:
@@ -98,6 +100,11 @@ class RowBlock:
         """Whether these are separated text, of which the spec may say under ``csv`` how it is written."""
         return self.dataset.table.format in SEPARATED
 
+    @property
+    def at_step(self) -> str:
+        """What messages add of predictions at a step: ", at step 12"; nothing of others."""
+        return "" if self.step is None else f", at step {self.step}"
+
     def cell(self, position: int) -> tuple[int, str]:
         """Return the row and, where the dataset has several files, the words that name its file."""
         file, row = divmod(position, FILE)
@@ -117,7 +124,7 @@ class RowBlock:
                 row, suffix = self.cell(position)
                 rows.append((row, shown(value) + suffix))
         named_at = f"named at {self.plan.places.place(*loc) or 'the spec, ' + path_text(loc)}"
-        return Problem(code, message, self.place, hint, tuple(rows), (*more(count), *notes, named_at))
+        return Problem(code, message + self.at_step, self.place, hint, tuple(rows), (*more(count), *notes, named_at))
 
     @property
     def place(self) -> Place:

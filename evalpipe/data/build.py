@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.data import complete, rounding, slices
 from evalpipe.data.block import FILE, POSITION
-from evalpipe.data.sample import Predictions, Sample
+from evalpipe.data.sample import Predictions, Sample, ShownStep
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
 from evalpipe.tasks import NUMBERS
@@ -51,11 +51,36 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     warnings = (*unknown_conditions(rows), *columns.warnings, *_of_predictions(columns))
     if role == "evaluate":
         warnings += (*absent_levels(summary, plan.task), *one_cluster(rows.name, cluster), *uneven(summary))
-    return Sample(
+    whole = Sample(
         rows.name, role, plan.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
         slices.searched(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
     )
+    return replace(whole, steps=_steps(columns, whole)) if role == "evaluate" else whole
+
+
+def _steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
+    """Return the steps of the models that have steps."""
+    steps: dict[str, dict[int, Sample]] = {}
+    for key, part, model in columns.predicted():
+        if part.rows.step is not None:
+            by_step = steps.setdefault(model.name, {})
+            if key != model.name:
+                by_step[part.rows.step] = _at_step(columns, part, model, whole)
+    shown = {name: columns.models[name].rows.step or 0 for name in steps}
+    return MappingProxyType({
+        name: ShownStep(shown[name], MappingProxyType(others)) for name, others in steps.items()})
+
+
+def _at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -> Sample:
+    """Return the rows of a sample with what ``part`` holds of a model's predictions at a step, in canonical order."""
+    predictions = _kinds(columns, part, model, whole.levels)
+    frame = _sorted(columns, _outcome(columns, whole.levels) | {f"{kind} 0": at for kind, at in predictions.items()})
+    weight = None if whole.weight is None else _floats(frame, "weight")
+    exposure = None if whole.exposure is None else _floats(frame, "exposure")
+    models = MappingProxyType({model.name: _predictions(frame, 0, model, len(whole.levels))})
+    return replace(whole, truth=_array(frame, "truth"), weight=weight, exposure=exposure, models=models, files=(),
+                   warnings=(), cluster=None, slicings=(), searched=(), ids=None)
 
 
 def _of_predictions(columns: Columns) -> Iterator[Warned]:
@@ -79,24 +104,39 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     plan, truth = columns.rows.plan, columns.truth
     if truth is None:
         return pl.DataFrame(schema={"truth": pl.Boolean})
-    coded = _coded(plan.task, truth, levels).alias("truth")
     if columns.rows.dataset.role == "reference":
-        return pl.DataFrame({"truth": coded.drop_nulls()}).sort("truth")
-    frame = {"truth": coded}
+        return pl.DataFrame({"truth": _coded(plan.task, truth, levels).alias("truth").drop_nulls()}).sort("truth")
+    frame = _outcome(columns, levels)
+    if plan.cluster is not None:
+        frame["cluster"] = columns.names[plan.cluster]
+    # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
+    frame |= _all_predictions(columns, levels) | slices.held(columns)
+    if plan.row_file is not None and columns.rows.dataset.role == "evaluate":
+        # Last, so that it orders rows that are the same in all else, and no number depends on it.
+        frame["id"] = _ids(columns).alias("id")
+    return _sorted(columns, frame)
+
+
+def _outcome(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
+    """Return the outcome of each row, its weight and its exposure, where there are any."""
+    plan, truth = columns.rows.plan, columns.truth
+    assert truth is not None  # noqa: S101 - evaluated rows have an outcome
+    frame = {"truth": _coded(plan.task, truth, levels).alias("truth")}
     if columns.weight is not None:
         frame["weight"] = columns.weight
     if plan.exposure is not None:
         frame["exposure"] = columns.numbers[plan.exposure.column]
-    if plan.cluster is not None:
-        frame["cluster"] = columns.names[plan.cluster]
-    # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
-    table = pl.DataFrame(frame | _all_predictions(columns, levels) | slices.held(columns))
-    if plan.row_file is not None and columns.rows.dataset.role == "evaluate":
-        # Last, so that it orders rows that are the same in all else, and no number depends on it.
-        table = table.with_columns(_ids(columns).alias("id"))
-    if plan.weight is not None:
+    return frame
+
+
+def _sorted(columns: Columns, frame: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """Return the columns of rows that have a weight above zero, sorted by all of them in turn; clusters as numbers."""
+    import polars as pl
+
+    table = pl.DataFrame(frame)
+    if columns.rows.plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
-    if plan.cluster is not None:
+    if "cluster" in table.columns:
         table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
     return table.sort(table.columns)
 
@@ -120,12 +160,18 @@ def _all_predictions(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.
     plan = columns.rows.plan
     named: dict[str, pl.Series] = {}
     for number, (name, model) in enumerate(plan.models.items()):
-        theirs = columns.of(name)
-        by_kind = predicted(plan, model, theirs, levels, rescale=name in theirs.rounded)
-        if model.rate is not None and plan.exposure is not None:
-            by_kind["predicted"] = theirs.numbers[model.rate] * columns.numbers[plan.exposure.column]  # expected counts
+        by_kind = _kinds(columns, columns.of(name), model, levels)
         named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
     return named
+
+
+def _kinds(columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str, ...]) -> dict[str, pl.Series]:
+    """Return what ``part`` holds of a model's predictions by kind; of rates, the expected counts."""
+    plan = columns.rows.plan
+    by_kind = predicted(plan, model, part, levels, rescale=model.name in part.rounded)
+    if model.rate is not None and plan.exposure is not None:
+        by_kind["predicted"] = part.numbers[model.rate] * columns.numbers[plan.exposure.column]
+    return by_kind
 
 
 def _coded(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:

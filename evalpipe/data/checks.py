@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 def check(rows: RowBlock) -> Columns:
     """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset."""
     plan, columns = rows.plan, Columns(rows)
-    columns.models.update({name: Columns(block, problems=columns.problems) for name, block in rows.models.items()})
+    columns.models.update({
+        key: Columns(block, problems=columns.problems if block.step is None else [])
+        for key, block in rows.models.items()})
     if plan.task in NUMBERS:
         numeric.check(columns)
     else:
         loc: Loc = ("outcome", "column")
         _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
-        for name, model in plan.models.items():
-            predictions(columns.of(name), name, model)
+        for _, theirs, model in columns.predicted():
+            predictions(theirs, model.name, model)
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
         weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency")

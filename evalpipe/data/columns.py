@@ -12,6 +12,8 @@ from evalpipe.data.words import are, cells, noun, rows_have, sql_name, with_arti
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
     from evalpipe.chapters.slices.plan import ColumnPlan
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.data.rounding import Rounded
     from evalpipe.errors import Problem
     from evalpipe.origin import Loc
+    from evalpipe.plan.models import ModelPlan
     from evalpipe.results import Warned
 
 
@@ -29,7 +32,8 @@ class Columns:
     ``levels`` are the texts of outcomes and of predicted levels, ``names`` those of ids and clusters, ``numbers`` all
     the rest as it is written, ``weight`` the case weights in the range in which they are held. A column that could not
     be used is absent; ``problems`` says why, and ``checked`` which columns were checked for which code. ``models`` are
-    the columns of predictions in files of their own, by model; they share the list of problems. ``graded`` are the
+    the columns of predictions in files of their own, by model; they share the list of problems, but for those
+    of steps, which are there by `step_key`. ``graded`` are the
     columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1 up to rounding, and
     ``compared`` by which columns rows were looked for in other datasets, by the names of these.
     """
@@ -56,6 +60,13 @@ class Columns:
     def of(self, model: str) -> Columns:
         """Return the columns that hold a model's predictions: those of its own file, or these."""
         return self.models.get(model, self)
+
+    def predicted(self) -> Iterator[tuple[str, Columns, ModelPlan]]:
+        """Yield the columns that hold predictions, with their key in ``models`` and their model: further steps last."""
+        models = self.rows.plan.models
+        yield from ((name, self.of(name), model) for name, model in models.items())
+        yield from ((key, part, models[part.rows.dataset.table.named.model or ""])
+                    for key, part in self.models.items() if key not in models)
 
 
 @dataclass(frozen=True, slots=True)

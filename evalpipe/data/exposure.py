@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.data.columns import Columns
-    from evalpipe.errors import Problem
     from evalpipe.origin import Loc
 
 def check(columns: Columns, column: str) -> None:
@@ -30,21 +29,19 @@ def check(columns: Columns, column: str) -> None:
            "give the exposure in another unit, and rates per that unit", called)
     # Rates and exposures that were refused by themselves give no products worth a second problem.
     if not columns.problems:
-        columns.problems.extend(_not_expected(columns, values))
+        _check_expected(columns, values)
 
 
-def _not_expected(columns: Columns, exposure: pl.Series) -> list[Problem]:
-    """Return a problem for each model whose rates give expected counts that cannot be computed with."""
-    problems = []
-    for name, model in columns.rows.plan.models.items():
-        if model.rate is None:
+def _check_expected(columns: Columns, exposure: pl.Series) -> None:
+    """Report the models whose rates give expected counts that cannot be computed with."""
+    for _, theirs, model in columns.predicted():
+        if model.rate is None or (theirs.problems is not columns.problems and theirs.problems):
             continue
-        theirs = columns.of(name)
         counts = theirs.numbers[model.rate] * exposure
         wrong = extreme(counts)
         if wrong.any():
             message = f"{cells(wrong)} of column '{model.rate}' times the exposure {are(wrong)} {EXTREME}"
             hint = f"expected counts are from {SMALLEST:g} to {LARGEST:g}; is the rate per unit of the exposure?"
-            problems.append(theirs.rows.problem("extreme-value", message, ("models", name, "rate"), hint, mask=wrong,
-                                                values=theirs.rows.frame[model.rate]))
-    return problems
+            loc: Loc = ("models", model.name, "rate")
+            theirs.problems.append(theirs.rows.problem("extreme-value", message, loc, hint, mask=wrong,
+                                                       values=theirs.rows.frame[model.rate]))

@@ -35,8 +35,8 @@ def check(columns: Columns) -> None:
         refuse(columns, plan.outcome.column, ("outcome", "column"), wrong, "not-a-count",
                f"not {noun(wrong, 'whole number')} from 0 on",
                "a count is 0, 1, 2, …; for other numbers use 'task: regression'")
-    for name, model in plan.models.items():
-        predictions(columns.of(name), name, model)
+    for _, theirs, model in columns.predicted():
+        predictions(theirs, model.name, model)
 
 
 def predictions(columns: Columns, name: str, model: ModelPlan) -> None:

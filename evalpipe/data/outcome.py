@@ -31,7 +31,7 @@ def settle(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Column
     """
     settled = list(plan.outcome.levels)
     for columns in evaluated:
-        columns.problems.extend(_written_twice(columns, settled))
+        _check_written_twice(columns, settled)
     event = settled[0] if settled else str(plan.outcome.event)
     # Before levels are compared: 1.0 and true stand for a declared 1, and are no levels of their own.
     _write_alike((*evaluated, *references), settled or [event])
@@ -41,7 +41,7 @@ def settle(plan: Plan, evaluated: Sequence[Columns], references: Sequence[Column
         settled = [event, f"not {event}" if settled else _found(plan, event, evaluated)]
         _write_alike((*evaluated, *references), settled)
     for columns in evaluated:
-        columns.problems.extend(_predictions(columns, settled))
+        _check_predictions(columns, settled)
     return tuple(settled)
 
 
@@ -50,11 +50,10 @@ def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
     plan = columns.rows.plan
     yield columns, plan.outcome.column, _OUTCOME, "outcome"
     yielded: set[tuple[int, str]] = set()
-    for name, model in plan.models.items():
-        holder = columns.of(name)
+    for _, holder, model in columns.predicted():
         if model.prediction is not None and (id(holder), model.prediction) not in yielded:
             yielded.add((id(holder), model.prediction))
-            yield holder, model.prediction, ("models", name, "prediction"), "prediction"
+            yield holder, model.prediction, ("models", model.name, "prediction"), "prediction"
 
 
 def _write_alike(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
@@ -69,8 +68,8 @@ def _write_alike(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
             holder.levels[column] = values.replace(other) if other else values
 
 
-def _written_twice(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
-    """Find columns in which the same value stands in two ways, as '1' and '1.0', that are not levels of their own."""
+def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
+    """Report columns in which the same value stands in two ways, as '1' and '1.0', that are not levels of their own."""
     for holder, column, loc, called in _level_columns(columns):
         if column not in holder.levels:
             continue
@@ -83,7 +82,8 @@ def _written_twice(columns: Columns, declared: Sequence[str]) -> Iterator[Proble
                        f"{shown(value)}, which are the same value")
             hint = "write it in one way, or list both under outcome.levels if they are different levels"
             mask = (values == value).fill_null(value=False)
-            yield holder.rows.problem("level-written-twice", message, loc, hint, mask=mask, values=values)
+            holder.problems.append(
+                holder.rows.problem("level-written-twice", message, loc, hint, mask=mask, values=values))
             break
 
 
@@ -181,8 +181,8 @@ def _predicted(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | No
     return levels.pop() if len(levels) == 1 else None
 
 
-def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
-    """Find predicted levels that the outcome does not have."""
+def _check_predictions(columns: Columns, levels: Sequence[str]) -> None:
+    """Report predicted levels that the outcome does not have."""
     for holder, column, loc, called in _level_columns(columns):
         values = holder.levels.get(column) if called == "prediction" else None
         wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
@@ -190,7 +190,8 @@ def _predictions(columns: Columns, levels: Sequence[str]) -> Iterator[Problem]:
             what = _listed(values.filter(wrong))
             message = f"{cells(wrong)} of the prediction column '{column}' {are(wrong)} no level of the outcome: {what}"
             hint = _meant(values.filter(wrong), levels)
-            yield holder.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values)
+            holder.problems.append(
+                holder.rows.problem("unknown-prediction", message, loc, hint, mask=wrong, values=values))
 
 
 def _meant(wrong: pl.Series, levels: Sequence[str]) -> str:

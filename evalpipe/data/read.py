@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.data import baseline, build, checks, leaks, outcome, rows
+from evalpipe.data import baseline, build, checks, leaks, outcome, rows, stepped
 from evalpipe.errors import DataError, Problem
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -37,17 +37,25 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
     references = [columns for columns in read_columns.values() if columns.rows.dataset.role == "reference"]
     # After all datasets are read: the level of a binary outcome that is not the event may occur in one alone.
     levels = () if plan.task in NUMBERS else outcome.settle(plan, predicted, references)
+    _compare(predicted, references)
+    for columns in predicted:
+        columns.problems.extend(stepped.faults(columns))
+    all_problems = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
+    all_problems += stepped.shown_apart(predicted)
+    if all_problems:
+        raise DataError(*all_problems)
+    training_mean = baseline.of(plan, references)
+    return tuple(build.sample(read_columns[dataset.name], levels, training_mean) for dataset in plan.datasets)
+
+
+def _compare(predicted: Sequence[Columns], references: Sequence[Columns]) -> None:
+    """Report rows that datasets share and must not."""
     for columns in predicted:
         for reference in references:
             columns.problems.extend(leaks.shared(columns, reference))
         if columns.rows.dataset.role == "evaluate":
             for calibrating in (other for other in predicted if other.rows.dataset.role == "calibrate"):
                 columns.problems.extend(leaks.shared(columns, calibrating))
-    all_problems = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
-    if all_problems:
-        raise DataError(*all_problems)
-    training_mean = baseline.of(plan, references)
-    return tuple(build.sample(read_columns[dataset.name], levels, training_mean) for dataset in plan.datasets)
 
 
 def _numeric(plan: Plan) -> frozenset[str]:

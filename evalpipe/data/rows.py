@@ -32,12 +32,8 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     from evalpipe.data.complete import complete
 
     own, problems = whole(plan, dataset, frame, text)
-    files: dict[str, RowBlock] = {}
-    for model, part in dataset.predictions.items():
-        rows, faults = whole(plan, part, None, text)
-        problems += faults
-        if rows is not None:
-            files[model] = rows
+    files, faults = _predictions(plan, dataset, text)
+    problems += faults
     if own is None or problems:
         return problems
     # Before `where`, for positions are those of whole files.
@@ -51,6 +47,24 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
         return [completed]
     kept, problems = take(completed, files)
     return problems or kept
+
+
+def _predictions(
+    plan: Plan, dataset: DatasetPlan, text: Sequence[str]
+) -> tuple[dict[str, RowBlock], list[Problem]]:
+    """Read the files of predictions for a dataset: by model, those of further steps by `step_key`."""
+    from evalpipe.data.stepped import divided
+
+    files: dict[str, RowBlock] = {}
+    problems: list[Problem] = []
+    for model, part in dataset.predictions.items():
+        rows, faults = whole(plan, part, None, text)
+        problems += faults
+        if rows is not None:
+            parts, faults = divided(rows, plan.models[model], evaluated=dataset.role == "evaluate")
+            files |= parts
+            problems += faults
+    return files, problems
 
 
 def load_candidates(plan: Plan, dataset: DatasetPlan) -> RowBlock | list[Problem]:

@@ -112,6 +112,17 @@ class SlicedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownStep:
+    """The steps of a model: the one that is ``shown``, whose predictions are those of the sample, and all others.
+
+    ``others`` are, by step, the same rows in an order of their own, with the model's predictions at that step alone.
+    """
+
+    shown: int
+    others: Mapping[int, Sample]
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """Rows of one dataset in canonical order: sorted by their values, so the order in the files changes nothing.
 
@@ -122,7 +133,8 @@ class Sample:
     number of each row's cluster from 0, shape [n], or None; ``slicings`` the ways to slice the rows, and ``searched``
     those by the single columns among whose slices the worst are looked for. ``exposure`` is what each count was counted
     in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it. ``ids``
-    are what names each row in the row-level file, [n]; None where none is written.
+    are what names each row in the row-level file, [n]; None where none is written. ``steps`` are those of each model
+    that has steps.
     """
 
     dataset: str
@@ -142,6 +154,7 @@ class Sample:
     searched: tuple[SlicedRows, ...] = ()
     exposure: Floats | None = None
     ids: pl.Series | None = None
+    steps: Mapping[str, ShownStep] = field(default_factory=lambda: MappingProxyType({}))
 
     def named(self, name: str) -> dict[str, str]:
         """Return the model and the variant behind a name of ``models``."""

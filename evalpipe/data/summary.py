@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.data.block import FILE, POSITION
+from evalpipe.data.stepped import model_of
 from evalpipe.data.words import are, counted
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
     from evalpipe.arraytypes import Floats, Values
@@ -21,14 +25,25 @@ if TYPE_CHECKING:
 
 def files(columns: Columns) -> tuple[InputFile, ...]:
     """Return the files that were read, each with the rows that count; a file that serves several models once."""
+    import polars as pl
+
     counts = counting(columns)
     by_path: dict[tuple[str, str | None], InputFile] = {}
-    for rows in (columns.rows, *columns.rows.models.values()):
-        for file in files_of(rows, counts):
+    for rows, times in ((columns.rows, 1), *_of_models(columns.rows)):
+        for file in files_of(rows, pl.concat([counts] * times)):
             same = by_path.setdefault((file.role, file.path), file)
             merged = list(dict.fromkeys((*same.columns, *file.columns)))
             by_path[file.role, file.path] = same.model_copy(update={"columns": merged})
     return tuple(by_path.values())
+
+
+def _of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
+    """Yield what was read of each model's files, and how often each row of the dataset is there: once at every step."""
+    import polars as pl
+
+    for model in (key for key in rows.models if key == model_of(key)):
+        parts = [part.frame.select(POSITION) for key, part in rows.models.items() if model_of(key) == model]
+        yield replace(rows.models[model], frame=pl.concat(parts)), len(parts)
 
 
 def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
@@ -81,7 +96,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         outcome=spread(frame["truth"].to_numpy(), weights) if plan.task in NUMBERS and has_outcome else {},
         **_exposed(frame, weights),
         matched=[Matched(model=model, by="position" if plan.id is None else "id", agree=list(block.dataset.compared))
-                 for model, block in rows.models.items()],
+                 for model, block in rows.models.items() if model == model_of(model)],
         excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
         compared=dict(columns.compared) if rows.dataset.role == "evaluate" else {},
     )

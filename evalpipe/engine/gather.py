@@ -55,7 +55,8 @@ def _metrics(plan: Plan) -> list[MetricSummary]:
 def _described(plan: Plan) -> list[MetricPlan]:
     """Return the measures that have a value somewhere: those asked for, of goals, and behind findings."""
     goals = (goal.entry for goal in plan.goals if goal.entry is not None)
-    return [*plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves), *plan.diagnosed, *goals]
+    asked = [*plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves)]
+    return [*asked, *(leaf for entry in plan.steps for leaf in (entry, *entry.leaves)), *plan.diagnosed, *goals]
 
 
 def _of_spec(problem: Problem) -> Warned:

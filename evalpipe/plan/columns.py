@@ -41,7 +41,9 @@ def columns_named(spec: Spec) -> dict[str, Loc]:
 def predictions_named(spec: Spec, model: str) -> dict[str, Loc]:
     """Return the columns that the files of a model's predictions must have, with the places that name them."""
     identity: dict[str, Loc] = {} if spec.id is None else {spec.id: ("id",)}
-    return {**_model_named(spec, model), **identity}
+    step = spec.models[model].step
+    steps: dict[str, Loc] = {} if step is None else {step.column: ("models", model, "step")}
+    return {**_model_named(spec, model), **steps, **identity}
 
 
 def shared(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -> tuple[str, ...]:

@@ -25,8 +25,9 @@ class ModelPlan:
 
     ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` those of
     probabilities of all levels, or of their raw ``scores`` where that is set. ``separate`` tells whether they are in
-    files of their own. ``gives`` are the needs of measures that the model can serve. ``zone`` is the equivocal zone of
-    its own classes, ``variant_zone`` that of classes made of recalibrated probabilities.
+    files of their own; ``step`` is the column there that numbers the steps of a fit, where they hold these, and ``at``
+    the step that is shown, None for the last. ``gives`` are the needs of measures that the model can serve. ``zone`` is
+    the equivocal zone of its own classes, ``variant_zone`` that of classes made of recalibrated probabilities.
     """
 
     name: str
@@ -37,6 +38,8 @@ class ModelPlan:
     scale: Literal["logit", "margin"] | None
     renormalise: bool
     separate: bool
+    step: str | None
+    at: int | None
     gives: frozenset[str]
     threshold: ThresholdPlan
     zone: ZonePlan | None
@@ -86,6 +89,7 @@ def _model(spec: Spec, name: str) -> ModelPlan:
         name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, model)),
         level_columns=MappingProxyType(level_columns(spec, model)), scores=model.scores is not None, scale=model.scale,
         renormalise=model.renormalise, separate=model.predictions is not None,
+        step=None if model.step is None else model.step.column, at=None if model.step is None else model.step.at,
         gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone(spec, model),
         variant_zone=zone_of_probabilities(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
     )

@@ -47,7 +47,7 @@ class Plan:
     in the bins of a reliability diagram, ``calibration`` the settings of such figures; ``banded`` says that bands are
     drawn about curves, ``profit_drawn`` that limits of the profit are;
     ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
-    says that probabilities have residuals.
+    says that probabilities have residuals. ``steps`` are the measures taken at every step of models that have steps.
     """
 
     name: str
@@ -89,6 +89,7 @@ class Plan:
     residuals: bool
     relations: RelationsPlan | None
     calibration: CalibrationPlan
+    steps: tuple[MetricPlan, ...]
     slices: SlicesPlan
     recalibrate: RecalibrationPlan
     prevalence: PrevalencePlan | None

@@ -18,6 +18,7 @@ from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.chapters.slices.plan import behind, slices_plan
 from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.statement.plan import statement_plan
+from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.errors import DataError
 from evalpipe.plan.candidates import candidates_plan, lacking_of_candidates
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
@@ -79,7 +80,7 @@ def _resolved(
         diagnosed=diagnosed(spec, metrics, models),
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec),
-        gain_groups=groups_plan(spec), slices=slices_plan(spec, metrics),
+        gain_groups=groups_plan(spec), slices=slices_plan(spec, metrics), steps=steps_plan(spec),
         residuals=residuals_planned(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),

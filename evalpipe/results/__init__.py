@@ -26,6 +26,7 @@ from evalpipe.chapters.recalibrate.records import Applied, Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
 from evalpipe.chapters.row_file.records import RowColumn, RowFile
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
+from evalpipe.chapters.steps.records import StepHistory
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.errors import DataError, Problem
 from evalpipe.records import Record, Scalar, Slice, Status
@@ -48,8 +49,8 @@ __all__ = [
     "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",
     "NamedCost", "ObservedShare", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
     "RateDifference", "Recalibration", "Record", "Results", "RowColumn", "RowFile", "Scalar", "Slice",
-    "SliceDifference", "SliceSummary", "Status", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds",
-    "worst",
+    "SliceDifference", "SliceSummary", "Status", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone",
+    "holds", "worst",
 ]
 
 

@@ -19,6 +19,7 @@ from evalpipe.chapters.row_file.records import RowFile
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.chapters.standards.records import StandardCompleteness
 from evalpipe.chapters.statement.records import Stated
+from evalpipe.chapters.steps.records import StepHistory
 from evalpipe.chapters.thresholds.records import Threshold
 from evalpipe.chapters.what_if.records import WhatIf
 from evalpipe.records import Record
@@ -76,6 +77,8 @@ class Document(Record):
     worst_slices: list[WorstSlice] = Field(default_factory=list)
     confusion: list[Confusion]
     curves: list[AnyCurve]
+    steps: list[StepHistory] = Field(default_factory=list)
+    """Measures at every step of models that have steps."""
     desirability: Desirability = Desirability()
     candidates: Candidates = Candidates()
     what_if: list[WhatIf] = Field(default_factory=list)

@@ -25,6 +25,7 @@ from evalpipe.chapters.reference_rates.spec import ReferenceRate
 from evalpipe.chapters.slices.spec import SliceRules, SlicingRule, WorstSlices
 from evalpipe.chapters.standards.spec import Standard
 from evalpipe.chapters.statement.spec import Statement
+from evalpipe.chapters.steps.spec import StepMeasures
 from evalpipe.chapters.thresholds.spec import OfSpec
 from evalpipe.errors import Problem
 from evalpipe.origin import Loc, Origin
@@ -107,6 +108,9 @@ class Spec(SpecPart):
     profit: Annotated[ProfitRule | None, Only("binary")] = None
     """The cost of contacting a row and the benefit of contacting an event. The results then give the profit of
     contacting the rows of a binary outcome from the highest score down, for each model that gives scores."""
+    steps: StepMeasures | None = None
+    """What is measured at every step of models that have a `step`. Without this key: `metrics`, or where that is absent
+    too, the log loss and accuracy; of numbers, RMSE and MAE; of counts, the Poisson deviance and MAE."""
     slices: tuple[SlicingRule, ...] | None = None
     """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
     their combinations, and conditions. Rows whose value is missing (null or NaN) are the slice `(missing)`, rows with

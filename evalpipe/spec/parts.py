@@ -9,6 +9,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from evalpipe.chapters.appearance.spec import Theme
 from evalpipe.chapters.equivocal.spec import EquivocalZone
 from evalpipe.chapters.row_file.spec import RowFormat
+from evalpipe.chapters.steps.spec import StepColumn
 from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
 from evalpipe.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.intervals.declare import asked_by_name
@@ -22,6 +23,7 @@ from evalpipe.spec.kinds import (
     Number,
     Only,
     ProbabilityColumns,
+    Short,
     Shown,
     SpecPart,
 )
@@ -139,6 +141,10 @@ class Model(SpecPart):
     by position: there must be as many, and columns that both have must agree in every row, but for the model's own."""
     csv: Csv | None = None
     """How the csv and tsv files under `predictions` are written."""
+    step: Annotated[StepColumn, Short("column")] | None = None
+    """The column that numbers the steps of a fit, such as `epoch`, or a mapping with `at`. The files under
+    `predictions` then hold a row for each step and `id`, every row of the dataset once at every step; models may differ
+    in their steps. The card has measures at every step, and shows the last step, or that `at`, in all other parts."""
     threshold: Annotated[OfModel | None, Only("binary")] = None
     """The model's own threshold; overrides the spec's. A probability, a score where the score is a rank alone, or a
     rule that chooses it. With a `scale`, the probability is compared with the score as log odds (0.5 is a score of

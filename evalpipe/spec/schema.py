@@ -161,6 +161,8 @@ def resolved(spec: Spec) -> dict[str, object]:
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
+        if model["step"] is None:
+            del model["step"]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
     idle = {
         "threshold": not applies(("threshold",), spec.task) or not _of_probabilities(spec),
@@ -168,6 +170,7 @@ def resolved(spec: Spec) -> dict[str, object]:
         "reference_rates": spec.reference_rates is None,
         "curves": spec.curves is None,
         "candidates": spec.candidates is None,
+        "steps": spec.steps is None,
     }
     if spec.alone:
         idle |= {name: True for name in Spec.model_fields if name not in ALONE}

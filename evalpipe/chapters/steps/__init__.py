@@ -1,0 +1,1 @@
+"""Measures per step of a fit, from a file that holds the predictions of every step."""

@@ -1,0 +1,66 @@
+"""Measures at every step of a fit, and the step with the best value of each."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.steps.records import StepHistory, same_value
+from evalpipe.engine.averages import values
+from evalpipe.engine.rows import rows_of
+from evalpipe.statistics import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return the history of each measure for each model that has steps, on each dataset."""
+    return {"steps": [row for dataset in evaluated for model in dataset.sample.steps
+                      for row in _histories(plan, dataset, model)]}
+
+
+def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHistory]:
+    """Yield the histories of a model: of each measure that it serves."""
+    steps, shown = dataset.sample.steps[model], dataset.sample.models[model]
+    served = [entry for entry in plan.steps if entry.lacking(plan.models[model].gives) is None]
+    at = {steps.shown: [_value(dataset.summaries[model, 0], entry) for entry in served]}
+    for step, sample in steps.others.items():
+        summary = _summary(sample, sample.models[model], shown)
+        at[step] = [_value(summary, entry) for entry in served]
+    for place, entry in enumerate(served):
+        by_step = {step: at[step][place] for step in sorted(at)}
+        best = _best(entry, by_step)
+        ties = sum(value is not None and best is not None and same_value(value, best[1]) for value in by_step.values())
+        yield StepHistory(
+            dataset=dataset.sample.dataset, model=model, metric=entry.metric.name, params=entry.shown,
+            average=entry.average, shown=steps.shown, steps=list(by_step), values=list(by_step.values()),
+            best=best and best[0], best_value=best and best[1], ties=max(ties - 1, 0))
+
+
+def _summary(sample: Sample, model: Predictions, shown: Predictions) -> Summary:
+    """Return the statistics of a step; where a rule has chosen the threshold of the shown step, by that one."""
+    if model.predicted is None and shown.cut is not None:
+        model = model.classified(shown.cut)
+    return Summary(rows_of(sample, model), sample.weights)
+
+
+def _value(summary: Summary, entry: MetricPlan) -> float | None:
+    """Return the value of a measure that is one number; None where it is undefined."""
+    value = float(values(summary, entry))
+    return None if math.isnan(value) else value
+
+
+def _best(entry: MetricPlan, by_step: Mapping[int, float | None]) -> tuple[int, float] | None:
+    """Return the first step whose value is the best, up to rounding, with it; None where no value is better."""
+    known = [value for value in by_step.values() if value is not None]
+    if not known or entry.metric.direction == "none":
+        return None
+    best = max(known) if entry.metric.direction == "maximize" else min(known)
+    step = next(step for step, value in by_step.items() if value is not None and same_value(value, best))
+    return step, best

@@ -1,0 +1,82 @@
+"""Checks of models that have steps, and of what is measured at every step."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from evalpipe.chapters.prevalence.rules import prevalences
+from evalpipe.spec.rules_metrics import check_measure, effective
+from evalpipe.spec.single import one_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.chapters.steps.spec import StepMeasures
+    from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
+    from evalpipe.spec.draft import Draft
+    from evalpipe.spec.parts import Model
+
+COLUMNS = ("probability", "score", "prediction", "rate", "loo_prediction")
+"""The keys of a model that name one column."""
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of steps, model by model, and of the measures that are taken at them."""
+    for name, model in draft.models.items():
+        if model.step is not None:
+            yield from chain(_file(draft, name, model), _column(draft, name, model))
+    steps = draft.spec.steps
+    if steps is None or not draft.readable("steps"):
+        return
+    if draft.readable("models") and all(model.step is None for model in draft.models.values()):
+        message = "'steps' has no effect: no model has a 'step'"
+        hint = "name the column of the steps under a model, as in 'step: epoch', or remove it"
+        yield draft.tree.idle("unused-steps", message, "steps", key=True, hint=hint)
+    yield from _metrics(draft, steps)
+
+
+def _file(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
+    """Report steps of predictions that have no file of their own, or whose rows have no id."""
+    here: Loc = ("models", name, "step")
+    if model.predictions is None and draft.readable("models", name, "predictions"):
+        message = f"the model '{name}' has steps, but no file of 'predictions'"
+        hint = "a dataset has one row for each id; name a file that has one for each id and step"
+        yield draft.tree.problem("steps-without-file", message, *here, key=True, hint=hint)
+    if draft.spec.id is None and draft.readable("id"):
+        message = f"the rows of the steps of model '{name}' cannot be told apart: the spec has no 'id'"
+        hint = "add 'id: …', the column that identifies a row at every step"
+        yield draft.tree.problem("steps-without-id", message, *here, key=True, hint=hint)
+
+
+def _column(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
+    """Report a column of steps that is the outcome, the id, or one of the model's predictions."""
+    here: Loc = ("models", name, "step")
+    here = here if draft.tree.get(*here, "column") is None else (*here, "column")
+    if model.step is None or not draft.readable(*here):
+        return
+    column = model.step.column
+    named = {"the outcome's column": draft.spec.outcome.column, "the id column": draft.spec.id}
+    named |= {f"the column of '{key}'": getattr(model, key) for key in COLUMNS}
+    for called in (called for called, other in named.items() if other == column):
+        message = f"{draft.tree.show(*here)} is {called}"
+        yield draft.tree.problem("same-column", message, *here, hint="name the column that numbers the steps")
+        return
+
+
+def _metrics(draft: Draft, steps: StepMeasures) -> Iterator[Problem]:
+    """Check the measures that are taken at every step: each has one value there, and is listed once."""
+    known: dict[tuple[str, ...], Loc] = {}
+    for loc, choice in draft.entries(steps.metrics, "steps", "metrics"):
+        entry, faults = check_measure(draft, loc, choice, of_models=False)
+        yield from faults
+        if entry is None:
+            continue
+        yield from one_value(draft, entry, "a curve has one value at each step")
+        key = (entry.metric.name, effective(draft, entry), *prevalences(draft, entry))
+        earlier = known.setdefault(key, loc)
+        if earlier != loc:
+            message = f"{entry.metric.name} is listed twice with the same options"
+            yield draft.tree.problem("duplicate-metric", message, *entry.named, hint="remove one of them",
+                                     notes=draft.tree.noted("first listed at", *earlier))
