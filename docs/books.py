@@ -24,6 +24,7 @@ from book_pictures import picture
 import evalpipe
 from evalpipe.card.edition import Edition
 from evalpipe.card.page import Figures, Section
+from evalpipe.errors import EvalpipeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,6 +94,7 @@ class Builder:
         self.pictures: dict[str, str] = {}
         self.faults: list[str] = []
         self._evaluated: dict[str, Evaluated] = {}
+        self._broken: set[str] = set()
 
     def text(self, name: str, text: Text) -> list[Shown]:
         """Return the items of a text with what is shown of them."""
@@ -125,8 +127,15 @@ class Builder:
         return Shown(item, columns=[[pair]])
 
     def _run(self, config: str) -> Evaluated:
+        """Run a spec when it is first needed; one that does not run is told with the first of its items."""
+        if config in self._broken:
+            raise UnfitItemError(f"configs/books/{config}.yaml does not run, as said above")
         if config not in self._evaluated:
-            self._evaluated[config] = Evaluated(config)
+            try:
+                self._evaluated[config] = Evaluated(config)
+            except EvalpipeError as error:
+                self._broken.add(config)
+                raise UnfitItemError(f"configs/books/{config}.yaml does not run:\n{error}") from None
         return self._evaluated[config]
 
 

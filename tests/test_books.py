@@ -12,9 +12,12 @@ from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import polars as pl
 import pytest
+import statsmodels.api as sm
 import yaml
+from sklearn import metrics as sk
 
 import evalpipe
 
@@ -229,6 +232,33 @@ def test_an_item_that_does_not_fit_is_told_with_its_place(
 
     assert builder.text("t", text) == []
     assert builder.faults == [f"docs/books/t.yaml, section 1, x: {message}"]
+
+
+def test_a_spec_that_does_not_run_is_told_once(
+    books: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bad.yaml").write_text("evalpipe: 1\nname: bad\ntask: binary\n", encoding="utf-8")
+    monkeypatch.setattr(books, "CONFIGS", tmp_path)
+    builder = books.Builder()
+    item = ACCURACY | {"config": "bad"}
+    builder.text("t", books.Text.model_validate({"title": "T", "by": "A", "about": "B", "items": [item, item]}))
+
+    first, second = builder.faults
+    assert first.startswith("docs/books/t.yaml, section 1, x: configs/books/bad.yaml does not run:\nerror[missing-key]")
+    assert second == "docs/books/t.yaml, section 1, x: configs/books/bad.yaml does not run, as said above"
+
+
+def test_the_model_of_stat406_is_that_of_statsmodels() -> None:
+    rows = pl.read_csv(DATA / "stat406_simulated.csv")
+    design = sm.add_constant(np.linspace(-5, 5, 250))
+    fit = sm.GLM(rows["y"].to_numpy(), design, family=sm.families.Binomial()).fit(tol=1e-12)
+    estimates = evalpipe.run(CONFIGS / "stat406.yaml").estimates
+    value = dict(zip(estimates["metric"], estimates["value"], strict=True))
+
+    # The file has probabilities to six decimals.
+    assert rows["fitted"].to_numpy() == pytest.approx(fit.predict(), abs=5.1e-7)
+    assert value["deviance"] == pytest.approx(fit.deviance, rel=1e-6)
+    assert value["roc_auc"] == pytest.approx(sk.roc_auc_score(rows["y"], fit.predict()), rel=1e-12)
 
 
 NEEDS_ONE = "items.0: Value error, it needs one of figure, number, table and unavailable, and has "
