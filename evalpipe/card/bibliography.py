@@ -113,6 +113,9 @@ BIBLIOGRAPHY: Final = {
     "Hartley & Zisserman (2004)": (
         "Hartley, R. & Zisserman, A. (2004). Multiple View Geometry in Computer Vision, 2nd edition. Cambridge "
         "University Press."),
+    "Hastie, Tibshirani & Friedman (2009)": (
+        "Hastie, T., Tibshirani, R. & Friedman, J. (2009). The Elements of Statistical Learning. 2nd ed., Springer, "
+        "section 9.2.3."),
     "Hastie, Tibshirani & Wainwright (2015)": (
         "Hastie, T., Tibshirani, R. & Wainwright, M. (2015). Statistical Learning with Sparsity: The Lasso and "
         "Generalizations. Chapman and Hall/CRC."),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
-from evalpipe.card.page import Column, Heading, Number, Row, Table, Text
-from evalpipe.card.tables import MODELS_ABREAST, curves_of
-from evalpipe.results.curves.residuals import ResidualBox, ResidualQuantiles
+from evalpipe.card.page import Column, Heading, Row, Table, Text
+from evalpipe.card.tables import MODELS_ABREAST, curves_of, shown, with_limits
+from evalpipe.results.curves.residuals import ResidualQuantiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Block
     from evalpipe.results import ModelSummary, Results
     from evalpipe.results.curves import Column as Values
+
+SIZES = {"probability_rmse": "RMSE", "probability_mae": "MAE", "probability_mad": "MAD (median)"}
+"""The measures of how large residuals of probabilities are, with their heads."""
 
 
 def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
@@ -45,17 +48,14 @@ def _meaning(results: Results) -> str:
 
 
 def _sizes(results: Results, dataset: str) -> Table:
-    """Write how large the residuals of probabilities are, model by model."""
-    boxes = {c.model: c for c in curves_of(results, dataset, ResidualBox) if c.variant == "original"}
-    rows = tuple(
-        Row((model.label, *map(_size, (box.notes.rmse, box.notes.mean, box.points.median[0]))))
-        for model in results.models for box in (boxes.get(model.name),) if box is not None)
-    columns = Column("Model", style="what"), *(Column(head, "num") for head in ("RMSE", "MAE", "MAD (median)"))
-    return Table(f"Size of the residuals on {dataset}", columns, rows, "compared", stacked=True)
-
-
-def _size(value: float | None) -> Number:
-    return Number("–") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
+    """Write how large the residuals of probabilities are, model by model, with limits."""
+    sizes = {(e.model, e.metric): e for e in (*results.rows, *results.diagnostics)
+             if e.dataset == dataset and e.variant == "original" and e.slice is None and e.metric in SIZES}
+    rows = [Row((model.label, *(shown(sizes[model.name, metric]) for metric in SIZES)))
+            for model in results.models if all((model.name, metric) in sizes for metric in SIZES)]
+    columns = Column("Model", style="what"), *(Column(head, "num") for head in SIZES.values())
+    return Table(f"Size of the residuals on {dataset}{with_limits(results, rows)}", columns, tuple(rows), "compared",
+                 stacked=True)
 
 
 def _table(

@@ -14,6 +14,8 @@ from evalpipe.metrics import (
     ranking,
     recalibration,
     regression,
+    residual_sizes,
+    sharpness,
     top,
 )
 from evalpipe.metrics.declare import FromSpec, Metric, metric, registry
@@ -22,5 +24,5 @@ from evalpipe.metrics.values import Proportion, ratio
 __all__ = [
     "FromSpec", "Metric", "Proportion", "calibration", "calibration_tests", "classes", "count", "decomposition",
     "deviance", "labels", "metric", "operating", "ordinal", "probabilities", "ranking", "ratio", "recalibration",
-    "registry", "regression", "top",
+    "registry", "regression", "residual_sizes", "sharpness", "top",
 ]

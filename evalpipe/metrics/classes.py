@@ -161,6 +161,13 @@ def entropy(total: Floats, occurring: Floats, *, base: Literal["e", 2, 10] = 2) 
     return entropy_of(ratio(occurring, total[..., None])) / (1.0 if base == "e" else math.log(base))
 
 
+@fact(range=UNIT, title="Error rate of the most frequent class", ref="Breiman et al. (1984)")
+def majority_error(total: Floats, occurring: Floats) -> Floats:
+    r"""Share of the rows that are not of the most frequent class: the error rate of always predicting it, as in a node
+    of a tree; a fact of the data, not of the model, $1-\max_k\pi_k$."""
+    return 1 - ratio(occurring.max(axis=-1), total)
+
+
 def entropy_of(share: Floats) -> Floats:
     """Return the entropy in nats [...] of shares [..., K]; a class that does not occur adds nothing."""
     return np.asarray(-(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1))

@@ -76,6 +76,26 @@ def deviance(
     return 2 * negative_log if scale == "sum" else 2 * ratio(negative_log, total)
 
 
+@metric(needs="truth", sees="classes", direction="none", linear=True, range=(0.0, np.inf), extensive=True,
+        undefined="no rows", ref="McCullagh & Nelder (1989)")
+def null_deviance(total: Floats, occurring: Floats, *, scale: Literal["sum", "mean"] = "sum") -> Floats:
+    r"""Deviance of predicting the observed class shares for every row, as a sum or as the mean over rows; a fact of the
+    data, not of the model, $-2\sum_i\log\pi_{y_i}$."""
+    return 2 * (_null_sum(occurring) if scale == "sum" else ratio(_null_sum(occurring), total))
+
+
+@explained(range=(-np.inf, np.inf), linear=True, extensive=True, undefined="no rows", ref="McCullagh & Nelder (1989)")
+def deviance_reduction(
+    total: Floats, occurring: Floats, negative_log: Floats, *, scale: Literal["sum", "mean"] = "sum",
+    epsilon: Epsilon = 1e-15,  # noqa: ARG001
+) -> Floats:
+    r"""Null deviance minus deviance: above 0 where the model is nearer to the truth than the observed class shares of
+    these rows. It follows a chi-squared distribution only on the rows that a maximum-likelihood model was fitted on,
+    $2\sum_i\log\frac{p_{iy_i}}{\pi_{y_i}}$."""
+    gained = _null_sum(occurring) - negative_log
+    return 2 * (gained if scale == "sum" else ratio(gained, total))
+
+
 @explained(title="Nagelkerke R2", ref="Nagelkerke (1991)")
 def nagelkerke_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
     r"""Gain in likelihood per row over predicting the observed class shares, as a share of the largest possible
@@ -111,3 +131,9 @@ def brier_skill(occurring: Floats, squared_error: Floats) -> Floats:
 def _null(occurring: Floats) -> Floats:
     """Return the mean negative log-likelihood of the observed shares of the classes: their entropy in nats."""
     return entropy_of(ratio(occurring, occurring.sum(axis=-1)[..., None]))
+
+
+def _null_sum(occurring: Floats) -> Floats:
+    """Return the negative log-likelihood of the observed shares of the classes over all rows, 0 without any."""
+    share = ratio(occurring, occurring.sum(axis=-1)[..., None])
+    return np.asarray(-(occurring * np.log(np.where(occurring > 0, share, 1.0))).sum(axis=-1))

@@ -79,11 +79,7 @@ def mae(total: Floats, absolute_residual: Floats) -> Floats:
 def median_absolute_error(residual_size_at: Floats, residual_size_total: Floats) -> Floats:
     r"""Median size of the residuals, the mean of the two middle ones where there are two. It is not centred and not
     scaled, unlike the median absolute deviation, $\mathrm{median}_i|y_i-\hat y_i|$."""
-    running, total = np.cumsum(residual_size_at, axis=-1), residual_size_at.sum(axis=-1)[..., None]
-    # A sum of weights that is half of the total but for rounding is half of it.
-    low, high = ((running < total * part).sum(axis=-1) for part in (0.5 - ROUNDING, 0.5 + ROUNDING))
-    values = ratio(residual_size_total, residual_size_at)
-    return (_at(values, low) + _at(values, high)) / 2
+    return median_size(residual_size_at, residual_size_total)
 
 
 @error(title="Largest absolute error", interval="extreme", ref="Pedregosa et al. (2011)")
@@ -333,6 +329,18 @@ def _unless(flagged: Floats, total: Floats) -> Floats:
 def _over_one(total: Floats) -> Floats:
     """Return n - 1, NaN where that is not positive."""
     return np.where(total > 1, total - 1.0, np.nan)
+
+
+def median_size(weight: Floats, totals: Floats) -> Floats:
+    """Return the median [...] of sizes by the weight and the weighted total at each distinct one, [..., m] ascending.
+
+    It is the mean of the two middle ones where there are two; NaN where no size has weight.
+    """
+    running, total = np.cumsum(weight, axis=-1), weight.sum(axis=-1)[..., None]
+    # A sum of weights that is half of the total but for rounding is half of it.
+    low, high = ((running < total * part).sum(axis=-1) for part in (0.5 - ROUNDING, 0.5 + ROUNDING))
+    values = ratio(totals, weight)
+    return (_at(values, low) + _at(values, high)) / 2
 
 
 def _last(weight: Floats) -> Wholes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalpipe.chapters.curves.plan import residuals_planned
 from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.plan.measures import entries
 from evalpipe.tasks import NUMBERS
@@ -26,6 +27,9 @@ DIAGNOSTICS = {
 }
 """For each task: skill against a rule that sees no features, the level of the predictions, and their spread."""
 
+
+SIZES = ("probability_rmse", "probability_mae", "probability_mad")
+"""The sizes of the residuals of probabilities, where these are asked for; the card has them with their limits."""
 
 LINE = frozenset({"calibration_in_the_large", "calibration_slope"})
 """The diagnostics that are coefficients of a logistic line, which takes long to fit in every replicate."""
@@ -56,7 +60,7 @@ def _quick(spec: Spec, entry: MetricPlan) -> MetricPlan:
 
 
 def _choices(spec: Spec) -> Iterator[MetricChoice]:
-    """Yield the diagnostics of the task, and those for which there are reference data, several datasets or costs."""
+    """Yield the diagnostics of the task, and those for which there are reference data, several datasets, or keys."""
     from evalpipe.spec.choices import MetricChoice
 
     yield from map(MetricChoice, DIAGNOSTICS[spec.task])
@@ -66,6 +70,8 @@ def _choices(spec: Spec) -> Iterator[MetricChoice]:
         yield MetricChoice("detection_prevalence")
     if spec.costs is not None:
         yield MetricChoice("cost_saved")
+    if residuals_planned(spec):
+        yield from map(MetricChoice, SIZES)
 
 
 def _bounded(model: ModelPlan) -> Iterator[MetricPlan]:

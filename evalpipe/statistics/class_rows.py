@@ -46,6 +46,16 @@ class ClassRows(OfLevels):
         """The probability of the true class, shape [n]."""
         return self.chances[np.arange(len(self.truth)), self.truth]
 
+    @property
+    def shortfall(self) -> Floats:
+        """How far the probability of the true class is below 1, shape [n]."""
+        return np.asarray(1 - self.true_chance)
+
+    @property
+    def all_chances(self) -> Floats:
+        """The probabilities of all levels, [n, levels]."""
+        return self.chances
+
     @cached_property
     def true_rank(self) -> Wholes:
         """How many levels are ranked above the true one, shape [n]; of equals the first level leads."""

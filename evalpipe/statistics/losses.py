@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.statistics.summary import column
+import numpy as np
+
+from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
     from evalpipe.statistics.class_rows import ClassRows
     from evalpipe.statistics.rows import Rows
+    from evalpipe.statistics.summary import Summary
 
 
 @column
@@ -22,6 +25,49 @@ def squared_error(rows: Rows | ClassRows) -> Floats:
 def negative_log(rows: Rows | ClassRows, *, epsilon: float) -> Floats:
     """Negative natural logarithm of the probability of the true class, clipped to [epsilon, 1 - epsilon]."""
     return rows.negative_log(epsilon)
+
+
+@column
+def shortfall(rows: Rows | ClassRows) -> Floats:
+    """How far the probability of the true class is below 1."""
+    return rows.shortfall
+
+
+@column
+def squared_shortfall(rows: Rows | ClassRows) -> Floats:
+    """The square of that."""
+    return rows.shortfall**2
+
+
+@table
+def shortfall_at(summary: Summary) -> Floats:
+    """Weight at each distinct distance of the probability of the true class from 1."""
+    return np.asarray(summary.rows.by_shortfall.totals(summary.weights))
+
+
+@table
+def shortfall_total(summary: Summary) -> Floats:
+    """Total of these distances at each distinct one."""
+    return np.asarray(summary.rows.by_shortfall.totals(summary.weights * summary.rows.shortfall))
+
+
+@column
+def predicted_gini_total(rows: Rows | ClassRows) -> Floats:
+    """The Gini index of the probabilities of all classes, the sum of p (1 - p)."""
+    return rows.expected(1 - rows.all_chances)
+
+
+@column
+def predicted_entropy_total(rows: Rows | ClassRows) -> Floats:
+    """The entropy of the probabilities of all classes in nats; a probability of 0 adds nothing."""
+    chances = rows.all_chances
+    return rows.expected(-np.log(np.where(chances > 0, chances, 1.0)))
+
+
+@column
+def predicted_error_total(rows: Rows | ClassRows) -> Floats:
+    """1 less the largest of the probabilities."""
+    return np.asarray(1 - rows.all_chances.max(axis=1))
 
 
 @column

@@ -52,6 +52,16 @@ class OfLevels:
         """The rows grouped by true class."""
         return Groups.by(self.codes)
 
+    @property
+    def shortfall(self) -> Floats:
+        """How far the probability of the true class is below 1, shape [n]."""
+        raise NotImplementedError
+
+    @cached_property
+    def by_shortfall(self) -> Groups:
+        """The rows grouped by that distance."""
+        return Groups.by(self.shortfall)
+
     def paired(self, index: Wholes) -> Self:
         """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
         return changed(self, truth=self.truth[index])
@@ -119,6 +129,16 @@ class Rows(OfLevels):
     def true_chance(self) -> Floats:
         """The probability of the true class, shape [n]."""
         return np.where(self.truth, self.chances, 1 - self.chances)
+
+    @property
+    def shortfall(self) -> Floats:
+        """How far the probability of the true class is below 1, shape [n]: |y - p|."""
+        return np.where(self.truth, 1 - self.chances, self.chances)
+
+    @property
+    def all_chances(self) -> Floats:
+        """The probabilities of the event and of its opposite, [n, 2]."""
+        return np.stack([self.chances, 1 - self.chances], axis=1)
 
     def negative_log(self, epsilon: float) -> Floats:
         """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from card.blocks import column, table
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
-from evalpipe import numbers
 from evalpipe.card.contents import card_of
 from evalpipe.card.residuals import residual_blocks
 from evalpipe.chapters.curves.card import procedures
@@ -52,13 +52,44 @@ def test_the_caption_says_what_the_residual_is(results: Results, levels: Results
 
 
 def test_the_sizes_are_in_a_table(results: Results) -> None:
-    sizes = table(list(residual_blocks(results, "d")), "Size of the residuals on d")
+    sizes = table(list(residual_blocks(results, "d")), "Size of the residuals on d, with 95% intervals")
     boxes = [curve for curve in results.curves if isinstance(curve, ResidualBox)]
     assert column(sizes, "Model") == ["p", "q"]
-    assert [cell.exact for cell in column(sizes, "RMSE")] == [numbers.exact(box.notes.rmse or 0) for box in boxes]
-    assert [cell.exact for cell in column(sizes, "MAE")] == [numbers.exact(box.notes.mean or 0) for box in boxes]
-    assert [cell.exact for cell in column(sizes, "MAD (median)")] == [
-        numbers.exact(box.points.median[0] or 0) for box in boxes]
+    # The dot of the box plot is the same number, summed in another order.
+    for head, values in (("RMSE", [box.notes.rmse for box in boxes]), ("MAE", [box.notes.mean for box in boxes]),
+                         ("MAD (median)", [box.points.median[0] for box in boxes])):
+        assert [float(cell.exact or 0) for cell in column(sizes, head)] == pytest.approx(values, rel=1e-12)
+        assert all(cell.interval for cell in column(sizes, head))
+
+
+def test_the_limits_of_the_sizes_are_those_of_a_bootstrap_of_the_rows() -> None:
+    frame = people(400, 7)
+    results = run(frame, metrics=["brier"], curves={"residuals": True}, intervals=intervals(2000))
+    sizes = np.abs(frame["y"].to_numpy() - frame["p"].to_numpy())
+    drawn = sizes[np.random.default_rng(1).integers(0, 400, (4000, 400))]
+    oracle = {"probability_rmse": np.sqrt((drawn**2).mean(axis=1)), "probability_mae": drawn.mean(axis=1),
+              "probability_mad": np.median(drawn, axis=1)}
+    for name, replicates in oracle.items():
+        row = next(row for row in results.diagnostics if row.metric == name)
+        # Quantiles of 2,000 and of 4,000 draws differ by chance, here by less than a sixth of the interval's width.
+        limits = np.quantile(replicates, [0.025, 0.975])
+        assert [row.lower, row.upper] == pytest.approx(limits, abs=(limits[1] - limits[0]) / 6)
+    brier = next(row for row in results.rows if row.metric == "brier")
+    rmse = next(row for row in results.diagnostics if row.metric == "probability_rmse")
+    # One draw serves both: the root rises, so its percentile limits are the roots, up to interpolated quantiles.
+    assert [(rmse.lower or 0) ** 2, (rmse.upper or 0) ** 2] == pytest.approx([brier.lower, brier.upper], rel=1e-3)
+    # Where the spec lists a measure, its own estimate is shown, and none is computed twice.
+    asked = run(frame, metrics=["probability_mae"], curves={"residuals": True}, intervals=intervals(100))
+    assert [row.metric for row in asked.diagnostics if row.metric.startswith("probability_")] == [
+        "probability_rmse", "probability_mad"]
+    assert len(column(table(list(residual_blocks(asked, "d")), "Size of the residuals on d, with 95% intervals"),
+                      "MAE")) == 1
+
+
+def test_without_intervals_the_sizes_have_no_limits() -> None:
+    results = run(people(80), metrics=["brier"], curves={"residuals": True}, intervals={"method": "none"})
+    sizes = table(list(residual_blocks(results, "d")), "Size of the residuals on d")
+    assert [cell.interval for head in ("RMSE", "MAE", "MAD (median)") for cell in column(sizes, head)] == [None] * 3
 
 
 def test_they_stand_on_the_card_with_the_ranking(results: Results) -> None:

@@ -48,6 +48,26 @@ def impurity(y: Any, w: Any) -> float:
     return float(sk.brier_score_loss(y, constant, sample_weight=w, labels=[False, True], scale_by_half=False))
 
 
+def null_log_loss(y: Any, w: Any) -> float:
+    """Return the total log loss of a forecast that always gives the shares of the classes."""
+    constant = np.full(len(y), shares(y, w)[0])
+    return float(sk.log_loss(y, constant, sample_weight=w, labels=[False, True], normalize=False))
+
+
+def middle(sizes: Any, w: Any) -> float:
+    """Return the weighted median, the mean of the two middle ones where half of the weight lies below."""
+    order, total = sorted(zip(sizes, w, strict=True)), float(np.sum(w))
+    below = 0.0
+    for place, (size, weight) in enumerate(order):
+        below += weight
+        if below == pytest.approx(total / 2, rel=1e-13):
+            following = next((other for other, _ in order[place + 1:]), size)
+            return float(size + following) / 2
+        if below > total / 2:
+            return float(size)
+    raise AssertionError("no row has weight")
+
+
 PEERS: dict[str, tuple[dict[str, Any], Any]] = {
     "accuracy": ({}, lambda y, d, p, w: sk.accuracy_score(y, d, sample_weight=w)),
     "misclassifications": ({}, lambda y, d, p, w: sk.zero_one_loss(y, d, sample_weight=w, normalize=False)),
@@ -83,6 +103,16 @@ PEERS: dict[str, tuple[dict[str, Any], Any]] = {
     "brier_skill": ({}, lambda y, d, p, w: sk.d2_brier_score(y, p, sample_weight=w)),
     "partial_roc_auc": ({"high": 0.3}, lambda y, d, p, w: sk.roc_auc_score(y, p, sample_weight=w, max_fpr=0.3)),
     "gini_impurity": ({}, lambda y, d, p, w: impurity(y, w)),
+    "majority_error": ({}, lambda y, d, p, w: min(shares(y, w))),
+    "null_deviance": ({}, lambda y, d, p, w: 2 * null_log_loss(y, w)),
+    "deviance_reduction": ({"epsilon": EPSILON}, lambda y, d, p, w: 2 * (
+        null_log_loss(y, w) - sk.log_loss(y, p, sample_weight=w, normalize=False))),
+    "predicted_gini": ({}, lambda y, d, p, w: np.average(2 * p * (1 - p), weights=w)),
+    "predicted_entropy": ({"base": 2}, lambda y, d, p, w: np.average(stats.entropy([p, 1 - p], base=2), weights=w)),
+    "predicted_error": ({}, lambda y, d, p, w: np.average(np.minimum(p, 1 - p), weights=w)),
+    "probability_rmse": ({}, lambda y, d, p, w: sk.root_mean_squared_error(y, p, sample_weight=w)),
+    "probability_mae": ({}, lambda y, d, p, w: sk.mean_absolute_error(y, p, sample_weight=w)),
+    "probability_mad": ({}, lambda y, d, p, w: middle(np.abs(y - p), w)),
     "entropy": ({}, lambda y, d, p, w: stats.entropy(shares(y, w), base=2)),
     "self_information": ({}, lambda y, d, p, w: -stats.bernoulli.logpmf(1, shares(y, w)[0]) / math.log(2)),
 }

@@ -25,7 +25,7 @@ from evalpipe.plan.measures import MetricPlan
 from evalpipe.statistics import ClassRows, Summary
 from evalpipe.tasks import MANY
 from reference.test_plain import PLAIN
-from reference.test_sklearn import EPSILON, PEERS
+from reference.test_sklearn import EPSILON, PEERS, middle
 
 CLOSE = 1e-12
 SETS = 30
@@ -179,6 +179,16 @@ def constant_brier(x: Data) -> float:
     return float(sk.brier_score_loss(x.y, x.constant, sample_weight=x.w, labels=range(x.k), scale_by_half=False))
 
 
+def shortfall(x: Data) -> Any:
+    """Return how far the probability of each row's class is below 1."""
+    return np.array([1 - p[y] for y, p in zip(x.y, x.p, strict=True)])
+
+
+def null_log_loss(x: Data) -> float:
+    """Return the total log loss of the forecast that always gives the shares of the classes."""
+    return float(sk.log_loss(x.y, x.constant, sample_weight=x.w, labels=range(x.k), normalize=False))
+
+
 WHOLE: dict[str, list[tuple[Any, Any]]] = {
     "accuracy": [({}, labelled(sk.accuracy_score))],
     "error_rate": [({}, labelled(sk.zero_one_loss))],
@@ -202,6 +212,20 @@ WHOLE: dict[str, list[tuple[Any, Any]]] = {
     "hand_till_auc": [({}, lambda x: hand_till(x, by_size=False)),
                       ({"pairs": "by_size"}, lambda x: hand_till(x, by_size=True))],
     "gini_impurity": [({}, constant_brier)],
+    "majority_error": [({}, lambda x: 1 - x.share.max())],
+    "null_deviance": [({}, lambda x: 2 * null_log_loss(x)),
+                      ({"scale": "mean"}, lambda x: 2 * null_log_loss(x) / x.w.sum())],
+    "deviance_reduction": [
+        (CLIP, lambda x: 2 * (null_log_loss(x) - scored(sk.log_loss, normalize=False)(x))),
+        (CLIP | {"scale": "mean"}, lambda x: 2 * (null_log_loss(x) / x.w.sum() - scored(sk.log_loss)(x)))],
+    "predicted_gini": [({}, lambda x: np.average([sum(p * (1 - p)) for p in x.p], weights=x.w))],
+    "predicted_entropy": [
+        ({}, lambda x: np.average(stats.entropy(x.p, axis=1), weights=x.w)),
+        ({"base": 10}, lambda x: np.average(stats.entropy(x.p, axis=1, base=10), weights=x.w))],
+    "predicted_error": [({}, lambda x: np.average([1 - max(p) for p in x.p], weights=x.w))],
+    "probability_rmse": [({}, lambda x: math.sqrt(np.average(shortfall(x) ** 2, weights=x.w)))],
+    "probability_mae": [({}, lambda x: np.average(shortfall(x), weights=x.w))],
+    "probability_mad": [({}, lambda x: middle(shortfall(x), x.w))],
     "entropy": [({}, entropy(2)), ({"base": "e"}, entropy(math.e)), ({"base": 10}, entropy(10))],
     "cost": [("costs", paid)],
     "cost_saved": [("costs", saved)],

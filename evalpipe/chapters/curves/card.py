@@ -61,7 +61,7 @@ def _residuals(results: Results) -> Iterator[Procedure]:
         root = " RMSE is the root of the Brier score." if results.event is not None else ""
         yield Procedure("Residuals of probabilities", (
             f"The residual of a row is {what}. RMSE is the root of the mean square of the residuals, MAE the mean and "
-            f"MAD the median of their absolute values. They have no limits.{root}"), "Biecek & Burzykowski (2021)")
+            f"MAD the median of their absolute values.{root}"), "Biecek & Burzykowski (2021)")
 
 
 def _blocks(results: Results, dataset: str, marks: Sequence[Marks]) -> Iterator[Block]:
