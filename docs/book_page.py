@@ -78,7 +78,8 @@ def _counts(texts: Mapping[str, Text], shown: Mapping[str, list[Shown]]) -> str:
     for name, text in texts.items():
         counts = Counter(item.state for item in shown[name])
         whole += counts
-        rows.append(_row(f"[{text.title}](#{_anchor(text.title)}), {text.by}", len(shown[name]), *map(counts.get, STATES)))
+        link = f"[{text.title}](#{_anchor(text.title)}), {text.by}"
+        rows.append(_row(link, len(shown[name]), *map(counts.get, STATES)))
     rows.append(_row("**All**", whole.total(), *map(whole.get, STATES)))
     return _table(("Text", "Items", *STATES.values()), rows, numbers=1 + len(STATES))
 

@@ -4,7 +4,8 @@
 
 `stat406_simulated.csv`: the simulation of the slides drawn anew: 250 evenly spaced x from -5 to 5, a probability of
 1 / (1 + exp(-x)), an outcome, and the probability that a logistic regression of the outcome on x predicts. `sharpened`
-has twice these log odds, for the plot that is less well calibrated, whose model the slides do not give.
+has twice these log odds, for the plot that is less well calibrated, whose model the slides do not give. `node` and
+`tree` are the nodes of a tree with three cuts of x, and the share of events in them.
 `stat406_faces.csv`: persons at a gate, as counts of what they are and of what they are taken for. Needs numpy.
 """
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SEED, ROWS, SHARPER = 406, 250, 2
+NODES = {"x below -2": (-5, -2), "x from -2 to 0": (-2, 0), "x from 0 to 2": (0, 2), "x from 2": (2, 6)}
+"""Where each node of the tree begins and ends."""
+
 FACES = {
     "fine": {"fine": 9600, "expired": 240, "terrorist": 60},
     "expired": {"fine": 12, "expired": 78, "terrorist": 2},
@@ -50,10 +54,12 @@ def simulated() -> Iterable[tuple[object, ...]]:
     x = np.linspace(-5, 5, ROWS)
     y = np.random.default_rng(SEED).random(ROWS) < logistic(x)
     score = log_odds(x, y)
-    yield "x", "y", "fitted", "sharpened"
+    node = [next(name for name, (low, high) in NODES.items() if low <= value < high) for value in x]
+    share = {name: y[[other == name for other in node]].mean() for name in NODES}
+    yield "x", "y", "fitted", "sharpened", "node", "tree"
     for place in range(ROWS):
         probabilities = (f"{logistic(factor * score[place]):.6f}" for factor in (1, SHARPER))
-        yield f"{x[place]:.4f}", int(y[place]), *probabilities
+        yield f"{x[place]:.4f}", int(y[place]), *probabilities, node[place], f"{share[node[place]]:.6f}"
 
 
 def faces() -> Iterable[tuple[object, ...]]:
