@@ -127,6 +127,24 @@ def test_the_script_makes_the_committed_grid(tmp_path: Path) -> None:
     assert max((fresh[column] - kept[column]).abs().max() for column in kept.columns[2:]) < 1e-5
 
 
+def test_the_fits_of_the_titanic_are_of_the_evaluated_rows() -> None:
+    ids = pl.read_parquet(DATA / "titanic_evaluation.parquet")["passenger"]
+    fits = sorted((DATA / "titanic_fits").iterdir())
+
+    assert [file.name for file in fits] == [f"seed-{seed:02}.parquet" for seed in range(1, 21)]
+    assert all(pl.read_parquet(file)["passenger"].equals(ids) for file in fits)
+    assert sum(file.stat().st_size for file in fits) < 2 * LARGEST
+
+
+@pytest.mark.nightly
+def test_the_script_makes_the_committed_fits(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, DATA / "make_titanic_fits.py", tmp_path], check=True)
+
+    for file in (DATA / "titanic_fits").iterdir():
+        fresh, kept = (pl.read_parquet(folder / "titanic_fits" / file.name) for folder in (tmp_path, DATA))
+        assert (fresh["probability"] - kept["probability"]).abs().mean() < SCRIPTS["titanic"]["random_forest"][1]
+
+
 def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
     """Return the tables of an example by what they are for."""
     files = sorted(folder.glob(f"{name}_*.parquet"))
@@ -134,7 +152,7 @@ def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
 
 
 def test_every_script_is_run() -> None:
-    assert {file.stem.removeprefix("make_") for file in DATA.glob("make_*.py")} == {*SCRIPTS, "grid"}
+    assert {file.stem.removeprefix("make_") for file in DATA.glob("make_*.py")} == {*SCRIPTS, "grid", "titanic_fits"}
 
 
 def test_no_evaluated_row_was_trained_on() -> None:
@@ -331,6 +349,19 @@ def test_the_goals_for_tumours_are_met_as_the_formulas_of_the_book_say(values: E
     ranked = sorted(found, key=lambda name: found[name].rank or 0)
     assert ranked[:3] == ["lasso_medium", "lasso_strong", "lasso_weak"]
     assert [found[name].value for name in ("one_predictor", "ridge", "random_forest")] == [0, 0, 0]
+
+
+def test_the_fits_of_the_forest_have_the_values_that_scikit_learn_gives(values: Example) -> None:
+    truth = pl.read_parquet(DATA / "titanic_evaluation.parquet")["survived"].to_numpy() == "yes"
+    fits = [pl.read_parquet(file)["probability"].to_numpy() for file in sorted((DATA / "titanic_fits").iterdir())]
+    rows = {row.metric: row for row in values("repeats").repeats}
+
+    # Means over 883 rows in another order.
+    for metric, function in (("brier", sk.brier_score_loss), ("roc_auc", sk.roc_auc_score)):
+        expected = [function(truth, p) for p in fits]
+        assert rows[metric].values == pytest.approx(expected, abs=1e-12)
+        assert (rows[metric].mean, rows[metric].sd) == pytest.approx(
+            (np.mean(expected), np.std(expected, ddof=1)), abs=1e-12)
 
 
 def test_the_candidates_are_ranked_as_the_formulas_of_the_book_say(values: Example) -> None:

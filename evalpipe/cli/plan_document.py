@@ -65,7 +65,8 @@ def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
         "where": dataset.where, "columns": list(columns),
         "predictions": {
             model: {
-                "files": _files(part), "columns": list(part.columns),
+                "files": [shown for fit in (part, *dataset.refits.get(model, ())) for shown in _files(fit)],
+                "fits": 1 + len(dataset.refits.get(model, ())), "columns": list(part.columns),
                 "step": plan.models[model].step, "at": plan.models[model].at,
                 "matched": "position" if plan.id is None else "id", "compared": list(part.compared),
             }

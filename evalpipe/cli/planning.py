@@ -90,10 +90,15 @@ def _read(plan: Plan, dataset: dict[str, Any]) -> list[str]:
     lines += [f"  where {dataset['where']}"] if dataset["where"] else []
     lines.append(f"  reads {', '.join(dataset['columns'])}")
     return lines + [
-        f"  reads {', '.join(source['columns'])} of {model} from {', '.join(source['files'])}, rows matched "
-        + _matched(plan.id, source["compared"]) + _stepped(source["step"], source["at"])
+        f"  reads {', '.join(source['columns'])} of {_fits(model, source)} from {', '.join(source['files'])}, rows "
+        f"matched {_matched(plan.id, source['compared'])}{_stepped(source['step'], source['at'])}"
         for model, source in dataset["predictions"].items()
     ]
+
+
+def _fits(model: str, source: dict[str, Any]) -> str:
+    """Name a model, and say how many fits of it are read."""
+    return model if source["fits"] == 1 else f"{source['fits']} fits of {model}"
 
 
 def _stepped(column: str | None, at: int | None) -> str:

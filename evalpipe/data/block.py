@@ -43,7 +43,8 @@ class RowBlock:
     """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
 
     ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order;
-    those of further steps of a model are there by `step_key`. ``step`` is the step that predictions are of, if any.
+    those of further steps of a model are there by `step_key`, those of its other fits by `refit_key`. ``step`` is the
+    step that predictions are of, if any.
     ``types`` are those of the columns of separated text that are not read as they are written, told before ``where``;
     ``unknown`` counts, by what messages call a condition, the rows for which it is unknown, as a value is missing.
     ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the

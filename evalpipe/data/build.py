@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.data import complete, rounding, slices
 from evalpipe.data.block import FILE, POSITION
-from evalpipe.data.sample import Predictions, Sample, ShownStep
+from evalpipe.data.sample import Predictions, Refit, Sample, ShownStep
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
 from evalpipe.tasks import NUMBERS
@@ -43,10 +43,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
     exposure = _floats(frame, "exposure") if "exposure" in frame.columns else None
     summary = summarise(columns, frame, levels, whole=kind == "frequency")
-    models = {}
-    if role != "reference":
-        for number, (name, model) in enumerate(plan.models.items()):
-            models[name] = _predictions(frame, number, model, len(levels))
+    models, refits = ({}, {}) if role == "reference" else _models(columns, frame, len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
     warnings = (*unknown_conditions(rows), *columns.warnings, *_of_predictions(columns))
     if role == "evaluate":
@@ -55,6 +52,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         rows.name, role, plan.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
         slices.searched(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
+        refits=MappingProxyType(refits),
     )
     return replace(whole, steps=_steps(columns, whole)) if role == "evaluate" else whole
 
@@ -81,6 +79,29 @@ def _at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -
     models = MappingProxyType({model.name: _predictions(frame, 0, model, len(whole.levels))})
     return replace(whole, truth=_array(frame, "truth"), weight=weight, exposure=exposure, models=models, files=(),
                    warnings=(), cluster=None, slicings=(), searched=(), ids=None)
+
+
+def _models(
+    columns: Columns, frame: pl.DataFrame, levels: int
+) -> tuple[dict[str, Predictions], dict[str, tuple[Refit, ...]]]:
+    """Return the predictions of every model, and by model those of its other fits."""
+    models: dict[str, Predictions] = {}
+    refits: dict[str, tuple[Refit, ...]] = {}
+    for number, (key, part, model) in enumerate(_fits(columns)):
+        predictions = _predictions(frame, number, model, levels)
+        if key in columns.rows.plan.models:
+            models[key] = predictions
+        else:
+            refit = Refit(str(part.rows.sources[0].path), predictions)
+            refits[model.name] = (*refits.get(model.name, ()), refit)
+    return models, refits
+
+
+def _fits(columns: Columns) -> Iterator[tuple[str, Columns, ModelPlan]]:
+    """Yield the columns that hold predictions of a fit, with their key: of each model, then of its other fits."""
+    for key, part, model in columns.predicted():
+        if key in columns.rows.plan.models or part.rows.step is None:
+            yield key, part, model
 
 
 def _of_predictions(columns: Columns) -> Iterator[Warned]:
@@ -110,9 +131,10 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     if plan.cluster is not None:
         frame["cluster"] = columns.names[plan.cluster]
     # Predictions and slices are columns of the one table that is sorted, so that all stay beside their rows.
-    frame |= _all_predictions(columns, levels) | slices.held(columns)
+    given, further = _all_predictions(columns, levels)
+    # Other fits and ids last, so that they order only rows that are the same in all else: no number depends on them.
+    frame |= given | slices.held(columns) | further
     if plan.row_file is not None and columns.rows.dataset.role == "evaluate":
-        # Last, so that it orders rows that are the same in all else, and no number depends on it.
         frame["id"] = _ids(columns).alias("id")
     return _sorted(columns, frame)
 
@@ -155,14 +177,18 @@ def _ids(columns: Columns) -> pl.Series:
     return pl.select(pl.concat_str(at // FILE + 1, pl.lit(":"), numbers)).to_series()
 
 
-def _all_predictions(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
-    """Return the columns of all models' predictions, each under its kind and the model's number: "score 0"."""
+def _all_predictions(
+    columns: Columns, levels: tuple[str, ...]
+) -> tuple[dict[str, pl.Series], dict[str, pl.Series]]:
+    """Return the columns of all models' predictions, each under its kind and a number, "score 0"; other fits apart."""
     plan = columns.rows.plan
-    named: dict[str, pl.Series] = {}
-    for number, (name, model) in enumerate(plan.models.items()):
-        by_kind = _kinds(columns, columns.of(name), model, levels)
+    given: dict[str, pl.Series] = {}
+    further: dict[str, pl.Series] = {}
+    for number, (key, part, model) in enumerate(_fits(columns)):
+        by_kind = _kinds(columns, part, model, levels)
+        named = given if key in plan.models else further
         named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
-    return named
+    return given, further
 
 
 def _kinds(columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str, ...]) -> dict[str, pl.Series]:

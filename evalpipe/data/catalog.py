@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalpipe.data import fits
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.table import Catalog, DataTable
 from evalpipe.errors import Problem, SpecError
@@ -31,18 +32,17 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     """
     tables: dict[str, DataTable] = {}
     predictions: dict[tuple[str, str], DataTable] = {}
-    wrong_spec: list[Problem] = []
-    wrong_data: list[Problem] = []
+    refits: dict[tuple[str, str], tuple[DataTable, ...]] = {}
+    wrong_spec, wrong_data = list[Problem](), list[Problem]()
     for name, declared in sources.datasets.items():
         table, faults, broken = _looked_at(sources, declared, (frames or {}).get(name))
         wrong_spec += faults
         wrong_data += broken
         if table is not None:
             tables[name] = table
-        files, faults = _predictions(sources.places, declared)
-        wrong_spec += [fault for table in files.values() for fault in csv_faults(sources.places, table)]
-        predictions |= files
-        wrong_data += faults
+        wrong_data += _predictions(sources.places, declared, predictions, refits)
+    wrong_data += fits.uneven(sources, refits)
+    wrong_spec += [fault for table in predictions.values() for fault in csv_faults(sources.places, table)]
     candidates = None
     if sources.candidates is not None:
         candidates, faults, broken = _looked_at(sources, sources.candidates, None)
@@ -51,7 +51,9 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     # Faults of the data wait in the catalog, to be told together with the columns that the data lack.
     if wrong_spec:
         raise SpecError(*wrong_spec)
-    return Catalog(MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions), candidates)
+    return Catalog(
+        MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions), candidates,
+        MappingProxyType(refits))
 
 
 def _looked_at(
@@ -88,17 +90,26 @@ def _stored(places: Origin, named: Source) -> tuple[DataTable, Schema] | list[Pr
     return DataTable(named, located.format, located.files, _names(schema), (), total), schema
 
 
-def _predictions(places: Origin, declared: DatasetSource) -> tuple[dict[tuple[str, str], DataTable], list[Problem]]:
-    """Look at the files of predictions for a dataset that is evaluated or calibrates."""
-    tables: dict[tuple[str, str], DataTable] = {}
+def _predictions(
+    places: Origin, declared: DatasetSource, tables: dict[tuple[str, str], DataTable],
+    refits: dict[tuple[str, str], tuple[DataTable, ...]],
+) -> list[Problem]:
+    """Look at the files of predictions for a dataset, and at those of other fits; add them, and return the problems."""
+    from evalpipe.data.files import is_pattern
+
     problems: list[Problem] = []
     for model, named in declared.predictions.items():
-        looked_at = _stored(places, named)
+        key, looked_at = (declared.name, model), _stored(places, named)
         if isinstance(looked_at, list):
             problems += looked_at
+        elif not is_pattern(places, named):
+            tables[key] = looked_at[0]
+        elif len(looked_at[0].files) < fits.FEWEST:
+            problems.append(fits.single(places, looked_at[0]))
         else:
-            tables[declared.name, model] = looked_at[0]
-    return tables, problems
+            tables[key], *further = fits.split(looked_at[0])
+            refits[key] = tuple(further)
+    return problems
 
 
 def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, Schema], list[Problem]]:

@@ -33,7 +33,7 @@ class Columns:
     the rest as it is written, ``weight`` the case weights in the range in which they are held. A column that could not
     be used is absent; ``problems`` says why, and ``checked`` which columns were checked for which code. ``models`` are
     the columns of predictions in files of their own, by model; they share the list of problems, but for those
-    of steps, which are there by `step_key`. ``graded`` are the
+    of steps, which are there by `step_key`; other fits are there by `refit_key`. ``graded`` are the
     columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1 up to rounding, and
     ``compared`` by which columns rows were looked for in other datasets, by the names of these.
     """
@@ -62,7 +62,7 @@ class Columns:
         return self.models.get(model, self)
 
     def predicted(self) -> Iterator[tuple[str, Columns, ModelPlan]]:
-        """Yield the columns that hold predictions, with their key in ``models`` and their model: further steps last."""
+        """Yield what holds predictions, with its key in ``models`` and its model: further steps and other fits last."""
         models = self.rows.plan.models
         yield from ((name, self.of(name), model) for name, model in models.items())
         yield from ((key, part, models[part.rows.dataset.table.named.model or ""])

@@ -27,7 +27,7 @@ def complete(rows: RowBlock, files: Mapping[str, RowBlock]) -> RowBlock | Proble
     """Keep the rows for which every model has a prediction, and count those that each model lacks.
 
     ``files`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
-    the id, and where one of the model's cells is empty or NaN, at any step.
+    the id, and where one of the model's cells is empty or NaN, at any step and in any fit.
     """
     own = {model: None for model in rows.plan.models if model not in files}
     lacking = {model: reduce(or_, (_lacks(rows, theirs, key) for key, theirs in {**files, **own}.items()

@@ -72,6 +72,12 @@ def find(places: Origin, named: Source) -> Found | Problem:
         return Problem("unreadable-file", message, place)
 
 
+def is_pattern(places: Origin, named: Source) -> bool:
+    """Tell whether a path is a glob that stands for several files, and not the name of one."""
+    written = PurePosixPath(named.path.replace("\\", "/") if os.sep == "\\" else named.path)
+    return glob.has_magic(str(written)) and not (places.folder_of(*named.loc) / written).exists()
+
+
 def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     """Return the names of the files at a path, below ``root``, in an order that no file system changes."""
     if (root / written).is_dir():

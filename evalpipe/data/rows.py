@@ -52,18 +52,20 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
 def _predictions(
     plan: Plan, dataset: DatasetPlan, text: Sequence[str]
 ) -> tuple[dict[str, RowBlock], list[Problem]]:
-    """Read the files of predictions for a dataset: by model, those of further steps by `step_key`."""
+    """Read the files of predictions for a dataset: by model, further steps by `step_key`, other fits by `refit_key`."""
     from evalpipe.data.stepped import divided
 
     files: dict[str, RowBlock] = {}
     problems: list[Problem] = []
-    for model, part in dataset.predictions.items():
+    for key, part in dataset.prediction_files.items():
         rows, faults = whole(plan, part, None, text)
         problems += faults
-        if rows is not None:
-            parts, faults = divided(rows, plan.models[model], evaluated=dataset.role == "evaluate")
+        if rows is not None and key in plan.models:
+            parts, faults = divided(rows, plan.models[key], evaluated=dataset.role == "evaluate")
             files |= parts
             problems += faults
+        elif rows is not None:
+            files[key] = rows
     return files, problems
 
 

@@ -97,6 +97,14 @@ class Predictions:
 
 
 @dataclass(frozen=True, slots=True)
+class Refit:
+    """Another fit of a model: the file that holds its predictions, as it is shown, and these."""
+
+    file: str
+    predictions: Predictions
+
+
+@dataclass(frozen=True, slots=True)
 class SlicedRows:
     """One way to slice the rows of a sample.
 
@@ -134,7 +142,7 @@ class Sample:
     those by the single columns among whose slices the worst are looked for. ``exposure`` is what each count was counted
     in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it. ``ids``
     are what names each row in the row-level file, [n]; None where none is written. ``steps`` are those of each model
-    that has steps.
+    that has steps, ``refits`` the other fits of each that has several.
     """
 
     dataset: str
@@ -155,6 +163,7 @@ class Sample:
     exposure: Floats | None = None
     ids: pl.Series | None = None
     steps: Mapping[str, ShownStep] = field(default_factory=lambda: MappingProxyType({}))
+    refits: Mapping[str, tuple[Refit, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     def named(self, name: str) -> dict[str, str]:
         """Return the model and the variant behind a name of ``models``."""

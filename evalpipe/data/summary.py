@@ -41,9 +41,12 @@ def _of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
     """Yield what was read of each model's files, and how often each row of the dataset is there: once at every step."""
     import polars as pl
 
-    for model in (key for key in rows.models if key == model_of(key)):
-        parts = [part.frame.select(POSITION) for key, part in rows.models.items() if model_of(key) == model]
-        yield replace(rows.models[model], frame=pl.concat(parts)), len(parts)
+    for key, block in rows.models.items():
+        if block.step is None:
+            yield block, 1
+        elif key == model_of(key):
+            parts = [part.frame.select(POSITION) for step, part in rows.models.items() if model_of(step) == key]
+            yield replace(block, frame=pl.concat(parts)), len(parts)
 
 
 def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:

@@ -39,10 +39,12 @@ class Catalog:
     """What could be looked at, and what is wrong with the rest.
 
     ``tables`` are the datasets by name; ``predictions`` the files of models' predictions, by dataset and model,
-    ``candidates`` the table of candidates.
+    ``refits`` the files of the other fits of a model by the same, in the order of their names, ``candidates`` the
+    table of candidates.
     """
 
     tables: Mapping[str, DataTable]
     problems: tuple[Problem, ...] = ()
     predictions: Mapping[tuple[str, str], DataTable] = field(default_factory=lambda: MappingProxyType({}))
     candidates: DataTable | None = None
+    refits: Mapping[tuple[str, str], tuple[DataTable, ...]] = field(default_factory=lambda: MappingProxyType({}))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.chapters import functions
 from evalpipe.chapters.candidates.compute import candidate_warnings, ranked
 from evalpipe.chapters.recalibrate.compute import with_variants
+from evalpipe.chapters.repeats.compute_thresholds import with_refits
 from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.confusion import confusion
 from evalpipe.engine.curves import model_curves
@@ -57,7 +58,7 @@ def evaluate(
     variants = with_variants(plan, samples)
     classified, thresholds = with_thresholds(plan, variants)
     evaluation.tables |= {"recalibration": variants.records, "thresholds": thresholds}
-    for sample in (sample for sample in classified if sample.role == "evaluate"):
+    for sample in (sample for sample in with_refits(plan, classified) if sample.role == "evaluate"):
         datasets.append(dataset := evaluated(plan, sample, advance))
         if dataset.replicates.units is not None:
             evaluation.units[sample.dataset] = dataset.replicates.units

@@ -23,8 +23,9 @@ class DatasetPlan:
     """The columns to read from one dataset, each once, in reading order.
 
     ``predictions`` are, by model, the files that hold predictions for its rows, and the columns to read from them;
-    ``compared`` the columns that must agree row by row between the two, where their rows are matched by position.
-    ``conditions`` are those on its rows: its own ``where``, and those of slices.
+    ``refits`` by model the files of its other fits, in the order of their names; ``compared`` the columns that must
+    agree row by row between the two, where their rows are matched by position. ``conditions`` are those on its rows:
+    its own ``where``, and those of slices.
     """
 
     name: str
@@ -34,11 +35,24 @@ class DatasetPlan:
     predictions: Mapping[str, DatasetPlan] = field(default_factory=lambda: MappingProxyType({}))
     compared: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    refits: Mapping[str, tuple[DatasetPlan, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def prediction_files(self) -> dict[str, DatasetPlan]:
+        """All that is read of files of predictions: by model, and by `refit_key` of its other fits."""
+        further = {refit_key(model, number): part
+                   for model, parts in self.refits.items() for number, part in enumerate(parts, 2)}
+        return {**self.predictions, **further}
 
     @property
     def where(self) -> str | None:
         """The condition that its rows meet."""
         return next((condition.text for condition in self.conditions if condition.key == "where"), None)
+
+
+def refit_key(model: str, number: int) -> str:
+    """Return what the predictions of a model's further fit, from the second on, are kept under."""
+    return f"{model}\0fit {number}"
 
 
 def lacking_columns(spec: Spec, catalog: Catalog) -> list[Problem]:
@@ -52,16 +66,22 @@ def lacking_columns(spec: Spec, catalog: Catalog) -> list[Problem]:
 def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
     """Return what is read of a dataset, and of the files of predictions for it."""
     table, role = catalog.tables[name], spec.datasets[name].role
-    predictions = {
-        model: DatasetPlan(name, "predictions", file, tuple(predictions_named(spec, model)),
+
+    def of_file(model: str, file: DataTable) -> DatasetPlan:
+        return DatasetPlan(name, "predictions", file, tuple(predictions_named(spec, model)),
                            compared=shared(spec, model, table, file))
-        for (dataset, model), file in catalog.predictions.items()
-        if dataset == name
-    }
-    compared = tuple(dict.fromkeys(column for part in predictions.values() for column in part.compared))
+
+    predictions = {
+        model: of_file(model, file) for (dataset, model), file in catalog.predictions.items() if dataset == name}
+    refits = {
+        model: tuple(of_file(model, file) for file in files)
+        for (dataset, model), files in catalog.refits.items() if dataset == name}
+    parts = (*predictions.values(), *(part for parts in refits.values() for part in parts))
+    compared = tuple(dict.fromkeys(column for part in parts for column in part.compared))
     columns = tuple(needed(spec, role, columns_named(spec), table))
     asked = tuple(conditions(spec, name))
-    return DatasetPlan(name, role, table, columns, MappingProxyType(predictions), compared, asked)
+    return DatasetPlan(
+        name, role, table, columns, MappingProxyType(predictions), compared, asked, MappingProxyType(refits))
 
 
 def loose_plan(spec: Spec, catalog: Catalog) -> tuple[DatasetPlan, list[Problem]]:

@@ -134,11 +134,14 @@ class Plan:
     @property
     def cost(self) -> int | None:
         """Rows x bootstrap replicates x models that will be summed up; None where the rows are not known."""
-        evaluated = [dataset.table.rows for dataset in self.datasets if dataset.role == "evaluate"]
-        if any(rows is None for rows in evaluated):
+        evaluated = [dataset for dataset in self.datasets if dataset.role == "evaluate"]
+        if any(dataset.table.rows is None for dataset in evaluated):
             return None
         drawn = self.banded or self.profit_drawn or any(map(self.draws, self.metrics))
         replicates = self.replicates if drawn or interval_methods[self.bins].drawn else 0
         variants = len(self.models) * (1 + len(self.recalibrate.methods))
         # One more than the replicates: the values themselves are sums over the same rows.
-        return sum(rows or 0 for rows in evaluated) * (replicates + 1) * variants
+        once = sum(dataset.table.rows or 0 for dataset in evaluated) * (replicates + 1) * variants
+        fits = 0 if self.interval_method == "none" else self.replicates
+        return once + sum((dataset.table.rows or 0) * (fits + 1) * (1 + len(refits))
+                          for dataset in evaluated for refits in dataset.refits.values())

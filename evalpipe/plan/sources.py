@@ -72,6 +72,16 @@ class CandidatesSource(Source):
 
 
 @dataclass(frozen=True, slots=True)
+class FitSource(Source):
+    """One file of several that each hold the predictions of a fit of the same model; ``path`` is that of the file."""
+
+    @property
+    def called(self) -> str:
+        """What messages call these rows."""
+        return f"the fit {self.path} of model '{self.model}' for dataset '{self.dataset}'"
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A condition on a dataset's rows: "where" or "slice <name>", its text and place, and what messages call it."""
 

@@ -24,6 +24,7 @@ from evalpipe.chapters.gates.records import FailOn, Gate, Verdict, holds, worst
 from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
 from evalpipe.chapters.recalibrate.records import Applied, Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
+from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
 from evalpipe.chapters.row_file.records import RowColumn, RowFile
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.chapters.steps.records import StepHistory
@@ -48,8 +49,9 @@ __all__ = [
     "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Estimate",
     "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",
     "NamedCost", "ObservedShare", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
-    "RateDifference", "Recalibration", "Record", "Results", "RowColumn", "RowFile", "Scalar", "Slice",
-    "SliceDifference", "SliceSummary", "Status", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone",
+    "RateDifference", "Recalibration", "Record", "Repeat", "RepeatedModel", "Results", "RowColumn", "RowFile", "Scalar",
+    "Slice", "SliceDifference", "SliceSummary", "Status", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice",
+    "Zone",
     "holds", "worst",
 ]
 

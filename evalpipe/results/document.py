@@ -15,6 +15,7 @@ from evalpipe.chapters.gates.records import Gate
 from evalpipe.chapters.prevalence.records import ObservedShare, Prior
 from evalpipe.chapters.recalibrate.records import Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
+from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
 from evalpipe.chapters.row_file.records import RowFile
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.chapters.standards.records import StandardCompleteness
@@ -71,6 +72,10 @@ class Document(Record):
     diagnostics: list[Estimate] = Field(default_factory=list)
     """Estimates on all rows that the spec does not ask for and that findings rest on."""
     comparisons: list[Comparison] = Field(default_factory=list)
+    repeated: list[RepeatedModel] = Field(default_factory=list)
+    """The models of which there are several fits."""
+    repeats: list[Repeat] = Field(default_factory=list)
+    """Each measure over the fits of a model that has several."""
     reference_rates: list[RateDifference] = Field(default_factory=list)
     slice_differences: list[SliceDifference] = Field(default_factory=list)
     disparities: list[Disparity] = Field(default_factory=list)

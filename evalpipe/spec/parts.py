@@ -138,7 +138,10 @@ class Model(SpecPart):
     predictions: FilePaths | None = None
     """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
     relative to the file it is written in. Its rows are matched to the dataset's by `id`. Without one they are matched
-    by position: there must be as many, and columns that both have must agree in every row, but for the model's own."""
+    by position: there must be as many, and columns that both have must agree in every row, but for the model's own. A
+    glob, such as `fits/seed-*.parquet`, names several fits of the model by other seeds or samples, one in each file:
+    the card is of the first by name, and [Repeated fits](methods.md#repeated-fits) says how far they spread. A folder
+    holds the rows of one fit."""
     csv: Csv | None = None
     """How the csv and tsv files under `predictions` are written."""
     step: Annotated[StepColumn, Short("column")] | None = None

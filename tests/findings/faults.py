@@ -28,6 +28,9 @@ from findings.planted import (
 GRID = Path(__file__).resolve().parents[2] / "configs" / "data" / "tumours_grid.csv"
 """A table of 300 candidates."""
 
+TITANIC = GRID.parent
+"""The folder of the Titanic data, with the fits of a forest by 20 seeds."""
+
 FAULTS: dict[str, Callable[[], Planted]] = {}
 """Every fault by its name."""
 
@@ -134,6 +137,16 @@ def candidates_that_standard_errors_do_not_tell_apart() -> Planted:
     spec = {"evalpipe": 1, "name": "planted", "task": "binary", "desirability": goals, "report": {"formats": []},
             "candidates": {"path": str(GRID), "id": ["features", "C"], "std_err": {"brier": "brier_std_err"}}}
     return Planted(spec, {}, "open", "candidates", ("lie within one standard error of the best",))
+
+
+@fault
+def a_difference_that_another_seed_may_reverse() -> Planted:
+    models = {"forest": {"predictions": str(TITANIC / "titanic_fits" / "seed-*.parquet"), "probability": "probability"},
+              "logistic": {"probability": "logistic_regression"}}
+    spec = spec_of({}, "binary", models, metrics=["brier"], compare={"baseline": "logistic"}, id="passenger",
+                   datasets={"d": {"path": str(TITANIC / "titanic_evaluation.parquet")}},
+                   outcome={"column": "survived", "event": "yes"})
+    return Planted(spec, {}, "open", "repeats", ("differ less than fits of one model do", "Brier score +0.0009"))
 
 
 @fault

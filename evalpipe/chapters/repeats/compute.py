@@ -1,0 +1,152 @@
+"""The spread of measures between several fits of a model, beside their spread over the rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
+from evalpipe.engine.drawn import ONE_CLUSTER
+from evalpipe.engine.estimates import Scope
+from evalpipe.engine.replicates import draw
+from evalpipe.engine.subsets import summaries_of, whole
+from evalpipe.intervals.bootstrap import ROUNDING
+from evalpipe.intervals.declare import registry
+from evalpipe.intervals.fits import FEW, FitSpread, limits_of_fits, spread_of_fits
+from evalpipe.plan.methods import FALLBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.drawn import Drawn
+    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.engine.subsets import Subset
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
+
+NOISE = "noise of the rows makes the measure larger than the truth in every fit, so limits about the mean would miss it"
+FIELDS = ("mean", "lower", "upper", "level", "freedom", "new_lower", "new_upper", "new_freedom", "sd", "between",
+          "within", "correlation", "reason")
+"""What a measure may lack over fits."""
+
+LEAST = 2
+"""The fewest replicates that have a spread."""
+
+AT_END = "the mean is at an end of the measure's range, where its error is not known"
+CONSTANT = "every fit has the same value in every resample, so the uncertainty is unknown"
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return each measure over the fits of each model that has several, and the files of these."""
+    pairs = [(dataset.sample, model) for dataset in evaluated for model in dataset.sample.refits]
+    return {
+        "repeated": [_files(plan, sample, model) for sample, model in pairs],
+        "repeats": [row for sample, model in pairs for row in over_fits(plan, sample, model)],
+    }
+
+
+def _files(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
+    dataset = next(dataset for dataset in plan.datasets if dataset.name == sample.dataset)
+    parts = (dataset.predictions[model], *dataset.refits[model])
+    return RepeatedModel(dataset=sample.dataset, model=model, files=[part.table.files[0][1] for part in parts])
+
+
+def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
+    """Yield the measures of one model's fits on a dataset: one row each, or one for each class."""
+    narrow, fits = _narrow(plan), _of_fits(sample, model)
+    subset = whole(fits)
+    summaries = summaries_of(narrow, fits, (subset,))
+    replicates = draw(narrow, fits, summaries, _all_rows)
+    scopes = [Scope(narrow, fits, name, 0, subset, summaries[name, 0]) for name in fits.models]
+    for asked, entry in zip(plan.metrics, narrow.metrics, strict=True):
+        if scopes[0].serves(entry):
+            seen = [scope.seen_by(entry) for scope in scopes]
+            drawn = [scope.drawn(entry, replicates) for scope in seen]
+            for k, level in enumerate(sample.levels if entry.average == "none" else (None,)):
+                of_class = drawn if level is None else [fit.of_class(k) for fit in drawn]
+                fields = _fields(plan, asked, of_class, k)
+                yield Repeat(
+                    dataset=sample.dataset, model=model, metric=asked.metric.name, average=asked.average,
+                    params=asked.shown if level is None else asked.shown_of(k), class_=level, fits=len(seen),
+                    n=seen[0].subset.n, **fields)
+
+
+def _narrow(plan: Plan) -> Plan:
+    """Return a plan of the listed measures alone, on all rows, with plain replicates of those that can have limits."""
+    metrics = tuple(replace(entry, method=FALLBACK) if _unlimited(entry) is None else entry for entry in plan.metrics)
+    return replace(plan, metrics=metrics, behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
+
+
+def _of_fits(sample: Sample, model: str) -> Sample:
+    """Return a sample whose models are the fits of one model, in the order of their names; its rows are the same."""
+    fits = (sample.models[model], *(refit.predictions for refit in sample.refits[model]))
+    numbered = MappingProxyType({str(number): fit for number, fit in enumerate(fits)})
+    return replace(sample, models=numbered, refits=MappingProxyType({}), slicings=(), searched=())
+
+
+def _all_rows(_: Plan, sample: Sample) -> tuple[Subset, ...]:
+    return (whole(sample),)
+
+
+def _unlimited(entry: MetricPlan) -> str | None:
+    """Return why a measure has no limits over fits, whatever the rows are; None where it may have some."""
+    if entry.method == "none":
+        return entry.reason
+    return NOISE if any(registry[part.method].insists for part in (entry, *entry.leaves)) else None
+
+
+def _fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dict[str, Any]:
+    """Return what a row of results tells of the values of all fits; of those of the k-th class where it is of one."""
+    values = np.array([fit.value for fit in fits])
+    fields = dict.fromkeys(FIELDS) | {"values": [None if math.isnan(x) else float(x) for x in values], "method": "none"}
+    absent = int(np.isnan(values).sum())
+    if absent:
+        reason = f"no value in {absent} of {len(fits)} fits: {fits[0].undefined}"
+        return fields | {"status": "undefined", "reason": reason}
+    fields |= {"status": "ok", "mean": float(values.mean()), "sd": _deviation(values), "reason": _unlimited(entry)}
+    if any(fit.replicates is None for fit in fits) or fields["reason"] is not None:
+        return fields
+    mean = replace(fits[0], value=float(values.mean()), replicates=np.mean([fit.known for fit in fits], axis=0))
+    defined, doubt = ~np.isnan(mean.known), mean.doubt(plan.level)
+    fields |= {"undefined_replicates": mean.missing}
+    if mean.unlimited() is not None or defined.sum() < LEAST:
+        return fields | {"status": "degenerate", "reason": ONE_CLUSTER if mean.clusters == 1 else doubt}
+    spread = spread_of_fits(values, np.stack([fit.known[defined] for fit in fits], axis=-1), mean.units)
+    bounds = entry.metric.bounds(entry.of_class[k] if entry.of_class else entry.params)
+    return fields | _limits(spread, bounds, plan.level, doubt or _few(len(fits), plan.level))
+
+
+def _deviation(values: Floats) -> float:
+    """Return the standard deviation of values; 0 where they differ by rounding alone."""
+    deviation = float(values.std(ddof=1))
+    return deviation if deviation > ROUNDING * float(np.abs(values).max()) else 0.0
+
+
+def _limits(spread: FitSpread, bounds: tuple[float, float], level: float, doubt: str | None) -> dict[str, Any]:
+    """Return the parts of the spread and the limits of the mean and of a new fit, with what is wrong with them."""
+    parts = {
+        "between": math.sqrt(spread.between), "within": math.sqrt(spread.within),
+        "correlation": spread.shared / spread.within if spread.within else None,
+    }
+    of_mean, of_new = (limits_of_fits(spread, bounds, level, new=new) for new in (False, True))
+    if of_mean is None or of_new is None:
+        return parts | {"status": "degenerate", "reason": AT_END if spread.mean in bounds else CONSTANT}
+    return parts | {
+        "lower": of_mean[0], "upper": of_mean[1], "level": level, "freedom": spread.freedom(new=False),
+        "new_lower": of_new[0], "new_upper": of_new[1], "new_freedom": spread.freedom(new=True), "method": "fits",
+        "status": "ok" if doubt is None else "degenerate", "reason": doubt,
+    }
+
+
+def _few(fits: int, level: float) -> str | None:
+    """Return why limits from so few fits cannot be relied on; None where there are enough."""
+    if fits >= FEW:
+        return None
+    share = f"{100 * level:.10g}%"
+    return f"{fits} fits, fewer than {FEW}: limits from so few cover the true value less often than {share}"

@@ -1,0 +1,29 @@
+"""Checks of models that have several fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
+    from evalpipe.spec.draft import Draft
+
+MAGIC = frozenset("*?[")
+"""The characters that make a pattern of a path."""
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of models that have both several fits and steps."""
+    for name, model in draft.models.items():
+        here: Loc = ("models", name, "predictions")
+        given = model.predictions
+        paths = {here: given} if isinstance(given, str) else {(*here, key): path for key, path in (given or {}).items()}
+        patterns = [loc for loc, path in paths.items() if MAGIC & set(path)]
+        if model.step is not None and patterns:
+            message = (f"the model '{name}' has steps, and a pattern under 'predictions', which names several fits; "
+                       "steps are of one fit")
+            hint = "name the file of one fit; a folder may hold its steps in several files"
+            yield draft.tree.problem("steps-of-fits", message, *patterns[0], hint=hint)

@@ -1,0 +1,132 @@
+"""Limits from several fits of one model: rows are a sample of the population, and fits a sample of what training makes.
+
+The values t_r of R fits on the same rows are m + b_r + e_r: what a fit has of its own, and the error of the rows, which
+the fits share in part. Replicates of the rows, drawn alike for all fits, tell the variance v of an error and the
+covariance c of two; the spread of the values tells s_b^2 + v - c. It is the model of Obuchowski & Rockette (1995) for
+several readers of the same cases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evalpipe.intervals.bootstrap import ROUNDING
+from evalpipe.intervals.contrasts import Wald
+from evalpipe.intervals.declare import interval
+from evalpipe.later import np
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Floats
+
+FEW = 5
+"""The fits from which on their spread is known well enough for limits to cover as often as they say."""
+
+
+@dataclass(frozen=True)
+class FitSpread:
+    """The parts of the spread of several fits: their ``count``, the ``mean`` of their values, and variances.
+
+    ``observed`` is the sample variance of the values, ``within`` the mean variance of a fit over samples of rows,
+    ``shared`` the mean covariance of two fits over these, and ``units`` how many rows or clusters were resampled.
+    """
+
+    count: int
+    mean: float
+    observed: float
+    within: float
+    shared: float
+    units: int
+
+    @property
+    def between(self) -> float:
+        """The variance between fits in the population: what rows do not explain of the spread; never below zero.
+
+        The estimate of the analysis of variance: Searle, Casella & McCulloch (1992), section 3.5.
+        """
+        left = self.observed - (self.within - self.shared)
+        return left if left > ROUNDING * self.within else 0.0
+
+    @property
+    def of_rows(self) -> float:
+        """The variance of the mean over samples of rows, the fits being what they are."""
+        return (self.within + (self.count - 1) * self.shared) / self.count
+
+    def variance(self, *, new: bool) -> float:
+        """Return the variance of the mean over rows and fits; of a ``new`` fit about it, that fit's own added."""
+        return self.between * (1 / self.count + new) + self.of_rows
+
+    def freedom(self, *, new: bool) -> float:
+        """Return the degrees of freedom of that variance, from those of its parts: fits - 1 and units - 1.
+
+        Satterthwaite (1946). What is taken off the observed variance is noise of its part too, so the part counts as
+        observed; its own degrees of freedom are the fewest, and those of both parts together the most.
+        """
+        of_fits, of_rows = self.count - 1, max(self.units - 1, 1)
+        noise = (self.observed * (1 / self.count + new)) ** 2 / of_fits + self.of_rows**2 / of_rows
+        freedom = self.variance(new=new) ** 2 / noise if noise else of_fits
+        return min(max(freedom, min(of_fits, of_rows)), of_fits + of_rows)
+
+
+def spread_of_fits(values: Floats, replicates: Floats, units: int) -> FitSpread:
+    """Return the parts of the spread of fits from their values [R] and joint replicates [B, R], all of them defined."""
+    count = len(values)
+    covariance = np.cov(replicates, rowvar=False)
+    own = float(np.trace(covariance)) / count
+    shared = (float(covariance.sum()) / count - own) / (count - 1)
+    return FitSpread(count, float(np.mean(values)), float(np.var(values, ddof=1)), own, shared, units)
+
+
+@interval(
+    "fits", title="fits and rows",
+    text="For the mean of several fits of a model, and for a new fit of it: the mean plus and minus a quantile of "
+         "Student’s distribution times the standard error. Its square adds the variance between fits and that over "
+         "the rows; its degrees of freedom are Satterthwaite’s. Limits are symmetric on the logit scale of the range "
+         "of the measure, on the log scale where the range has one end.",
+    ref="Obuchowski, N. A. & Rockette, H. E. (1995). Hypothesis testing of diagnostic accuracy for multiple readers "
+    "and multiple tests: an ANOVA approach with dependent observations. Communications in Statistics – Simulation and "
+    "Computation 24(2), 285–308.")
+def limits_of_fits(
+    spread: FitSpread, bounds: tuple[float, float], level: float, *, new: bool
+) -> tuple[float, float] | None:
+    """Return the limits of the mean of fits, or of a ``new`` fit; None where the mean is at an end, or nothing varies.
+
+    ``bounds`` are the ends of the measure's range. The error is carried to the scale by the delta method.
+    """
+    error, slope = math.sqrt(spread.variance(new=new)), _slope(spread.mean, bounds)
+    if not math.isfinite(slope):
+        return None
+    middle = _scaled(spread.mean, bounds)
+    # The rule for what is rounding goes by the size of the mean itself, not by that on the scale.
+    if Wald(spread.mean, error).limits(level) is None:
+        return None
+    limits = Wald(0.0, error * slope, spread.freedom(new=new)).limits(level)
+    return None if limits is None else (_back(middle + limits[0], bounds), _back(middle + limits[1], bounds))
+
+
+def _scaled(value: float, bounds: tuple[float, float]) -> float:
+    """Return a value on the scale where its range has no end: the logit, a logarithm, or as it is."""
+    low, high = bounds
+    if math.isfinite(low) and math.isfinite(high):
+        return math.log((value - low) / (high - value))
+    if math.isfinite(low):
+        return math.log(value - low)
+    return -math.log(high - value) if math.isfinite(high) else value
+
+
+def _back(scaled: float, bounds: tuple[float, float]) -> float:
+    """Return the value of a number on that scale."""
+    low, high = bounds
+    if math.isfinite(low) and math.isfinite(high):
+        share = 1 / (1 + math.exp(-scaled)) if scaled > 0 else math.exp(scaled) / (1 + math.exp(scaled))
+        return low + (high - low) * share
+    if math.isfinite(low):
+        return low + math.exp(scaled)
+    return high - math.exp(-scaled) if math.isfinite(high) else scaled
+
+
+def _slope(value: float, bounds: tuple[float, float]) -> float:
+    """Return how fast that scale rises at a value; infinite at an end of the range."""
+    distances = [abs(value - end) for end in bounds if math.isfinite(end)]
+    return math.inf if not all(distances) else sum(1 / distance for distance in distances) if distances else 1.0
