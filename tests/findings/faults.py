@@ -25,11 +25,15 @@ from findings.planted import (
     spec_of,
 )
 
-GRID = Path(__file__).resolve().parents[2] / "configs" / "data" / "tumours_grid.csv"
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+GRID = CONFIGS / "data" / "tumours_grid.csv"
 """A table of 300 candidates."""
 
 TITANIC = GRID.parent
 """The folder of the Titanic data, with the fits of a forest by 20 seeds."""
+
+DESCENT = CONFIGS / "books" / "data"
+"""Where a run of gradient descent is whose misclassifications rise while its cost falls."""
 
 FAULTS: dict[str, Callable[[], Planted]] = {}
 """Every fault by its name."""
@@ -163,6 +167,28 @@ def a_level_never_predicted() -> Planted:
     frame = frame.with_columns(low=low + moved / 2, mid=mid - moved, top=top + moved / 2)
     spec = spec_of({"d": frame}, "multiclass", LEVELS, outcome={"column": "y", "levels": ["low", "mid", "top"]})
     return Planted(spec, {"d": frame}, "fails", "dataset-1", ("p never predicts 'mid'",))
+
+
+# Of the steps of a fit
+
+def descent(step: str | dict[str, Any]) -> dict[str, Any]:
+    """Return the spec of a run of gradient descent."""
+    model = {"predictions": str(DESCENT / "refined_run_1.parquet"), "score": "value", "scale": "margin", "step": step}
+    return {"evalpipe": 1, "name": "planted", "task": "binary", "outcome": {"column": "y", "event": 1}, "id": "point",
+            "datasets": {"test": {"path": str(DESCENT / "refined_rows.csv")}}, "models": {"net": model},
+            "metrics": ["log_loss", "accuracy"], "intervals": {"replicates": 200}, "report": {"formats": []}}
+
+
+@fault
+def a_fit_whose_best_steps_differ() -> Planted:
+    return Planted(descent("step"), {}, "note", "steps-1", (
+        "net: Log loss is best at step 100", "Accuracy at step 55", "its value is optimistic"))
+
+
+@fault
+def a_fit_that_was_stopped_early() -> Planted:
+    return Planted(descent({"column": "step", "at": 20}), {}, "note", "steps-1", (
+        "The step that this card shows is not the best by Log loss", "at step 20", "at step 100"))
 
 
 # Of ranking and skill

@@ -8,7 +8,6 @@ from evalpipe import numbers
 from evalpipe.chapters.steps.words import (
     MOST_NAMED,
     OPTIMISTIC,
-    end_of,
     label_of,
     title_of,
     value_of,
@@ -86,22 +85,21 @@ def differ(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
 
 
 def _of_one(results: Results, scores: StepHistory, counts: StepHistory) -> str:
-    """Write "Net: Log loss is lowest at step 12 (0.31), Accuracy highest at step 40 (0.9; 0.88 at step 12)."."""
+    """Write "Net: Log loss is best at step 12 (0.31), Accuracy at step 40 (0.9; 0.88 at step 12)."."""
     assert scores.best is not None and counts.best is not None  # noqa: S101, PT018 - the rule looks first
     there = value_of(results, counts, counts.at(scores.best))
-    return (f"{label_of(results, scores)}: {title_of(results, scores)} is {end_of(results, scores)} at step "
-            f"{scores.best} ({value_of(results, scores, scores.best_value)}), {title_of(results, counts)} "
-            f"{end_of(results, counts)} at step {counts.best} ({value_of(results, counts, counts.best_value)}; "
-            f"{there} at step {scores.best}).")
+    return (f"{label_of(results, scores)}: {title_of(results, scores)} is best at step {scores.best} "
+            f"({value_of(results, scores, scores.best_value)}), {title_of(results, counts)} at step {counts.best} "
+            f"({value_of(results, counts, counts.best_value)}; {there} at step {scores.best}).")
 
 
 def _of_several(results: Results, pairs: Sequence[Rivals]) -> str:
-    """Write "Log loss is lowest and Accuracy highest at different steps: 12 and 40 for Net, 9 and 30 for Tree."."""
+    """Write "Log loss and Accuracy are best at different steps: 12 and 40 for Net; 9 and 30 for Tree."."""
     scores, counts = pairs[0]
     named = [f"{a.best} and {b.best} for {label_of(results, a)}" for a, b in pairs[:MOST_NAMED]]
     more = f", and {numbers.count(len(pairs) - MOST_NAMED)} more models" if len(pairs) > MOST_NAMED else ""
-    return (f"{title_of(results, scores)} is {end_of(results, scores)} and {title_of(results, counts)} "
-            f"{end_of(results, counts)} at different steps: {'; '.join(named)}{more}.")
+    return (f"{title_of(results, scores)} and {title_of(results, counts)} are best at different steps: "
+            f"{'; '.join(named)}{more}.")
 
 
 def worse(results: Results, rows: Sequence[StepHistory]) -> Iterator[Finding]:
@@ -109,7 +107,7 @@ def worse(results: Results, rows: Sequence[StepHistory]) -> Iterator[Finding]:
     for alike in together(rows, lambda row: (row.dataset, row.metric)):
         parts = [_shortfall(results, row) for row in alike[:MOST_NAMED]]
         more = f"; {numbers.count(len(alike) - MOST_NAMED)} more models" if len(alike) > MOST_NAMED else ""
-        text = (f"{title_of(results, alike[0])} is not {end_of(results, alike[0])} at the step that this card shows: "
+        text = (f"The step that this card shows is not the best by {title_of(results, alike[0])}: "
                 f"{'; '.join(parts)}{more}.")
         yield finding("note", weights.STEP_NOT_BEST, text, anchor(results, alike[0], "steps"), alike)
 

@@ -77,14 +77,13 @@ def _named(results: Results, rows: Sequence[StepHistory], step: int, *, is_last:
 
 
 def best_said(results: Results, rows: Sequence[StepHistory]) -> str:
-    """Say at which step one measure of each model is best: "Log loss is lowest at step 40 for Run 1 (0.528)"."""
+    """Say at which step one measure of each model is best: "Log loss: lowest at step 40 for Run 1 (0.528)"."""
     end, known = end_of(results, rows[0]), [row for row in rows if row.best is not None]
     if end is None or not known:
-        return f"{title_of(results, rows[0])} has no better side" if end is None else (
-            f"{title_of(results, rows[0])} is undefined")
+        return f"{title_of(results, rows[0])}: {'neither side is better' if end is None else 'undefined'}"
     places = [_best_of(results, row) for row in known[:MOST_NAMED]]
     more = f", and {numbers.count(len(known) - MOST_NAMED)} more models" if len(known) > MOST_NAMED else ""
-    return f"{title_of(results, rows[0])} is {end} {joined(places)}{more}"
+    return f"{title_of(results, rows[0])}: {end} {joined(places)}{more}"
 
 
 def _best_of(results: Results, row: StepHistory) -> str:

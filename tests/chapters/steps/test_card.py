@@ -57,7 +57,7 @@ def test_the_section_says_what_is_shown_and_what_is_not_known(results: Results) 
     assert texts(section) == [
         ("Measures of each model at every step of its fit, on all rows of test, without intervals. All other parts of "
          "this card show slow at step 30, its last; quick at step 15, its last."),
-        ("slow: Log loss is lowest at step 30 (0.563), Accuracy highest at step 15 (0.717; 0.708 at step 30). "
+        ("slow: Log loss is best at step 30 (0.563), Accuracy at step 15 (0.717; 0.708 at step 30). "
          f"{MEANS} {OPTIMISTIC}")]
 
 
@@ -78,7 +78,7 @@ def test_the_table_has_first_last_and_best(results: Results) -> None:
 
 def test_the_figure_states_its_finding_and_has_its_data(results: Results) -> None:
     (drawing,) = step_figures(results, "test")
-    said = ("Log loss is lowest at step 30 for slow (0.563) and at step 15 for quick (0.670). Accuracy is highest at "
+    said = ("Log loss: lowest at step 30 for slow (0.563) and at step 15 for quick (0.670). Accuracy: highest at "
             "step 15 for slow (0.717) and first at step 1 for quick (0.708).")
     assert drawing.finding == said
     assert drawing.alt == f"Measures per step on test. {said}"
@@ -124,7 +124,7 @@ def test_a_step_that_is_not_the_last_is_a_ring_and_told_where_it_is_worse(tmp_pa
     assert drawing.caption.endswith("A ring is the step that the rest of the card shows.")
     assert list(facts(results, results.models[0])) == [("Step", "4 of 31 steps, 0–30")]
     assert of_steps(results)[0] == (
-        "Log loss is not lowest at the step that this card shows: net 0.963 at step 4, 0.563 at step 30.")
+        "The step that this card shows is not the best by Log loss: net 0.963 at step 4, 0.563 at step 30.")
 
 
 def test_steps_that_are_best_by_both_measures_are_no_conflict(results: Results) -> None:
@@ -138,7 +138,7 @@ def test_several_models_in_conflict_are_told_together(results: Results) -> None:
     slow, shares = results.steps[:2]
     both = [slow, shares, *(row.model_copy(update={"model": "quick"}) for row in (slow, shares))]
     assert of_steps(results.model_copy(update={"steps": both})) == [
-        ("Log loss is lowest and Accuracy highest at different steps: 30 and 15 for slow; 30 and 15 for quick. "
+        ("Log loss and Accuracy are best at different steps: 30 and 15 for slow; 30 and 15 for quick. "
          f"{MEANS} {OPTIMISTIC}")]
 
 
@@ -148,7 +148,7 @@ def test_a_step_that_is_worse_by_less_than_is_written_is_not_told(results: Resul
     assert of_steps(with_values(results, {"values": values, "best": 29, "best_value": 0.5630})) == []
     further = [*losses.values[:-2], 0.5530, 0.5631]
     assert of_steps(with_values(results, {"values": further, "best": 29, "best_value": 0.5530})) == [
-        "Log loss is not lowest at the step that this card shows: slow 0.563 at step 30, 0.553 at step 29."]
+        "The step that this card shows is not the best by Log loss: slow 0.563 at step 30, 0.553 at step 29."]
 
 
 def test_the_measures_of_steps_alone_are_defined_and_named_without_their_usual_options(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_the_measures_of_steps_alone_are_defined_and_named_without_their_usual_o
     assert {"misclassifications", "f_beta", "detection_prevalence"} <= {metric.name for metric in results.metrics}
     assert texts(section)[-1] == OPTIMISTIC
     (drawing,) = step_figures(results, "test")
-    assert "Detection prevalence has no better side." in drawing.alt
+    assert "Detection prevalence: neither side is better." in drawing.alt
 
 
 def test_many_measures_are_drawn_in_several_figures(tmp_path: Path) -> None:
