@@ -85,20 +85,21 @@ def _counts(texts: Mapping[str, Text], shown: Mapping[str, list[Shown]]) -> str:
 
 
 def items_table(name: str, shown: list[Shown]) -> str:
-    """Write the items of a text as a table."""
-    rows = [_item(name, place, item) for place, item in enumerate(shown, 1)]
-    heads = ("In the text", "Item", "Spec", "evalpipe", "Text", "State", "Remarks")
-    used = [place for place in range(len(heads)) if any(row[place] for row in rows)]
-    return _table([heads[place] for place in used], [_row(*(row[place] for place in used)) for row in rows])
+    """Write the items of a text as a table, then what is to be said of those without a heading of their own."""
+    rows = [_row(*_item(name, place, item)) for place, item in enumerate(shown, 1)]
+    remarks = [f"- {_plain(item.item.item)}: {' '.join(item.remarks)}\n" for item in shown
+               if item.remarks and not _has_detail(item)]
+    table = _table(("In the text", "Item", "Spec", "evalpipe", "Text", "State"), rows)
+    return table + (f"\n{''.join(remarks)}" if remarks else "")
 
 
 def _item(name: str, place: int, item: Shown) -> tuple[str, ...]:
-    """Write an item as the cells of its row; what has a heading of its own has its remarks there."""
+    """Write an item as the cells of its row."""
     config = item.item.config
     spec = "–" if config is None else f"[{config}](../configs/books/{config}.yaml)"
-    text, remarks = _plain(item.item.item), "" if _has_detail(item) else " ".join(item.remarks)
+    text = _plain(item.item.item)
     link = f"[{text}](#{name}-{place})" if _has_detail(item) else text
-    return item.item.at, link, spec, *_beside(item), STATES[item.state], remarks
+    return _plain(item.item.at), link, spec, *_beside(item), STATES[item.state]
 
 
 def _beside(item: Shown) -> tuple[str, str]:
