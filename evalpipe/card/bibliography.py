@@ -263,6 +263,9 @@ BIBLIOGRAPHY: Final = {
     "Watt, Borhani & Katsaggelos (2020)": (
         "Watt, J., Borhani, R. & Katsaggelos, A. K. (2020). Machine Learning Refined, 2nd edition. Cambridge "
         "University Press."),
+    "Wilks (1938)": (
+        "Wilks, S. S. (1938). The large-sample distribution of the likelihood ratio for testing composite hypotheses. "
+        "The Annals of Mathematical Statistics 9(1), 60–62."),
     "Williams (1987)": (
         "Williams, P. C. (1987). Variables affecting near-infrared reflectance spectroscopic analysis. In P. Williams "
         "& K. Norris (eds.), Near-Infrared Technology in the Agricultural and Food Industries, 143–167. American "

@@ -41,10 +41,9 @@ if TYPE_CHECKING:
     ]
 
 CHAPTERS = (
-    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "calibration", "recalibrate",
-    "compare", "repeats", "reference_rates", "desirability", "candidates", "slices", "steps", "what_if", "gates",
-    "appearance",
-    "row_file",
+    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
+    "recalibrate", "compare", "repeats", "reference_rates", "desirability", "candidates", "slices", "steps", "what_if",
+    "gates", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

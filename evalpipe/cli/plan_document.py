@@ -35,13 +35,13 @@ def plan_document(plan: Plan) -> Document:
         "calibration": _calibration(plan),
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan),
-        "recalibration": _recalibration(plan),
-        "compare": _compare(plan),
+        "recalibration": _recalibration(plan), "compare": _compare(plan),
         "reference_rates": [
             {"name": rival, "metric": rate.entry.metric.name, "params": rate.entry.shown, "average": rate.entry.average,
              "value": rate.value, "limits": rate.limits} for rival, rate in plan.reference_rates],
         "goals": [_goal(goal) for goal in plan.goals],
         "candidates": _candidates(plan),
+        "fitted": _fitted(plan),
         "row_file": None if plan.row_file is None else {"file": plan.row_file.file, "id": plan.id},
         "gates": [_gate(number, gate) for number, gate in enumerate(plan.gates, 1)],
         "standards": [
@@ -49,6 +49,12 @@ def plan_document(plan: Plan) -> Document:
              "require": standard.require, "not_applicable": dict(standard.not_applicable)}
             for standard in plan.standards],
     }
+
+
+def _fitted(plan: Plan) -> Document:
+    """Say on which dataset models were fitted, and with how many coefficients."""
+    known = {} if plan.deviance is None else plan.deviance.fitted
+    return {name: {"on": fitted.dataset, "parameters": fitted.parameters} for name, fitted in known.items()}
 
 
 def _calibration(plan: Plan) -> Document:

@@ -164,7 +164,7 @@ def _asked(plan: Plan) -> list[str]:
               for name, model in plan.models.items() if model.threshold.words is not None]
     lines += [f"equivocal zone of {name}: {_zone(model.zone)}"
               for name, model in plan.models.items() if model.zone is not None]
-    lines += [*_drawn(plan), *_compared(plan), *_judged(plan), *_row_file(plan)]
+    lines += [*_drawn(plan), *_deviances(plan), *_compared(plan), *_judged(plan), *_row_file(plan)]
     return lines if len(lines) > 1 else []
 
 
@@ -180,6 +180,15 @@ def _drawn(plan: Plan) -> list[str]:
     if plan.relations is not None:
         lines.append(f"relations between {', '.join(entry.label for entry in plan.relations.measures)}")
     return lines
+
+
+def _deviances(plan: Plan) -> list[str]:
+    """Say that deviances are set beside that of no model, and on which rows they are tested."""
+    if plan.deviance is None:
+        return []
+    return ["deviance of each model beside that of no model", *(
+        f"  {name}: chi-squared test on {fitted.dataset}, which it was fitted on, with {fitted.parameters} parameters"
+        for name, fitted in plan.deviance.fitted.items())]
 
 
 def _row_file(plan: Plan) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.costs.plan import CostsPlan, ProfitPlan
     from evalpipe.chapters.curves.plan import RelationsPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.chapters.deviance.plan import DeviancePlan
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
@@ -96,6 +97,7 @@ class Plan:
     compare: ComparePlan | None
     reference_rates: tuple[tuple[str, KnownPlan], ...]
     costs: CostsPlan | None
+    deviance: DeviancePlan | None
     profit: ProfitPlan | None
     goals: tuple[GoalPlan, ...]
     candidates: CandidatesPlan | None

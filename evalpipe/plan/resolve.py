@@ -10,6 +10,7 @@ from evalpipe.chapters.compare.plan import compare_plan
 from evalpipe.chapters.costs.plan import costs_plan, profit_plan
 from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_planned
 from evalpipe.chapters.desirability.plan import goals_plan
+from evalpipe.chapters.deviance.plan import deviance_plan
 from evalpipe.chapters.gates.plan import gates_plan
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.chapters.recalibrate.plan import recalibration_plan
@@ -70,19 +71,19 @@ def _resolved(
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
         workers=spec.engine.workers, no_information=spec.no_information, formats=spec.report.formats,
-        appearance=appearance_plan(spec),
-        what_if=spec.report.what_if is not False and spec.task == "binary", outcome=outcome_plan(spec),
-        statement=statement_plan(spec, metrics, models), standards=standards_plan(spec), cluster=spec.cluster,
+        appearance=appearance_plan(spec), outcome=outcome_plan(spec),
+        what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
+        statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=row_file_plan(spec),
         weight=None if weight is None else WeightPlan(weight.column, weight.kind),
         exposure=None if exposure is None else ExposurePlan(exposure.column, exposure.unit),
         id=spec.id, complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
         datasets=datasets, models=models, metrics=metrics, behind=behind(spec, metrics),
         diagnosed=diagnosed(spec, metrics, models),
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
-        profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec),
-        gain_groups=groups_plan(spec), slices=slices_plan(spec, metrics), steps=steps_plan(spec),
+        profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec), gain_groups=groups_plan(spec),
+        slices=slices_plan(spec, metrics), steps=steps_plan(spec),
         residuals=residuals_planned(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
-        candidates=candidates, gates=gates_plan(spec), row_file=row_file_plan(spec),
+        candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),
     )

@@ -11,6 +11,7 @@ from evalpipe.chapters.candidates.records import Candidates
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability
+from evalpipe.chapters.deviance.records import DevianceTest
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.chapters.prevalence.records import ObservedShare, Prior
 from evalpipe.chapters.recalibrate.records import Recalibration
@@ -95,6 +96,8 @@ class Document(Record):
     recalibration: list[Recalibration] = Field(default_factory=list)
     costs: list[NamedCost] = Field(default_factory=list)
     cost_references: list[CostReference] = Field(default_factory=list)
+    deviances: list[DevianceTest] = Field(default_factory=list)
+    """The deviance of each model beside that of no model."""
     profit: list[Profit] = Field(default_factory=list)
     best_profit: list[BestProfit] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)

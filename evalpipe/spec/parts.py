@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from evalpipe.chapters.appearance.spec import Theme
+from evalpipe.chapters.deviance.spec import FittedOn
 from evalpipe.chapters.equivocal.spec import EquivocalZone
 from evalpipe.chapters.row_file.spec import RowFormat
 from evalpipe.chapters.steps.spec import StepColumn
@@ -154,6 +155,10 @@ class Model(SpecPart):
     0)."""
     equivocal: Annotated[EquivocalZone | None, Only(*CLASSES)] = None
     """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
+    fitted: Annotated[FittedOn | None, Only(*CLASSES)] = None
+    """That this is a maximum-likelihood fit with an intercept to the rows of an evaluated dataset, such as `{on:
+    training, parameters: 5}`. Only then does null deviance minus deviance have a chi-squared test, on these rows
+    alone."""
     label: Annotated[StrictStr, Field(max_length=MAX_NAME)] | None = None
     """The name shown on the card."""
     characteristics: dict[StrictStr, Shown | StrictBool | Number] = Field(default_factory=dict)

@@ -1,0 +1,67 @@
+"""The card's table of deviances: each model beside no model, with a test on the rows that it was fitted on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Column, Number, Row, Section, Table, Text
+from evalpipe.card.procedures import Procedure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.chapters.deviance.records import DevianceTest
+    from evalpipe.results import Results
+
+COLUMNS = (Column("Model", style="what"), Column("Null deviance", "num"), Column("Deviance", "num"),
+           Column("Difference", "num"), Column("McFadden R2", "num"), Column("df", "num"), Column("p", "num"))
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write a section for each dataset that has deviances."""
+    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+        rows = [row for row in results.deviances if row.dataset == dataset]
+        if rows:
+            yield Section(f"deviance-{place}", f"Deviance on {dataset}", (
+                Text("The null deviance is that of no model: the observed shares of the levels are predicted for every "
+                     "row. A difference above 0 says that the model is nearer to the truth.", "lead"),
+                _table(results, dataset, rows), *(Text(note, "small") for note in _reasons(results, rows))),
+                part="appendix")
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield what the test is, and when there is one."""
+    if results.deviances:
+        yield Procedure("Deviance", (
+            "The deviance is −2 times the log-likelihood: twice the number of rows times the log loss. The test asks "
+            "whether all coefficients of a model are zero. Then null deviance minus deviance has a chi-squared "
+            "distribution, but only on the rows that it was fitted on by maximum likelihood. A penalty, or a choice of "
+            "features by these rows, spoils the test. On rows that the fit has not seen there is no such test: a model "
+            "of noise then has a difference below 0 on average. There, the interval of the Brier skill or of "
+            "McFadden's R2 says whether a model is better than no model."), "Wilks (1938)")
+
+
+def _table(results: Results, dataset: str, rows: Sequence[DevianceTest]) -> Table:
+    names = names_of(results)
+    return Table(f"Deviances on {dataset}", COLUMNS, tuple(Row((
+        names.model(row.model, row.variant), *map(_number, (row.null_deviance, row.deviance, row.difference,
+                                                             row.mcfadden_r2)),
+        "–" if row.parameters is None else str(row.parameters),
+        "no test" if row.p_value is None else numbers.p_value(row.p_value))) for row in rows), "compact")
+
+
+def _number(value: float | None) -> Number:
+    return Number("–") if value is None else Number(numbers.number(value), None, None, numbers.exact(value))
+
+
+def _reasons(results: Results, rows: Sequence[DevianceTest]) -> Iterator[str]:
+    """Say for which models there is no test, and why."""
+    names = names_of(results)
+    of_reason: dict[str, list[str]] = {}
+    for row in rows:
+        if row.reason is not None:
+            of_reason.setdefault(row.reason, []).append(names.model(row.model, row.variant))
+    for reason, models in of_reason.items():
+        yield f"No test for {', '.join(models)}: {reason}."

@@ -1,0 +1,92 @@
+"""The deviance of each model beside that of no model, and the likelihood-ratio test where its conditions are met.
+
+The difference has a chi-squared distribution only on the rows that the model was fitted on, by maximum likelihood with
+an intercept: there, no model is the model with all its coefficients zero. On other rows the null shares are fitted and
+the model is not, the two are not nested, and a model that is noise has a difference below zero on average.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.chapters.deviance.records import DevianceTest
+from evalpipe.metrics import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.plan.plan import Plan
+
+OFF = 0.01
+"""How far the total of the probabilities may lie from the events, in standard deviations of their number."""
+
+RECALIBRATED = "a recalibrated variant is not the model that was fitted"
+WEIGHTED = "rows have importance weights, so the deviance is no likelihood ratio"
+CLUSTERED = "rows of one cluster are not independent"
+UNKNOWN = "the spec does not say that the model was fitted on these rows by maximum likelihood"
+MEANS = ("the mean probabilities are not the observed shares, as those of a maximum-likelihood fit with intercepts are "
+         "on its own rows")
+WORSE = "the deviance is above that of no model, which a maximum-likelihood fit with intercepts never has on its rows"
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return the deviances of every model that gives probabilities; none where the plan does not ask for them."""
+    asked = evaluated if plan.deviance is not None else ()
+    return {"deviances": [row for dataset in asked for row in _rows(plan, dataset)]}
+
+
+def _rows(plan: Plan, dataset: Evaluated) -> Iterator[DevianceTest]:
+    """Yield the deviance of each model and variant on a dataset."""
+    sample = dataset.sample
+    for name in sample.models:
+        summary = dataset.summaries[name, 0]
+        if "probabilities" not in summary.rows.gives:
+            continue
+        measures = {measure: float(summary.value(registry[measure], registry[measure].options().model_dump()))
+                    for measure in ("null_deviance", "deviance", "deviance_reduction", "mcfadden_r2")}
+        r2 = measures["mcfadden_r2"]
+        parameters, reason = _tested(plan, sample, name, summary.rows.all_chances)
+        if reason is None and measures["deviance_reduction"] < 0:
+            parameters, reason = None, WORSE
+        yield DevianceTest(
+            dataset=sample.dataset, **sample.named(name), null_deviance=measures["null_deviance"],
+            deviance=measures["deviance"], difference=measures["deviance_reduction"],
+            mcfadden_r2=r2 if np.isfinite(r2) else None, parameters=parameters,
+            p_value=None if parameters is None else _chance(measures["deviance_reduction"], parameters), reason=reason)
+
+
+def _tested(plan: Plan, sample: Sample, name: str, chances: Floats) -> tuple[int | None, str | None]:
+    """Return the degrees of freedom of the test, or None and why there is no test; ``chances`` [n, K] of all levels."""
+    about = sample.named(name)
+    assert plan.deviance is not None  # noqa: S101 - asked before
+    fitted = plan.deviance.fitted.get(about["model"])
+    if about["variant"] != "original":
+        return None, RECALIBRATED
+    if fitted is None:
+        return None, UNKNOWN
+    if fitted.dataset != sample.dataset:
+        return None, f"the model was fitted on {fitted.dataset}, not on these rows"
+    if sample.weight_kind == "importance" or sample.cluster is not None:
+        return None, WEIGHTED if sample.weight_kind == "importance" else CLUSTERED
+    return (fitted.parameters, None) if _balanced(sample, chances) else (None, MEANS)
+
+
+def _balanced(sample: Sample, chances: Floats) -> bool:
+    """Tell whether the probabilities of each level total the rows of that level, as a fit with intercepts has it."""
+    places = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
+    occurring = np.bincount(places, sample.weights, chances.shape[1])
+    weights = sample.weights[:, None]
+    spread = np.sqrt((weights * chances * (1 - chances)).sum(axis=0))
+    return bool(np.all(np.abs((weights * chances).sum(axis=0) - occurring) <= OFF * spread))
+
+
+def _chance(difference: float, parameters: int) -> float:
+    """Return the probability of a difference as large or larger under a chi-squared distribution."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(parameters, difference))
