@@ -26,6 +26,8 @@ and writes the page. It stops where a number is not the printed one and no reaso
 
 - *shown*: a figure, or a value that the text does not print;
 - *equal*: every number has the digits that the text prints;
+- *equal on the text's data*: the spec runs on other data, because the licence of the text's keeps them out of this
+  repository; on those of the text it gives the printed digits, which `tests/reference/test_books.py` holds;
 - *misprint corrected*: the text is wrong; the page says where, and shows what is right;
 - *differs, with the reason*: such as other data than the text has;
 - *not available*: it cannot be made, and why.
@@ -86,10 +88,12 @@ def _counts(texts: Mapping[str, Text], shown: Mapping[str, list[Shown]]) -> str:
 
 def items_table(name: str, shown: list[Shown]) -> str:
     """Write the items of a text as a table, then what is to be said of those without a heading of their own."""
-    rows = [_row(*_item(name, place, item)) for place, item in enumerate(shown, 1)]
+    heads = ("In the text", "Item", "Spec", "evalpipe", "On the text's data", "Text", "State")
+    rows = [_item(name, place, item) for place, item in enumerate(shown, 1)]
+    used = [place for place in range(len(heads)) if heads[place] != heads[4] or any(row[place] for row in rows)]
     remarks = [f"- {_plain(item.item.item)}: {' '.join(item.remarks)}\n" for item in shown
                if item.remarks and not _has_detail(item)]
-    table = _table(("In the text", "Item", "Spec", "evalpipe", "Text", "State"), rows)
+    table = _table([heads[place] for place in used], [_row(*(row[place] for place in used)) for row in rows])
     return table + (f"\n{''.join(remarks)}" if remarks else "")
 
 
@@ -102,12 +106,12 @@ def _item(name: str, place: int, item: Shown) -> tuple[str, ...]:
     return _plain(item.item.at), link, spec, *_beside(item), STATES[item.state]
 
 
-def _beside(item: Shown) -> tuple[str, str]:
-    """Return what evalpipe gives and what the text prints, of a single number."""
+def _beside(item: Shown) -> tuple[str, str, str]:
+    """Return what evalpipe gives, here and on the data of the text, and what the text prints, of a single number."""
     if item.item.number is None:
-        return ("figure" if item.drawing else "table" if item.item.table else "–"), ""
+        return ("figure" if item.drawing else "table" if item.item.table else "–"), "", ""
     (pair,), = item.columns
-    return pair.written, pair.printed or ""
+    return pair.written, pair.original or "", pair.printed or ""
 
 
 def _has_detail(item: Shown) -> bool:
@@ -136,14 +140,18 @@ def values_table(item: Shown) -> str:
     heads = (table.heading, *(column.head for column in table.columns))
     lines = [_row(head, *(_cell(column[place]) for column in item.columns)) for place, head in enumerate(table.rows)]
     pairs = [pair for column in item.columns for pair in column if pair.printed is not None]
-    equal = sum(pair.agrees for pair in pairs)
-    says = f"{equal} of the {len(pairs)} numbers that the text prints are equal." if pairs else ""
+    equal = sum(pair.reproduced for pair in pairs)
+    where = ", on its data" if any(pair.original for pair in pairs) else ""
+    says = f"{equal} of the {len(pairs)} numbers that the text prints are equal{where}." if pairs else ""
     place = f"{_sentence(_plain(item.item.at))} {says}".strip()
     return f"{place}\n\n{_table(heads, lines, numbers=len(table.columns))}"
 
 
 def _cell(pair: Compared) -> str:
-    return pair.written if pair.agrees else f"{pair.written} (text: {pair.printed})"
+    first = None if pair.original is None else f"on the text's data: {pair.original}"
+    text = None if pair.agrees else f"text: {pair.printed}"
+    beside = "; ".join(filter(None, (first, text)))
+    return f"{pair.written} ({beside})" if beside else pair.written
 
 
 def _table(heads: Iterable[str], rows: Iterable[str], numbers: int = 0) -> str:

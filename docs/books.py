@@ -122,7 +122,7 @@ class Builder:
         value = value_of(run.document, item.number or {})
         if isinstance(value, list | dict):
             raise UnfitItemError(f"{item.number} is no single value")
-        pair = Compared(value=value, printed=item.printed)
+        pair = Compared(value=value, printed=item.printed, original=item.original)
         check_reasons(item, [(item, [pair])])
         return Shown(item, columns=[[pair]])
 
