@@ -189,7 +189,7 @@ def _printed_number(printed: str) -> tuple[Decimal, int, int]:
 
 def _usual(value: float) -> str:
     whole = float(value).is_integer() and abs(value) < 1e15
-    return (f"{value:,.0f}" if whole else f"{value:.4g}").replace("-", "−")
+    return (f"{value:,.0f}" if whole or abs(value) >= 1e4 else f"{value:.4g}").replace("-", "−")
 
 
 def value_of(results: Mapping[str, Any], number: Mapping[str, Any]) -> Any:

@@ -173,6 +173,7 @@ def test_the_page_is_fresh(books: ModuleType, capsys: pytest.CaptureFixture[str]
     (3.0, "3.0000", True, "3.0000"), (80061.4, "80,061", True, "80,061"), (-0.0281, "−0.028", True, "−0.028"),
     (0.50000001, "0.5", True, "0.5"), (None, "0.5", False, "undefined"), ("forest", "forest", True, "forest"),
     ("forest", "linear", False, "forest"), (0.123456, None, True, "0.1235"), (1656.0, None, True, "1,656"),
+    (80349360.7567, None, True, "80,349,361"),
 ])  # fmt: skip
 def test_a_number_agrees_where_it_has_the_printed_digits(
     value: float | str | None, printed: str | None, agrees: bool, written: str, books: ModuleType

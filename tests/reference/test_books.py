@@ -1,8 +1,8 @@
 """What docs/books/*.yaml say of the texts' own data, found there by the same specs.
 
-Those data are not part of this repository. The specs of configs/books run on other rows; here they run on the rows of the
-texts, with other paths and columns and nothing else changed but what these rows lack. A value has every digit of the
-literal that it is compared with, unless a test says otherwise.
+Those data are not part of this repository. The specs of configs/books run on other rows; here they run on the rows of
+the texts, with other paths and columns and nothing else changed but what these rows lack. A value has every digit of
+the literal that it is compared with, unless a test says otherwise.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Document = Callable[..., dict[str, Any]]
 
 def mushrooms(folder: Path) -> list[str]:
     """Run kuhn.yaml on the mushrooms: the validation set, and recalibrators fitted on the calibration set."""
-    path = folder / "mushroom"
+    evaluation, calibration = folder / "mushroom" / "val.csv", folder / "mushroom" / "cal.csv"
+    parts = f"evaluation: {{path: {evaluation}}}, calibration: {{path: {calibration}, role: calibrate}}"
     return [
         *FEW, "outcome={column: class, event: poisonous, levels: [poisonous, edible]}", "prevalence=0.555",
-        f"datasets={{evaluation: {{path: {path / 'val.csv'}}}, "
-        f"calibration: {{path: {path / 'cal.csv'}, role: calibrate}}}}",
+        f"datasets={{{parts}}}",
         "models={naive_bayes: {label: Naive Bayes, probability: .pred_poisonous}}",
     ]
 
@@ -113,7 +113,7 @@ def originals() -> Iterator[Any]:
                     yield pytest.param(item["config"], number, literal, id=f"{item['item'][:40]}-{literal}")
 
 
-@pytest.mark.parametrize(("config", "number", "literal"), originals())
+@pytest.mark.parametrize(("config", "number", "literal"), list(originals()))
 def test_the_spec_gives_the_number_on_the_data_of_the_text(
     config: str, number: dict[str, Any], literal: str, document: Document, items: ModuleType
 ) -> None:
