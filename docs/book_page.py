@@ -33,6 +33,9 @@ and writes the page. It stops where a number is not the printed one and no reaso
 - *not available*: it cannot be made, and why.
 """
 
+ORIGINAL = "On the text's data"
+"""The head of the column of values on the data of the text, which stands where a text has such values."""
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -88,9 +91,9 @@ def _counts(texts: Mapping[str, Text], shown: Mapping[str, list[Shown]]) -> str:
 
 def items_table(name: str, shown: list[Shown]) -> str:
     """Write the items of a text as a table, then what is to be said of those without a heading of their own."""
-    heads = ("In the text", "Item", "Spec", "evalpipe", "On the text's data", "Text", "State")
+    heads = ("In the text", "Item", "Spec", "evalpipe", ORIGINAL, "Text", "State")
     rows = [_item(name, place, item) for place, item in enumerate(shown, 1)]
-    used = [place for place in range(len(heads)) if heads[place] != heads[4] or any(row[place] for row in rows)]
+    used = [place for place, head in enumerate(heads) if head != ORIGINAL or any(row[place] for row in rows)]
     remarks = [f"- {_plain(item.item.item)}: {' '.join(item.remarks)}\n" for item in shown
                if item.remarks and not _has_detail(item)]
     table = _table([heads[place] for place in used], [_row(*(row[place] for place in used)) for row in rows])
