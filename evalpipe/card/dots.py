@@ -25,7 +25,8 @@ MOST_GATED = 2
 """The plots on the first screen: of key measures on all rows, and of measures with gates or in groups."""
 
 LEAST_WIDTH = 0.1
-"""The narrowest axis of a measure from 0 to 1, so that small differences are not drawn as large ones."""
+"""The narrowest axis of a measure from 0 to 1, and of another measure as a share of its largest value, so that small
+differences are not drawn as large ones."""
 
 TICKS = 4
 """About so many ticks stand below a plot."""
@@ -110,10 +111,10 @@ def _range(results: Results, rows: Sequence[Estimate], limits: Sequence[float]) 
     ends = [end for row in rows for end in (row.lower, row.value, row.upper) if end is not None] + list(limits)
     room = 0.08 * (max(ends) - min(ends)) or 0.1 * abs(ends[0]) or 0.1
     low, high = min(ends) - room, max(ends) + room
-    if (lowest, highest) == (0, 1):
-        spare = max(LEAST_WIDTH - (high - low), 0.0) / 2
-        low, high = max(low - spare, 0.0), min(high + spare, 1.0)
-    return low, high
+    within = (lowest, highest) == (0, 1)
+    least = LEAST_WIDTH * (1 if within else max(map(abs, ends)))
+    spare = max(least - (high - low), 0.0) / 2
+    return (max(low - spare, 0.0), min(high + spare, 1.0)) if within else (low - spare, high + spare)
 
 
 def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:

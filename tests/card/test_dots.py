@@ -92,3 +92,15 @@ def test_nothing_is_drawn_where_no_measure_has_a_value(results: Results) -> None
     none = [row.model_copy(update={"value": None, "lower": None, "upper": None, "status": "undefined"})
             for row in results.rows]
     assert dot_plots(results.model_copy(update={"rows": none})) == ()
+
+
+def test_values_that_nearly_agree_have_a_wide_axis_whatever_the_measure(results: Results) -> None:
+    loss = next(metric for metric in results.metrics if metric.name == "brier").model_copy(update={
+        "name": "log_loss", "range": (0.0, None)})
+    row = next(row for row in results.rows if row.metric == "brier" and row.slice is None and row.value is not None)
+    rows = [row.model_copy(update={"metric": "log_loss", "model": model.name, "value": 0.591 + k * 1e-5,
+                                   "lower": None, "upper": None}) for k, model in enumerate(results.models)]
+    (plot,) = dot_plots(results.model_copy(update={"metrics": [loss], "rows": rows}))
+
+    assert [round(dot.at) for dot in plot.dots] == [50] * len(rows)
+    assert [text for _, text in plot.ticks] == ["0.58", "0.6", "0.62"]

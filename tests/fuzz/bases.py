@@ -134,7 +134,7 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
     if spec.id is not None:
         columns[spec.id] = [f"{dataset}-{i}" for i in range(ROWS)]
     if model is not None:
-        return columns
+        return _at_steps(spec, model, columns)
     for _, sliced in slice_columns(spec):
         texts = [rng.choice(["a", "d"]) for _ in range(ROWS)]
         columns[sliced.column] = _numbers(rng) if sliced.cuts else texts
@@ -144,6 +144,16 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
     if spec.cluster is not None:
         columns[spec.cluster] = [f"c{rng.randrange(30)}" for _ in range(ROWS)]
     return columns
+
+
+def _at_steps(spec: Spec, model: str, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the rows of a model at two steps, where it has steps; else as they are."""
+    step = spec.models[model].step
+    if step is None:
+        return columns
+    first = step.at or 0
+    twice = {name: [*values, *values] for name, values in columns.items()}
+    return twice | {step.column: [first] * ROWS + [first + 1] * ROWS}
 
 
 def _conditions(spec: Spec, rng: random.Random) -> dict[str, list[Any]]:
