@@ -24,8 +24,8 @@ from evalpipe.spec.load import load
 from evalpipe.spec.schema import spec_sha256
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-USUAL = ("audit", "titanic")
-"""The cards of the ordinary run: one with texts and standards, and that of the README."""
+USUAL = ("audit", "slices", "titanic")
+"""The cards of the ordinary run: one with texts and standards, one with tables of groups, that of the README."""
 
 NAMES = [pytest.param(path.stem, marks=() if path.stem in USUAL else pytest.mark.nightly)
          for path in sorted(CONFIGS.glob("*.yaml"))]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from io import BytesIO
 from typing import Any
 
 import pytest
-from pypdf import PdfReader
 
 from evalpipe.card import render
 from evalpipe.card.contents import card_of
@@ -138,16 +136,3 @@ def test_a_hostile_name_is_a_text_in_every_format(results: Results, name: str) -
     assert name.replace("<", "&lt;").replace(">", "&gt;") in page
     assert "javascript:" not in page.replace(name, "")
     assert f"by {escaped(name)}, {escaped(name)} (validator)" in files["card.md"].decode()
-
-
-def test_the_pdf_of_a_signed_card_has_its_fields_on_page_one_and_its_file_attached(results: Results) -> None:
-    signatures = (by("owner", "approved_with_conditions", conditions=["Not for children."], expires="2027-11-21"),)
-    unsigned, pdf = (PdfReader(BytesIO(render(results, ["pdf"], own)["card.pdf"])) for own in ((), signatures))
-    first = " ".join(pdf.pages[0].extract_text().split())
-
-    for field in ("FINAL, approved with conditions by The owner (owner), 2026-11-21; valid until 2027-11-21",
-                  "approved with conditions by The owner (owner), 2026-11-21", "1. Not for children."):
-        assert field in first
-    attached = {name: content[0] for name, content in pdf.attachments.items()}
-    assert attached.pop("signatures.json") == signatures_json(signatures)
-    assert attached == {name: content[0] for name, content in unsigned.attachments.items()}

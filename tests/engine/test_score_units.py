@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,17 +28,23 @@ def frame(unit: float) -> pl.DataFrame:
     return rows.with_columns(s=pl.Series(score), scaled=pl.Series(unit * score))
 
 
+def flat(facts: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each fact by its name, those of places with the name of the place: "furthest.threshold"."""
+    for name, value in facts.items():
+        yield from flat(value, f"{within}{name}.") if isinstance(value, dict) else [(f"{within}{name}", value)]
+
+
 def assert_same_curves(first: Results, second: Results, unit: float) -> None:
     assert [(c.curve, c.variant) for c in first.curves] == [(c.curve, c.variant) for c in second.curves]
     for one, two in zip(first.curves, second.curves, strict=True):
         for facts in ("points", "notes"):
-            values, others = (getattr(c, facts).model_dump() for c in (one, two))
+            values, others = (dict(flat(getattr(c, facts).model_dump())) for c in (one, two))
             assert values.keys() == others.keys()
             for name, value in values.items():
                 if isinstance(value, str) or value is None:
                     assert others[name] == value
                     continue
-                factor = unit if name in ON_SCORES and one.variant == "original" else 1.0
+                factor = unit if name.rpartition(".")[2] in ON_SCORES and one.variant == "original" else 1.0
                 theirs = np.array(others[name], float) / factor
                 assert theirs == pytest.approx(np.array(value, float), nan_ok=True, **CLOSE), (one.curve, name)
 
