@@ -86,14 +86,17 @@ def by_prevalence(context: Context) -> Drawing | None:
 
 
 def _values(context: Context, pairs: list[tuple[Series, PredictiveValues]], name: str, label: str) -> Sheet:
-    """Draw one predictive value of each model against the prevalence, of many models each in a panel of its own."""
-    sheet, many = Sheet(), len(pairs) > MOST
+    """Draw one predictive value of each model against the prevalence, of many models each in a panel of its own.
+
+    A model alone is named by the title: a marker beside its name would look like a point of the curve.
+    """
+    sheet, many, alone = Sheet(), len(pairs) > MOST, len(pairs) == 1
     x, y = unit_axis("Prevalence", HALVES) if many else unit_axis("Prevalence"), unit_axis(label)
     if many:
         axes = x, unit_axis(label, HALVES)
         panels = grid(sheet, [axes] * len(pairs), [(series.label, "ink") for series, _ in pairs])
     else:
-        panels = [panel(sheet, x, y)] * len(pairs)
+        panels = [panel(sheet, x, y, title=pairs[0][0].label if alone else "")] * len(pairs)
     labels = []
     for drawn, (series, curve) in zip(panels, pairs, strict=True):
         columns = curve.points.columns
@@ -105,7 +108,7 @@ def _values(context: Context, pairs: list[tuple[Series, PredictiveValues]], name
     for drawn in panels if many else panels[:1]:
         _mark(drawn, or_nan(pairs[0][1].notes.observed), context.results.prevalence)
     declared = context.results.prevalence is not None
-    entries = [] if many else label_lines(panels[0], labels)
+    entries = [] if many or alone else label_lines(panels[0], labels)
     entries.append(KeyEntry("Observed prevalence", "ink", "thin", dash=DOTS))
     sheet.key([*entries, *([KeyEntry("Declared", "ink", "thin", dash=DASHES)] if declared else [])])
     return sheet

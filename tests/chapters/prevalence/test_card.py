@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.html import html_page
 from evalpipe.card.names import names_of
 from evalpipe.chapters.prevalence.card import outcome, sections
+from evalpipe.chapters.prevalence.figures import prevalence_figures
 from evalpipe.chapters.recalibrate.card_verdict import conclusion
 from evalpipe.results import Results
 
@@ -116,3 +118,12 @@ def test_a_prior_shift_is_not_judged_by_rows_of_the_sample() -> None:
     assert said.sentences[0] == (
         "A prior shift is meant for another prevalence than that of these rows, so measures on these rows cannot "
         "judge it.")
+
+
+@pytest.mark.parametrize(("models", "markers"), [({"p": {"probability": "p"}}, 0), (BOTH, 2)])
+def test_a_marker_beside_a_name_stands_only_where_models_are_told_apart(models: Any, markers: int) -> None:
+    found = run(people(200), models=models, metrics=["brier"], intervals={"method": "none"})
+    drawing = next(d for d in prevalence_figures(found, "d") if d.key == "d1-predictive")
+
+    assert [len(re.findall(r'class="mark [^"]*"', svg)) for svg in drawing.svgs] == [markers, markers]
+    assert all(">p</text>" in svg for svg in drawing.svgs)
