@@ -150,7 +150,10 @@ def test_the_script_trains_the_committed_models_again(name: str, tmp_path: Path)
             assert (fresh[column] - kept[column]).abs().mean() < 0.02
 
 
-@pytest.mark.parametrize("name", ["ema", "kuhn", "nicholson", "refined", "stat406"])
+@pytest.mark.parametrize("name", [
+    pytest.param("ema", marks=pytest.mark.nightly), pytest.param("kuhn", marks=pytest.mark.nightly),
+    "nicholson", "refined", "stat406",
+])  # fmt: skip - `make docs-check` runs all five before every change lands
 def test_the_specs_of_a_text_give_the_numbers_of_the_page(name: str, books: ModuleType) -> None:
     builder = books.Builder()
     shown = builder.text(name, books.read_text(BOOKS / f"{name}.yaml"))
