@@ -9,7 +9,7 @@ import pytest
 
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.card.figures.labels import LineLabel, label_rules
+from evalpipe.card.figures.labels import LineLabel, label_ends, label_rules
 from evalpipe.card.figures.panel import panel
 from evalpipe.card.figures.scales import unit_axis
 from evalpipe.card.figures.sheet import Sheet
@@ -70,3 +70,33 @@ def test_the_number_of_a_rule_stands_where_no_line_is(
 def test_a_number_that_would_leave_the_panel_is_not_written() -> None:
     drawn = panel(Sheet(), unit_axis("Threshold"), unit_axis("Rate"), 150)
     assert label_rules(drawn, [0.99], []) == []
+
+
+def fan(*ends: tuple[float, float]) -> list[LineLabel]:
+    return [LineLabel(f"{k}", "muted", [0.0, 1.0], list(heights)) for k, heights in enumerate(ends)]
+
+
+@pytest.mark.parametrize(("ends", "at"), [
+    ([(0.0, 0.1), (0.0, 0.5), (0.0, 0.9)], 1.0), ([(0.1, 1.0), (0.5, 1.0), (0.9, 1.0)], 0.0)])
+def test_lines_are_labelled_where_they_are_furthest_apart(ends: list[tuple[float, float]], at: float) -> None:
+    sheet = Sheet()
+    drawn = panel(sheet, unit_axis("Sensitivity"), unit_axis("PPV"), 150)
+    before = len(sheet.nodes)
+    assert label_ends(drawn, fan(*ends)) == []
+    places = [re.findall(r'"([\d.]+)"', node.attributes) for node in sheet.nodes[before:]]
+    assert all(abs(float(x) - drawn.across(at)) < 20 for x, _ in places)
+    heights = [drawn.down(pair[int(at)]) for pair in ends]
+    assert len(places) == 3
+    # Above each line and close to it; the highest label may stand below its line.
+    assert all(-12 < height - float(y) < 12 for (_, y), height in zip(places, heights, strict=True))
+
+
+def test_lines_too_close_at_both_ends_are_named_in_the_key() -> None:
+    drawn = panel(Sheet(), unit_axis("Sensitivity"), unit_axis("PPV"), 150)
+    assert [entry.text for entry in label_ends(drawn, fan((0.5, 0.5), (0.52, 0.52)))] == ["0", "1"]
+
+
+def test_labels_at_the_ends_keep_off_marks() -> None:
+    drawn = panel(Sheet(), unit_axis("Sensitivity"), unit_axis("PPV"), 150)
+    everywhere = drawn.left, drawn.top, drawn.left + drawn.width, drawn.base
+    assert [entry.text for entry in label_ends(drawn, fan((0.1, 0.2), (0.5, 0.8)), [everywhere])] == ["0", "1"]

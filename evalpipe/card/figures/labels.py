@@ -71,6 +71,30 @@ def label_lines(
     return entries
 
 
+def label_ends(panel: Panel, lines: Sequence[LineLabel], taken: Sequence[Box] = ()) -> list[KeyEntry]:
+    """Write the label of each line above it, all at that end of the panel where lines are further apart.
+
+    Returns the entries of a key where there is no room for all. ``taken`` are boxes that are to stay free.
+    """
+    traces = [_dense(panel, label) for label in lines]
+    wide = max(width(label.text) for label in lines)
+    places = []
+    for left in (panel.left + 4, panel.left + panel.width - 4 - wide):
+        tops = [min((y for x, y in trace if left <= x <= left + wide), default=math.nan) for trace in traces]
+        # A line at the top of the panel has its label below it.
+        feet = [top - 3 if top - LINE > panel.top else top + LINE - 1 for top in tops]
+        boxes = [(left, foot - LINE + 3, left + wide, foot + 1) for foot in feet]
+        apart = min((b - a for a, b in pairwise(sorted(feet))), default=LINE)
+        if apart > LINE - 2 and not any(_meet(box, other) for box in boxes for other in taken):
+            places.append((apart, left, feet))
+    if not places:
+        return [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in lines]
+    _, left, feet = max(places)
+    for label, foot in zip(lines, feet, strict=True):
+        panel.sheet.write(left, foot, label.text, label.ink)
+    return []
+
+
 def label_rules(panel: Panel, cuts: Sequence[float], lines: Sequence[LineLabel]) -> list[Box]:
     """Write each of ``cuts`` beside its vertical rule: at the foot, the head or the middle, where no line is.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
 from evalpipe.card.figures.context import Context, column, context_of, listed, or_nan
 from evalpipe.card.figures.curves import MOST
-from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
 from evalpipe.card.figures.rows import RowLabel, rows
 from evalpipe.card.figures.scales import HALVES, unit_axis
@@ -17,6 +19,7 @@ from evalpipe.results.curves.events import PredictiveValues
 
 if TYPE_CHECKING:
     from evalpipe.card.figures.canvas import Drawing, Series
+    from evalpipe.card.figures.labels import Box
     from evalpipe.card.figures.panel import Panel
     from evalpipe.chapters.prevalence.records import PredictiveLine, Prior
     from evalpipe.results import Results
@@ -163,7 +166,7 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
     other = lines[0].other
     caption = (
         f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, for some "
-        f"values of its {other}. Marks: the models."
+        f"values of its {other}, written beside the lines. Marks: the models."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate(curve, rate))}, {other} {numbers.number(_rate(curve, other))}."
@@ -181,23 +184,27 @@ def _by_rate(
 ) -> Sheet:
     """Draw one predictive value along a rate, with a mark for each model."""
     sheet, labels = Sheet(), []
-    drawn = panel(sheet, unit_axis(rate.capitalize()), unit_axis(label))
+    drawn = panel(sheet, unit_axis(rate.capitalize()), unit_axis(f"{label}, lines by {lines[0].other}"))
     for place, line in enumerate(lines):
         x, height, dash = column(line.points["rate"]), column(line.points[name]), STROKES[place % len(STROKES)]
-        text = f"{line.other.capitalize()} {numbers.plain(line.at)}"
-        drawn.line(x, height, "muted", dash=dash, name=text)
-        labels.append(LineLabel(text, "muted", x, height, dash=dash))
-    _mark_models(drawn, pairs, rate, name)
-    sheet.key([*label_lines(drawn, labels),
-               *(KeyEntry(series.label, series.ink, "mark", series.marker) for series, _ in pairs)])
+        drawn.line(x, height, "muted", dash=dash, name=f"{line.other.capitalize()} {numbers.plain(line.at)}")
+        labels.append(LineLabel(numbers.plain(line.at), "muted", x, height, dash=dash))
+    unplaced = label_ends(drawn, labels, _mark_models(drawn, pairs, rate, name))
+    named = [replace(entry, text=f"{lines[0].other.capitalize()} {entry.text}") for entry in unplaced]
+    sheet.key([*named, *(KeyEntry(series.label, series.ink, "mark", series.marker) for series, _ in pairs)])
     return sheet
 
 
-def _mark_models(drawn: Panel, pairs: list[tuple[Series, PredictiveValues]], rate: str, name: str) -> None:
-    """Mark each model at its own rate and its predictive value at the declared prevalence."""
+def _mark_models(drawn: Panel, pairs: list[tuple[Series, PredictiveValues]], rate: str, name: str) -> list[Box]:
+    """Mark each model at its own rate and its predictive value at the declared prevalence; return the marks' boxes."""
+    boxes: list[Box] = []
     for series, curve in pairs:
         value = or_nan(curve.notes.ppv_declared if name == "ppv" else curve.notes.npv_declared)
         drawn.marks([_rate(curve, rate)], [value], series.ink, series.marker, size=5.5, name=series.label)
+        if not math.isnan(value + _rate(curve, rate)):
+            x, y = drawn.across(_rate(curve, rate)), drawn.down(value)
+            boxes.append((x - 6, y - 6, x + 6, y + 6))
+    return boxes
 
 
 def _rate(curve: PredictiveValues, name: str) -> float:
