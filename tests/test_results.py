@@ -68,8 +68,8 @@ def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results
         results.frame("comparison")
     assert str(caught.value.args[0]) == (
         "the results have no table 'comparison'; there are observed, inputs, datasets, dataset_differences, slices, "
-        "models, metrics, estimates, diagnostics, comparisons, repeated, repeats, reference_rates, "
-        "slice_differences, disparities, worst_slices, "
+        "models, metrics, estimates, diagnostics, comparisons, repeated, repeats, optimism, "
+        "reference_rates, slice_differences, disparities, worst_slices, "
         "confusion, curves, steps, what_if, gates, standards, thresholds, "
         "recalibration, costs, cost_references, profit, best_profit, findings, warnings, desirability.goals, "
         "desirability.individual, desirability.overall, desirability.sensitivity, candidates.goals, candidates.ranking")

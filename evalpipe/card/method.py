@@ -153,7 +153,8 @@ def _methods(results: Results) -> list[IntervalMethod]:
     """Return the interval methods that were used."""
     used = {curve.method for curve in results.curves if curve.method is not None}
     used |= {estimate.method for estimate in results.rows if estimate.value is not None}
-    tables = (results.gates, results.comparisons, results.reference_rates, results.slice_differences, results.repeats)
+    tables = (results.gates, results.comparisons, results.reference_rates, results.slice_differences, results.repeats,
+              results.optimism)
     for rows in tables:
         used |= {row.method for row in rows if row.lower is not None}
     return [method for name, method in registry.items() if name in used]

@@ -78,6 +78,11 @@ def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
             }
             for model, part in dataset.predictions.items()
         },
+        "trained_on": dataset.trained_on,
+        "bootstrap": {
+            model: {"files": [shown for part in parts for shown in _files(part)], "drawn": plan.models[model].drawn}
+            for model, parts in dataset.bootstrap.items()
+        },
     }
 
 

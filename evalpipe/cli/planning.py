@@ -86,13 +86,18 @@ def _text(plan: Plan) -> str:
 def _read(plan: Plan, dataset: dict[str, Any]) -> list[str]:
     """Say what is read of a dataset, and of the files of predictions for it."""
     rows = "rows unknown" if dataset["rows"] is None else count(dataset["rows"], "row")
-    lines = [f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}"]
+    trained = ", which the models were fitted to" if dataset["trained_on"] else ""
+    lines = [f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}{trained}"]
     lines += [f"  where {dataset['where']}"] if dataset["where"] else []
     lines.append(f"  reads {', '.join(dataset['columns'])}")
     return lines + [
         f"  reads {', '.join(source['columns'])} of {_fits(model, source)} from {', '.join(source['files'])}, rows "
         f"matched {_matched(plan.id, source['compared'])}{_stepped(source['step'], source['at'])}"
         for model, source in dataset["predictions"].items()
+    ] + [
+        f"  reads {count(len(source['files']), 'bootstrap fit')} of {model}, {source['files'][0]} to "
+        f"{source['files'][-1]}, rows drawn as often as {source['drawn']} says, for its optimism"
+        for model, source in dataset["bootstrap"].items()
     ]
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.data import complete, rounding, slices
 from evalpipe.data.block import FILE, POSITION
-from evalpipe.data.sample import Predictions, Refit, Sample, ShownStep
+from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, ShownStep
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
+from evalpipe.plan.datasets import is_bootstrap
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
     exposure = _floats(frame, "exposure") if "exposure" in frame.columns else None
     summary = summarise(columns, frame, levels, whole=kind == "frequency")
-    models, refits = ({}, {}) if role == "reference" else _models(columns, frame, len(levels))
+    models, refits, bootstrap = ({}, {}, {}) if role == "reference" else _models(columns, frame, len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
     warnings = (*unknown_conditions(rows), *columns.warnings, *_of_predictions(columns))
     if role == "evaluate":
@@ -52,7 +53,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         rows.name, role, plan.task, levels, truth, weight, kind, summary, files(columns),
         MappingProxyType(models), warnings, baseline, cluster, slices.asked(columns, frame),
         slices.searched(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
-        refits=MappingProxyType(refits),
+        refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap),
     )
     return replace(whole, steps=_steps(columns, whole)) if role == "evaluate" else whole
 
@@ -81,20 +82,24 @@ def _at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -
                    warnings=(), cluster=None, slicings=(), searched=(), ids=None)
 
 
-def _models(
-    columns: Columns, frame: pl.DataFrame, levels: int
-) -> tuple[dict[str, Predictions], dict[str, tuple[Refit, ...]]]:
-    """Return the predictions of every model, and by model those of its other fits."""
+def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
+    dict[str, Predictions], dict[str, tuple[Refit, ...]], dict[str, tuple[BootstrapFit, ...]],
+]:
+    """Return the predictions of every model, and by model those of its other fits and of its bootstrap fits."""
     models: dict[str, Predictions] = {}
     refits: dict[str, tuple[Refit, ...]] = {}
+    bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
     for number, (key, part, model) in enumerate(_fits(columns)):
         predictions = _predictions(frame, number, model, levels)
         if key in columns.rows.plan.models:
             models[key] = predictions
+        elif is_bootstrap(key):
+            drawn = BootstrapFit(str(part.rows.sources[0].path), predictions, _floats(frame, f"drawn {number}"))
+            bootstrap[model.name] = (*bootstrap.get(model.name, ()), drawn)
         else:
             refit = Refit(str(part.rows.sources[0].path), predictions)
             refits[model.name] = (*refits.get(model.name, ()), refit)
-    return models, refits
+    return models, refits, bootstrap
 
 
 def _fits(columns: Columns) -> Iterator[tuple[str, Columns, ModelPlan]]:
@@ -186,6 +191,8 @@ def _all_predictions(
     further: dict[str, pl.Series] = {}
     for number, (key, part, model) in enumerate(_fits(columns)):
         by_kind = _kinds(columns, part, model, levels)
+        if is_bootstrap(key):
+            by_kind["drawn"] = part.numbers[str(model.drawn)]
         named = given if key in plan.models else further
         named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
     return given, further

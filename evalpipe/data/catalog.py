@@ -10,6 +10,7 @@ from evalpipe.data import fits
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.table import Catalog, DataTable
 from evalpipe.errors import Problem, SpecError
+from evalpipe.plan.sources import BootstrapSource
 from evalpipe.spelling import closest
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     ``frames`` are datasets held in memory, by name. Files that are missing or cannot be read are among the catalog's
     problems. Raises SpecError with every fault of the spec.
     """
-    tables: dict[str, DataTable] = {}
-    predictions: dict[tuple[str, str], DataTable] = {}
+    tables, predictions = dict[str, DataTable](), dict[tuple[str, str], DataTable]()
     refits: dict[tuple[str, str], tuple[DataTable, ...]] = {}
-    wrong_spec, wrong_data = list[Problem](), list[Problem]()
+    wrong_spec = list[Problem]()
+    bootstrap, wrong_data = _bootstrap(sources)
+    candidates = None
     for name, declared in sources.datasets.items():
         table, faults, broken = _looked_at(sources, declared, (frames or {}).get(name))
         wrong_spec += faults
@@ -43,7 +45,6 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
         wrong_data += _predictions(sources.places, declared, predictions, refits)
     wrong_data += fits.uneven(sources, refits)
     wrong_spec += [fault for table in predictions.values() for fault in csv_faults(sources.places, table)]
-    candidates = None
     if sources.candidates is not None:
         candidates, faults, broken = _looked_at(sources, sources.candidates, None)
         wrong_spec += faults
@@ -53,7 +54,7 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
         raise SpecError(*wrong_spec)
     return Catalog(
         MappingProxyType(tables), tuple(wrong_data), MappingProxyType(predictions), candidates,
-        MappingProxyType(refits))
+        MappingProxyType(refits), MappingProxyType(bootstrap))
 
 
 def _looked_at(
@@ -110,6 +111,22 @@ def _predictions(
             tables[key], *further = fits.split(looked_at[0])
             refits[key] = tuple(further)
     return problems
+
+
+def _bootstrap(sources: Sources) -> tuple[dict[tuple[str, str], tuple[DataTable, ...]], list[Problem]]:
+    """Look at the files of fits to bootstrap samples of the rows that models were fitted to."""
+    tables: dict[tuple[str, str], tuple[DataTable, ...]] = {}
+    problems: list[Problem] = []
+    for name, declared in sources.datasets.items():
+        for model, named in declared.bootstrap.items():
+            looked_at = _stored(sources.places, named)
+            if isinstance(looked_at, list):
+                problems += looked_at
+            elif len(looked_at[0].files) < fits.FEWEST:
+                problems.append(fits.single(sources.places, looked_at[0]))
+            else:
+                tables[name, model] = fits.split(looked_at[0], BootstrapSource)
+    return tables, problems
 
 
 def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, Schema], list[Problem]]:

@@ -10,6 +10,7 @@ from evalpipe.data.columns import Columns, fill_hint, read_once, refuse, wrong_t
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
 from evalpipe.data.words import counted, noun, rows_have
+from evalpipe.plan.datasets import is_bootstrap
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ def check(rows: RowBlock) -> Columns:
         _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
         for _, theirs, model in columns.predicted():
             predictions(theirs, model.name, model)
+    for key, theirs, model in columns.predicted():
+        if is_bootstrap(key):
+            _drawn(theirs, model)
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
         weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
@@ -46,6 +50,21 @@ def check(rows: RowBlock) -> Columns:
     if rows.dataset.role == "evaluate":
         slices.check(columns)
     return columns
+
+
+def _drawn(columns: Columns, model: ModelPlan) -> None:
+    """Check how often the rows were drawn into the sample of a bootstrap fit: whole numbers, some above zero."""
+    column, loc = str(model.drawn), ("models", model.name, "optimism", "drawn")
+    values = read_once(columns, column, loc, "missing-count", "count")
+    if values is None:
+        return
+    wrong = ((values < 0) | (values != values.floor()) | values.is_infinite()).fill_null(value=False)
+    refuse(columns, column, loc, wrong, "not-a-count", f"not {noun(wrong, 'whole number')} from 0 on",
+           "give how often the row was drawn into the bootstrap sample: 0, 1, 2, …")
+    if not (values > 0).any():
+        message = f"no row of {columns.rows.called} was drawn into its sample: column '{column}' is 0 throughout"
+        columns.problems.append(columns.rows.problem("nothing-drawn", message, loc,
+                                                    "give how often each row was drawn; 0 where it was not"))
 
 
 def predictions(columns: Columns, name: str, model: ModelPlan) -> None:

@@ -19,13 +19,13 @@ FEWEST = 2
 """The fewest fits that have a spread."""
 
 
-def split(table: DataTable) -> tuple[DataTable, ...]:
-    """Return a table for each file of a pattern, in the order of their names."""
+def split(table: DataTable, kind: type[FitSource] = FitSource) -> tuple[DataTable, ...]:
+    """Return a table for each file of a pattern, in the order of their names; ``kind`` says of which fits."""
     from evalpipe.data.formats import rows
 
     named = table.named
     return tuple(
-        replace(table, named=FitSource(named.dataset, named.model, shown, named.loc, named.csv),
+        replace(table, named=kind(named.dataset, named.model, shown, named.loc, named.csv),
                 files=((path, shown),), rows=rows(path, table.format, named.csv))
         for path, shown in table.files)
 
@@ -36,6 +36,10 @@ def single(places: Origin, table: DataTable) -> Problem:
     message = (f"{named.path} matches 1 file, {file}, but a pattern under 'predictions' names several fits of the "
                f"model '{named.model}', at least {FEWEST}")
     hint = "check the pattern; or name the file itself, or a folder where its files hold the rows of one fit"
+    if "optimism" in named.loc:
+        message = (f"{named.path} is 1 file, {file}, but the optimism of model '{named.model}' is a mean over several "
+                   f"bootstrap fits, at least {FEWEST}")
+        hint = "name a pattern or a folder with a file for each bootstrap fit"
     return Problem("single-fit", message, places.place(*named.loc), hint)
 
 

@@ -105,6 +105,18 @@ class Refit:
 
 
 @dataclass(frozen=True, slots=True)
+class BootstrapFit:
+    """A fit of a model to a bootstrap sample of the rows: its file, its predictions for all rows, and ``drawn`` [n].
+
+    The last is how often each row was drawn into its sample.
+    """
+
+    file: str
+    predictions: Predictions
+    drawn: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class SlicedRows:
     """One way to slice the rows of a sample.
 
@@ -142,7 +154,7 @@ class Sample:
     those by the single columns among whose slices the worst are looked for. ``exposure`` is what each count was counted
     in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it. ``ids``
     are what names each row in the row-level file, [n]; None where none is written. ``steps`` are those of each model
-    that has steps, ``refits`` the other fits of each that has several.
+    that has steps, ``refits`` the other fits of each that has several, ``bootstrap`` those to bootstrap samples.
     """
 
     dataset: str
@@ -164,6 +176,7 @@ class Sample:
     ids: pl.Series | None = None
     steps: Mapping[str, ShownStep] = field(default_factory=lambda: MappingProxyType({}))
     refits: Mapping[str, tuple[Refit, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    bootstrap: Mapping[str, tuple[BootstrapFit, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     def named(self, name: str) -> dict[str, str]:
         """Return the model and the variant behind a name of ``models``."""

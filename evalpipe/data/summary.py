@@ -85,9 +85,9 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     before = sum(source.rows for source in rows.sources)
     used = rows.frame.height if rows.dataset.role == "reference" else height
     return DatasetSummary(
-        name=rows.name, role=rows.dataset.role, where=rows.dataset.where, rows=before,
-        excluded_where=before - rows.frame.height - rows.incomplete, unknown_where=rows.unknown.get("where", 0),
-        excluded_zero_weight=rows.frame.height - used,
+        name=rows.name, role=rows.dataset.role, trained_on=rows.dataset.trained_on, where=rows.dataset.where,
+        rows=before, excluded_where=before - rows.frame.height - rows.incomplete,
+        unknown_where=rows.unknown.get("where", 0), excluded_zero_weight=rows.frame.height - used,
         n=round(total) if whole else used,
         events=None if plan.task != "binary" else round(events) if whole else counts[0].rows if has_outcome else 0,
         total_weight=float(used) if rows.dataset.role == "reference" else total,

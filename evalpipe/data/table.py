@@ -40,7 +40,7 @@ class Catalog:
 
     ``tables`` are the datasets by name; ``predictions`` the files of models' predictions, by dataset and model,
     ``refits`` the files of the other fits of a model by the same, in the order of their names, ``candidates`` the
-    table of candidates.
+    table of candidates; ``bootstrap`` the files of fits to bootstrap samples, by dataset and model.
     """
 
     tables: Mapping[str, DataTable]
@@ -48,3 +48,4 @@ class Catalog:
     predictions: Mapping[tuple[str, str], DataTable] = field(default_factory=lambda: MappingProxyType({}))
     candidates: DataTable | None = None
     refits: Mapping[tuple[str, str], tuple[DataTable, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    bootstrap: Mapping[tuple[str, str], tuple[DataTable, ...]] = field(default_factory=lambda: MappingProxyType({}))

@@ -24,6 +24,10 @@ FEW = 5
 """The fits from which on their spread is known well enough for limits to cover as often as they say."""
 
 
+BEYOND = 2
+"""The fewest bootstrap fits beyond each limit."""
+
+
 @dataclass(frozen=True)
 class FitSpread:
     """The parts of the spread of several fits: their ``count``, the ``mean`` of their values, and variances.
@@ -103,6 +107,25 @@ def limits_of_fits(
         return None
     limits = Wald(0.0, error * slope, spread.freedom(new=new)).limits(level)
     return None if limits is None else (_back(middle + limits[0], bounds), _back(middle + limits[1], bounds))
+
+
+@interval(
+    "location_shift", title="location-shifted bootstrap",
+    text="For a measure that is corrected for optimism: quantiles of the values that the bootstrap fits reach in their "
+         "own samples, minus the optimism.",
+    ref="Noma, H., Shinozaki, T., Iba, K., Teramukai, S. & Furukawa, T. A. (2021). Confidence intervals of prediction "
+    "accuracy measures for multivariable prediction models based on the bootstrap-based optimism correction methods. "
+    "Statistics in Medicine 40(26), 5691–5701.")
+def shifted_limits(values: Floats, optimism: float, level: float) -> tuple[float, float] | None:
+    """Return the limits of a corrected measure from the values [B] of fits in their own samples.
+
+    None where a tail would hold fewer than two of them.
+    """
+    tail = (1 - level) / 2
+    if tail * len(values) < BEYOND:
+        return None
+    lower, upper = np.quantile(values, [tail, 1 - tail])
+    return float(lower) - optimism, float(upper) - optimism
 
 
 def _scaled(value: float, bounds: tuple[float, float]) -> float:

@@ -46,6 +46,15 @@ def predictions_named(spec: Spec, model: str) -> dict[str, Loc]:
     return {**_model_named(spec, model), **steps, **identity}
 
 
+def bootstrap_named(spec: Spec, model: str) -> dict[str, Loc]:
+    """Return the columns that the files of a model's bootstrap fits must have, with the places that name them."""
+    optimism = spec.models[model].optimism
+    step = spec.models[model].step
+    named = {column: loc for column, loc in predictions_named(spec, model).items()
+             if step is None or column != step.column}
+    return named if optimism is None else {**named, optimism.drawn: ("models", model, "optimism", "drawn")}
+
+
 def shared(spec: Spec, model: str, dataset: DataTable, predictions: DataTable) -> tuple[str, ...]:
     """Return the columns that must agree row by row where a file of predictions is matched to a dataset by position.
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.plan.columns import columns_named, missing, needed, predictions_named, shared
+from evalpipe.plan.columns import bootstrap_named, columns_named, missing, needed, predictions_named, shared
 from evalpipe.plan.sources import conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evalpipe.data.table import Catalog, DataTable
     from evalpipe.errors import Problem
+    from evalpipe.origin import Loc
     from evalpipe.plan.sources import Condition
     from evalpipe.spec.models import Spec
 
@@ -23,9 +24,10 @@ class DatasetPlan:
     """The columns to read from one dataset, each once, in reading order.
 
     ``predictions`` are, by model, the files that hold predictions for its rows, and the columns to read from them;
-    ``refits`` by model the files of its other fits, in the order of their names; ``compared`` the columns that must
+    ``refits`` by model the files of its other fits, in the order of their names, ``bootstrap`` those of its bootstrap
+    fits; ``compared`` the columns that must
     agree row by row between the two, where their rows are matched by position. ``conditions`` are those on its rows:
-    its own ``where``, and those of slices.
+    its own ``where``, and those of slices. ``trained_on`` tells that the models were fitted to these rows.
     """
 
     name: str
@@ -36,13 +38,17 @@ class DatasetPlan:
     compared: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
     refits: Mapping[str, tuple[DatasetPlan, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    bootstrap: Mapping[str, tuple[DatasetPlan, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    trained_on: bool = False
 
     @property
     def prediction_files(self) -> dict[str, DatasetPlan]:
-        """All that is read of files of predictions: by model, and by `refit_key` of its other fits."""
+        """All that is read of files of predictions: by model, by `refit_key` of its other fits, and by `drawn_key`."""
         further = {refit_key(model, number): part
                    for model, parts in self.refits.items() for number, part in enumerate(parts, 2)}
-        return {**self.predictions, **further}
+        drawn = {drawn_key(model, number): part
+                 for model, parts in self.bootstrap.items() for number, part in enumerate(parts, 1)}
+        return {**self.predictions, **further, **drawn}
 
     @property
     def where(self) -> str | None:
@@ -55,11 +61,22 @@ def refit_key(model: str, number: int) -> str:
     return f"{model}\0fit {number}"
 
 
+def drawn_key(model: str, number: int) -> str:
+    """Return what the predictions of a model's bootstrap fit, from the first on, are kept under."""
+    return f"{model}\0bootstrap {number}"
+
+
+def is_bootstrap(key: str) -> bool:
+    """Tell whether predictions are those of a bootstrap fit, from what they are kept under."""
+    return key.partition("\0")[2].startswith("bootstrap ")
+
+
 def lacking_columns(spec: Spec, catalog: Catalog) -> list[Problem]:
     """Return a problem for each column that a dataset, or a file of predictions, does not have."""
     named = columns_named(spec)
     asked = [(table, needed(spec, spec.datasets[name].role, named, table)) for name, table in catalog.tables.items()]
     asked += [(table, predictions_named(spec, model)) for (_, model), table in catalog.predictions.items()]
+    asked += [(tables[0], bootstrap_named(spec, model)) for (_, model), tables in catalog.bootstrap.items()]
     return [problem for table, columns in asked for problem in missing(spec, table, columns)]
 
 
@@ -67,8 +84,10 @@ def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
     """Return what is read of a dataset, and of the files of predictions for it."""
     table, role = catalog.tables[name], spec.datasets[name].role
 
-    def of_file(model: str, file: DataTable) -> DatasetPlan:
-        return DatasetPlan(name, "predictions", file, tuple(predictions_named(spec, model)),
+    def of_file(
+        model: str, file: DataTable, named: Callable[[Spec, str], dict[str, Loc]] = predictions_named
+    ) -> DatasetPlan:
+        return DatasetPlan(name, "predictions", file, tuple(named(spec, model)),
                            compared=shared(spec, model, table, file))
 
     predictions = {
@@ -76,12 +95,17 @@ def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
     refits = {
         model: tuple(of_file(model, file) for file in files)
         for (dataset, model), files in catalog.refits.items() if dataset == name}
-    parts = (*predictions.values(), *(part for parts in refits.values() for part in parts))
+    bootstrap = {
+        model: tuple(of_file(model, file, bootstrap_named) for file in files)
+        for (dataset, model), files in catalog.bootstrap.items() if dataset == name}
+    several = (part for fits in (refits, bootstrap) for parts in fits.values() for part in parts)
+    parts = (*predictions.values(), *several)
     compared = tuple(dict.fromkeys(column for part in parts for column in part.compared))
     columns = tuple(needed(spec, role, columns_named(spec), table))
     asked = tuple(conditions(spec, name))
     return DatasetPlan(
-        name, role, table, columns, MappingProxyType(predictions), compared, asked, MappingProxyType(refits))
+        name, role, table, columns, MappingProxyType(predictions), compared, asked, MappingProxyType(refits),
+        MappingProxyType(bootstrap), spec.datasets[name].trained_on)
 
 
 def loose_plan(spec: Spec, catalog: Catalog) -> tuple[DatasetPlan, list[Problem]]:

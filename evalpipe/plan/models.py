@@ -26,7 +26,8 @@ class ModelPlan:
     ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` those of
     probabilities of all levels, or of their raw ``scores`` where that is set. ``separate`` tells whether they are in
     files of their own; ``step`` is the column there that numbers the steps of a fit, where they hold these, and ``at``
-    the step that is shown, None for the last. ``gives`` are the needs of measures that the model can serve. ``zone`` is
+    the step that is shown, None for the last; ``drawn`` the column of its bootstrap fits that says how often a row was
+    drawn. ``gives`` are the needs of measures that the model can serve. ``zone`` is
     the equivocal zone of its own classes, ``variant_zone`` that of classes made of recalibrated probabilities.
     """
 
@@ -40,6 +41,7 @@ class ModelPlan:
     separate: bool
     step: str | None
     at: int | None
+    drawn: str | None
     gives: frozenset[str]
     threshold: ThresholdPlan
     zone: ZonePlan | None
@@ -90,6 +92,7 @@ def _model(spec: Spec, name: str) -> ModelPlan:
         level_columns=MappingProxyType(level_columns(spec, model)), scores=model.scores is not None, scale=model.scale,
         renormalise=model.renormalise, separate=model.predictions is not None,
         step=None if model.step is None else model.step.column, at=None if model.step is None else model.step.at,
+        drawn=None if model.optimism is None else model.optimism.drawn,
         gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone(spec, model),
         variant_zone=zone_of_probabilities(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
     )

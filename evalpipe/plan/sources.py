@@ -82,6 +82,16 @@ class FitSource(Source):
 
 
 @dataclass(frozen=True, slots=True)
+class BootstrapSource(FitSource):
+    """One file of several that each hold the predictions of a fit to a bootstrap sample of the training rows."""
+
+    @property
+    def called(self) -> str:
+        """What messages call these rows."""
+        return f"the bootstrap fit {self.path} of model '{self.model}' for dataset '{self.dataset}'"
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A condition on a dataset's rows: "where" or "slice <name>", its text and place, and what messages call it."""
 
@@ -93,12 +103,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class DatasetSource:
-    """A dataset as it is named: its files, the conditions on its rows, and by model the files of predictions."""
+    """A dataset as it is named: its files, the conditions on its rows, and by model the files of predictions.
+
+    ``bootstrap`` are, by model, the files of fits to bootstrap samples of its rows.
+    """
 
     name: str
     source: Source
     conditions: tuple[Condition, ...]
     predictions: Mapping[str, Source]
+    bootstrap: Mapping[str, Source] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +136,12 @@ def _dataset(spec: Spec, name: str) -> DatasetSource:
     files = {} if declared.role == "reference" else {
         model: named for model in spec.models if (named := _predictions(spec, model, name)) is not None}
     own = Source(name, None, declared.path, ("datasets", name, "path"), _csv(declared))
-    return DatasetSource(name, own, tuple(conditions(spec, name)), MappingProxyType(files))
+    fits = {} if declared.role != "evaluate" or not declared.trained_on else {
+        model: Source(name, model, given.optimism.predictions, ("models", model, "optimism", "predictions"),
+                      _csv(given))
+        for model, given in spec.models.items() if given.optimism is not None}
+    return DatasetSource(
+        name, own, tuple(conditions(spec, name)), MappingProxyType(files), MappingProxyType(fits))
 
 
 def candidates_source(spec: Spec) -> DatasetSource | None:

@@ -21,6 +21,7 @@ from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost
 from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
 from evalpipe.chapters.equivocal.records import Zone
 from evalpipe.chapters.gates.records import FailOn, Gate, Verdict, holds, worst
+from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.chapters.prevalence.records import ObservedShare, PredictiveLine, Prior
 from evalpipe.chapters.recalibrate.records import Applied, Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
@@ -48,7 +49,7 @@ __all__ = [
     "Applied", "BestProfit", "CandidateGoal", "Candidates", "Comparison", "Confusion", "Constraint",
     "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Estimate",
     "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",
-    "NamedCost", "ObservedShare", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
+    "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
     "RateDifference", "Recalibration", "Record", "Repeat", "RepeatedModel", "Results", "RowColumn", "RowFile", "Scalar",
     "Slice", "SliceDifference", "SliceSummary", "Status", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice",
     "Zone",

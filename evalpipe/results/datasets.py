@@ -64,6 +64,8 @@ class DatasetSummary(Record):
 
     name: str
     role: str
+    trained_on: bool = False
+    """Whether the models were fitted to these rows, on which measures are then apparent."""
     where: str | None
     rows: int
     """Rows in the files."""

@@ -13,6 +13,7 @@ from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost
 from evalpipe.chapters.desirability.records import Desirability
 from evalpipe.chapters.deviance.records import DevianceTest
 from evalpipe.chapters.gates.records import Gate
+from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.chapters.prevalence.records import ObservedShare, Prior
 from evalpipe.chapters.recalibrate.records import Recalibration
 from evalpipe.chapters.reference_rates.records import RateDifference
@@ -77,6 +78,8 @@ class Document(Record):
     """The models of which there are several fits."""
     repeats: list[Repeat] = Field(default_factory=list)
     """Each measure over the fits of a model that has several."""
+    optimism: list[Optimism] = Field(default_factory=list)
+    """Each measure on rows that a model was fitted to, corrected for that."""
     reference_rates: list[RateDifference] = Field(default_factory=list)
     slice_differences: list[SliceDifference] = Field(default_factory=list)
     disparities: list[Disparity] = Field(default_factory=list)

@@ -9,6 +9,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from evalpipe.chapters.appearance.spec import Theme
 from evalpipe.chapters.deviance.spec import FittedOn
 from evalpipe.chapters.equivocal.spec import EquivocalZone
+from evalpipe.chapters.optimism.spec import BootstrapFits
 from evalpipe.chapters.row_file.spec import RowFormat
 from evalpipe.chapters.steps.spec import StepColumn
 from evalpipe.chapters.thresholds.spec import OfModel, ThresholdRule, tunes
@@ -100,6 +101,9 @@ class Dataset(SpecPart):
     where: Annotated[StrictStr, Field(min_length=1)] | None = None
     """A condition in SQL on the columns; only rows that meet it are used. A missing value, null or NaN, meets none: see
     [Conditions](#conditions)."""
+    trained_on: StrictBool = False
+    """Whether the models were fitted to these evaluated rows: their measures are then apparent, and too good. The card
+    says so, and `optimism` of a model corrects them."""
     csv: Csv | None = None
     """How csv and tsv files of this dataset are written. A column whose type is not declared here is of the type that
     all its values have; numbers that begin with 0, as in `01234`, are text."""
@@ -144,11 +148,14 @@ class Model(SpecPart):
     the card is of the first by name, and [Repeated fits](methods.md#repeated-fits) says how far they spread. A folder
     holds the rows of one fit."""
     csv: Csv | None = None
-    """How the csv and tsv files under `predictions` are written."""
+    """How the csv and tsv files under `predictions` and `optimism` are written."""
     step: Annotated[StepColumn, Short("column")] | None = None
     """The column that numbers the steps of a fit, such as `epoch`, or a mapping with `at`. The files under
     `predictions` then hold a row for each step and `id`, every row of the dataset once at every step; models may differ
     in their steps. The card has measures at every step, and shows the last step, or that `at`, in all other parts."""
+    optimism: BootstrapFits | None = None
+    """Fits of the same procedure to bootstrap samples of the dataset that is `trained_on`: by how much the model looks
+    too good there, and its measures corrected for that. See [Optimism](methods.md#optimism)."""
     threshold: Annotated[OfModel | None, Only("binary")] = None
     """The model's own threshold; overrides the spec's. A probability, a score where the score is a rank alone, or a
     rule that chooses it. With a `scale`, the probability is compared with the score as log odds (0.5 is a score of

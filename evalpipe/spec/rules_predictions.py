@@ -22,7 +22,7 @@ def check_predictions(draft: Draft) -> Iterator[Problem]:
     if not predicted or not all(draft.readable("datasets", name) for name in datasets):
         return
     for name, model in draft.models.items():
-        if model.csv is not None and model.predictions is None:
+        if model.csv is not None and model.predictions is None and model.optimism is None:
             message = f"'csv' is declared for the model '{name}', which has no file of 'predictions'"
             yield draft.tree.problem("csv-without-file", message, "models", name, "csv", key=True,
                                      hint="declare it for the dataset that holds the model's columns")

@@ -161,8 +161,11 @@ def resolved(spec: Spec) -> dict[str, object]:
     for model in document["models"].values():
         for key in [key for key in model if not applies(("models", NAMED, key), spec.task)]:
             del model[key]
-        if model["step"] is None:
-            del model["step"]
+        for key in [key for key in ("step", "optimism") if model[key] is None]:
+            del model[key]
+    for dataset in document["datasets"].values():
+        if not dataset["trained_on"]:
+            del dataset["trained_on"]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
     idle = {
         "threshold": not applies(("threshold",), spec.task) or not _of_probabilities(spec),

@@ -154,6 +154,16 @@ def a_difference_that_another_seed_may_reverse() -> Planted:
 
 
 @fault
+def measures_of_the_rows_of_the_training() -> Planted:
+    fits = {"predictions": str(TITANIC / "optimism" / "bootstrap-*.csv.gz"), "drawn": "drawn"}
+    models = {"m": {"probability": "probability", "optimism": fits}}
+    spec = spec_of({}, "binary", models, metrics=["brier"], id="passenger",
+                   datasets={"d": {"path": str(TITANIC / "optimism" / "training.parquet"), "trained_on": True}},
+                   outcome={"column": "survived", "event": "yes"})
+    return Planted(spec, {}, "note", "optimism", ("m was fitted to the rows of d", "Brier score 0.155"))
+
+
+@fault
 def a_reference_rate_not_reached() -> Planted:
     return binary(events(10), ("fails", "reference-rates", ("does not reach last year's model",)), metrics=["brier"],
                   reference_rates=[{"name": "last year's model", "metric": "brier", "value": 0.1}])

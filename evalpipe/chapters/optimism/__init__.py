@@ -1,0 +1,1 @@
+"""How much too good a model looks on the rows that it was fitted to, from bootstrap fits that the user made."""

@@ -1,0 +1,100 @@
+"""What the card says of rows that models were fitted to, and of measures corrected for that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe import numbers
+from evalpipe.card import wording
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.procedures import Procedure
+from evalpipe.card.tables import ranged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.card.page import Block
+    from evalpipe.chapters.optimism.records import Optimism
+    from evalpipe.results import Results
+
+LEAD = (
+    "Measures on rows that a model was fitted to, and corrected for that. Optimism: the value of a bootstrap fit in "
+    "its own sample minus that on the original rows, on average; of a loss it is negative. Corrected: the apparent "
+    "value minus the optimism. Out of bag: the value on the rows that a bootstrap fit had not seen, on average."
+)
+COLUMNS = (
+    Column("Measure", style="what"), Column("Apparent", "num"), Column("Optimism", "num"), Column("Corrected", "num"),
+    Column("Interval", "num", "limits"), Column("Out of bag", "num"),
+)
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Write the section, with a table for each model that has bootstrap fits."""
+    groups: dict[tuple[str, str], list[Optimism]] = {}
+    for row in results.optimism:
+        groups.setdefault((row.dataset, row.model), []).append(row)
+    if groups:
+        blocks = [block for (dataset, model), rows in groups.items()
+                  for block in _of_model(results, dataset, model, rows)]
+        yield Section("optimism", "Optimism", (Text(LEAD, "lead"), *blocks), part="results")
+
+
+def reading(results: Results, dataset: str) -> Iterator[str]:
+    """Say that the measures of a dataset are apparent, where the models were fitted to it."""
+    if any(summary.name == dataset and summary.trained_on for summary in results.datasets):
+        more = " The section on optimism corrects them." if any(
+            row.dataset == dataset for row in results.optimism) else ""
+        yield f"The models were fitted to these rows: their measures here are apparent, and too good.{more}"
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how optimism was estimated."""
+    if results.optimism:
+        yield Procedure("Optimism", (
+            "Each bootstrap fit repeats the whole procedure on a sample of the training rows, which the user drew. It "
+            "is measured in its sample, each row counted as often as it was drawn, and on the original rows; the mean "
+            "of the differences is the optimism. What the fits leave out, such as a choice of variables that was made "
+            "once, is not corrected."),
+            "Harrell, F. E., Lee, K. L. & Mark, D. B. (1996). Multivariable prognostic models: issues in developing "
+            "models, evaluating assumptions and adequacy, and measuring and reducing errors. Statistics in Medicine "
+            "15(4), 361–387.")
+
+
+def _of_model(results: Results, dataset: str, model: str, rows: list[Optimism]) -> Iterator[Block]:
+    name = names_of(results).model(model)
+    limited = any(row.lower is not None for row in rows)
+    level = f", with {wording.level(results.intervals.level)} intervals" if limited else ""
+    columns = tuple(column for column in COLUMNS if limited or column.head != "Interval")
+    yield Heading(f"{name} on {dataset}")
+    yield Table(f"{name} on {dataset} by {rows[0].fits} bootstrap fits{level}", columns,
+                tuple(_row(results, row, limited=limited) for row in rows), stacked=True)
+    for reason, measures in _reasons(results, rows).items():
+        yield Text(f"{wording.joined(measures)}: {reason}.", "small")
+
+
+def _row(results: Results, row: Optimism, *, limited: bool) -> Row:
+    measure = names_of(results).measure(row.metric, row.params, row.average, row.class_)
+    corrected = ranged(row.corrected, row.lower, row.upper)
+    digits = numbers.most_decimals([(row.corrected, row.lower, row.upper)])
+    optimism: Cell = "–" if row.optimism is None else Number(
+        numbers.signed(row.optimism, digits), None, None, numbers.exact(row.optimism))
+    interval = (corrected.interval or "–",) if limited else ()
+    return Row((measure, _value(row.apparent, digits), optimism,
+                Number(corrected.value, None, None, corrected.exact) if row.corrected is not None else "–",
+                *interval, _value(row.out_of_bag, digits)))
+
+
+def _value(value: float | None, digits: int) -> Cell:
+    return "–" if value is None else Number(numbers.fixed(value, digits), None, None, numbers.exact(value))
+
+
+def _reasons(results: Results, rows: list[Optimism]) -> dict[str, list[str]]:
+    """Return why measures have no interval, or none to rely on, with their names."""
+    names = names_of(results)
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.reason is not None:
+            reasons.setdefault(wording.reason(row.reason), []).append(
+                names.measure(row.metric, row.params, row.average, row.class_))
+    return reasons

@@ -1,0 +1,111 @@
+"""Measures on rows that a model was fitted to, corrected for optimism by bootstrap fits. Harrell, Lee & Mark (1996)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalpipe.chapters.optimism.records import Optimism
+from evalpipe.constants import TOLERATED
+from evalpipe.engine.averages import values
+from evalpipe.engine.estimates import Scope
+from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import whole
+from evalpipe.intervals.bootstrap import excluding
+from evalpipe.intervals.declare import registry
+from evalpipe.intervals.fits import BEYOND, shifted_limits
+from evalpipe.statistics import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.data.sample import BootstrapFit, Sample
+    from evalpipe.engine.evaluated import Evaluated
+    from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
+
+IN_SAMPLE, ORIGINAL, OUT_OF_BAG = range(3)
+"""Where each bootstrap fit is measured: in its own sample, on the original rows, and on those that it did not draw."""
+
+NOISE = "noise makes the measure larger, and every bootstrap sample adds the same noise once more"
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return each measure with its optimism, of each model that has bootstrap fits."""
+    return {"optimism": [
+        row for dataset in evaluated for model in dataset.sample.bootstrap
+        for row in _corrected(plan, dataset.sample, model)]}
+
+
+def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
+    """Yield the measures of one model: a row each, or one for each class."""
+    own = Summary(rows_of(sample, sample.models[model]), sample.weights)
+    scope, fits = Scope(plan, sample, model, 0, whole(sample), own), sample.bootstrap[model]
+    served = [entry for entry in plan.metrics if scope.serves(entry)]
+    places = [_measured(sample, fit, served) for fit in fits]
+    for number, entry in enumerate(served):
+        of_fits = np.array([[place[number] for place in fit] for fit in places])  # [B, 3], or [B, 3, K]
+        apparent = values(own, entry)
+        for k, level in enumerate(sample.levels if entry.average == "none" else (None,)):
+            taken = (apparent, of_fits) if level is None else (apparent[k], of_fits[..., k])
+            bounds = entry.metric.bounds(entry.of_class[k] if entry.of_class else entry.params)
+            yield Optimism(
+                dataset=sample.dataset, model=model, metric=entry.metric.name, average=entry.average,
+                params=entry.shown if level is None else entry.shown_of(k), class_=level, fits=len(fits),
+                n=scope.seen_by(entry).subset.n, **_fields(plan, entry, float(taken[0]), taken[1], bounds))
+
+
+def _measured(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPlan]) -> list[list[Floats]]:
+    """Return the measures of a bootstrap fit in its sample, on the original rows, and on the rows not drawn."""
+    rows, weights = rows_of(sample, fit.predictions), sample.weights
+    # A drawn count of rows of a frequency weight counts observations already.
+    drawn = fit.drawn if sample.weight_kind == "frequency" else fit.drawn * weights
+    left = np.flatnonzero(fit.drawn == 0)
+    summaries = Summary(rows, drawn), Summary(rows, weights)
+    within = [[values(summary, entry) for entry in entries] for summary in summaries]
+    outside = Summary(rows.taken(left), weights[left])
+    without = [values(outside, entry) if len(left) else np.full_like(value, np.nan)
+               for entry, value in zip(entries, within[ORIGINAL], strict=True)]
+    return [*within, without]
+
+
+def _fields(
+    plan: Plan, entry: MetricPlan, apparent: float, of_fits: Floats, bounds: tuple[float, float]
+) -> dict[str, Any]:
+    """Return what a row tells: ``of_fits`` [B, 3] are the values of the bootstrap fits at the three places."""
+    outside = of_fits[:, OUT_OF_BAG]
+    kept = of_fits[~np.isnan(of_fits[:, :OUT_OF_BAG]).any(axis=1)]
+    fields: dict[str, Any] = {
+        "apparent": None if np.isnan(apparent) else apparent, "optimism": None, "corrected": None, "lower": None,
+        "upper": None, "level": None, "method": "none", "status": "undefined", "reason": entry.undefined,
+        "out_of_bag": None if np.isnan(outside).all() else float(np.nanmean(outside)),
+        "undefined_fits": len(of_fits) - len(kept), "undefined_out_of_bag": int(np.isnan(outside).sum())}
+    if np.isnan(apparent) or not len(kept):
+        return fields
+    optimism = float((kept[:, IN_SAMPLE] - kept[:, ORIGINAL]).mean())
+    fields |= {"optimism": optimism, "corrected": float(np.clip(apparent - optimism, *bounds)), "status": "ok"}
+    reason = _unlimited(entry)
+    limits = None if reason is not None else shifted_limits(kept[:, IN_SAMPLE], optimism, plan.level)
+    if limits is None:
+        return fields | {"reason": reason or _few(len(kept), plan.level)}
+    lower, upper = (float(limit) for limit in np.clip(limits, *bounds))
+    many = len(of_fits) - len(kept) > TOLERATED * len(of_fits)
+    doubt = f"undefined in {len(of_fits) - len(kept)} of {len(of_fits)} bootstrap fits" if many else (
+        excluding(fields["corrected"], (lower, upper), "location-shifted"))
+    return fields | {"lower": lower, "upper": upper, "level": plan.level, "method": "location_shift", "reason": doubt,
+                     "status": "ok" if doubt is None else "degenerate"}
+
+
+def _unlimited(entry: MetricPlan) -> str | None:
+    """Return why a measure has no limits whatever the fits are; None where it may have some."""
+    if entry.method == "none":
+        return entry.reason
+    return NOISE if any(registry[part.method].insists for part in (entry, *entry.leaves)) else None
+
+
+def _few(fits: int, level: float) -> str:
+    """Say that there are too few bootstrap fits for limits."""
+    least = int(np.ceil(2 * BEYOND / (1 - level) - 1e-9))
+    return f"{fits} bootstrap fits: an interval at {100 * level:.10g}% needs {least} or more"

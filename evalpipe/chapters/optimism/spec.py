@@ -1,0 +1,15 @@
+"""The bootstrap fits of a model, from which its optimism on the rows that it was fitted to is estimated."""
+
+from __future__ import annotations
+
+from evalpipe.spec.kinds import ColumnName, FilePath, Sparse
+
+
+class BootstrapFits(Sparse):
+    """Fits of the whole procedure to bootstrap samples of the training rows, one in each file."""
+
+    predictions: FilePath
+    """A glob or a folder, relative to the file it is written in. Each file holds the predictions of one bootstrap fit
+    for all rows of the dataset that is `trained_on`, in columns that are called as the model's own."""
+    drawn: ColumnName
+    """The column that says how often the row was drawn into the sample of the fit: 0, 1, 2, …"""
