@@ -105,6 +105,8 @@ def _plan(
     for part in (model, source):
         if isinstance(part.get("threshold"), dict):  # a rule that chose among other rows
             del part["threshold"]
+    if "score" in model and "scale" not in model:  # the spec's threshold is of the probabilities made of it
+        source.pop("threshold", None)
     # In memory there is no path, but a dataset of the spec has one.
     datasets = {"data": {"path": "memory" if path is None else os.fspath(path)}}
     spec = load(source | {"datasets": datasets, "models": {record.model: model}, "metrics": None})

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -41,6 +41,9 @@ class Unfit(Exception):  # noqa: N818 - a finding about the data, not a fault
 
 class RecalibrationMethod(ABC):
     """What a method tells of a fit by its parameters; a method overrides what is otherwise with it."""
+
+    of_scores: ClassVar[bool] = False
+    """Whether it makes probabilities of a raw score, a rank on any scale, as well as of probabilities."""
 
     @staticmethod
     @abstractmethod
@@ -83,7 +86,8 @@ class Training:
     probabilities of the event, [n, K] probabilities of the levels, or [n] numbers. ``weight`` [n], all above 0.
     ``resampled`` gives the weights of so many bootstrap resamples of these rows, in batches [b, n]. ``score``: what the
     probabilities were made of, log odds [n] of the event or, up to a constant a row, of the levels [n, K]; None where
-    the model gives probabilities themselves. It tells predictions apart that round to the same probability.
+    the model gives probabilities themselves. It tells predictions apart that round to the same probability. ``raw``
+    says that the score is a rank on a scale of its own, that ``prediction`` is this score too, and no probability.
     """
 
     truth: Values
@@ -91,6 +95,7 @@ class Training:
     weight: Floats
     resampled: Callable[[int], Iterable[Floats]]
     score: Floats | None = None
+    raw: bool = False
 
     def ordering(self) -> Floats:
         """Return what a method takes that sees the order of predictions alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import typing
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -80,8 +80,11 @@ class Platt(_Line):
     """A logistic curve fitted to shrunken targets instead of 1 and 0.
 
     An event counts as (N1 + 1) / (N1 + 2) and a non-event as 1 / (N0 + 2), with N1 and N0 the weights of events and
-    non-events. This keeps the curve finite where a threshold separates them.
+    non-events. This keeps the curve finite where a threshold separates them. Of a raw score it is a curve of the score
+    itself, whatever its scale; the option ``on`` is then of no account.
     """
+
+    of_scores: ClassVar[bool] = True
 
     @staticmethod
     def fit(training: Training, *, on: On = "logit") -> Parameters:
@@ -93,7 +96,7 @@ class Platt(_Line):
         hits = table.events * high + table.others * low
         misses = table.events * (1 - high) + table.others * (1 - low)
         intercept, slope = logistic_fit([table.at], hits, misses)
-        return {"on": on, "intercept": intercept, "slope": slope}
+        return {"on": "score" if training.raw else on, "intercept": intercept, "slope": slope}
 
 
 @recalibrator(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training
 from evalpipe.calibration.pooled import Events, events_by_log_odds, events_of, expit, logit, rows_clipped
@@ -12,8 +12,8 @@ from evalpipe.later import np
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
 
-SCALES = ("logit", "probability")
-"""The words that the parameter ``on`` may be."""
+SCALES = ("logit", "probability", "score")
+"""The words that the parameter ``on`` may be; a raw score is on none of the others."""
 
 
 class OnEither(RecalibrationMethod):
@@ -22,7 +22,7 @@ class OnEither(RecalibrationMethod):
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:
         """Take what ``on`` says."""
-        return "log_odds" if parameters.get("on") == "logit" else "probability"
+        return "log_odds" if parameters.get("on") in ("logit", "score") else "probability"
 
     @staticmethod
     @abstractmethod
@@ -32,13 +32,17 @@ class OnEither(RecalibrationMethod):
     @classmethod
     def clips(cls, parameters: Parameters, prediction: Floats) -> int:
         """Count the rows at 0 or 1, on the logit."""
-        return rows_clipped(prediction) if cls.acts_on(parameters) == "log_odds" else 0
+        return rows_clipped(prediction) if cls._on_logit(parameters) else 0
 
     @classmethod
     def apply(cls, parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities [n] of the event."""
-        on_logit = cls.acts_on(parameters) == "log_odds"
-        return expit(cls.log_odds(parameters, logit(prediction) if on_logit else prediction))
+        """Map probabilities [n] of the event, or raw scores."""
+        return expit(cls.log_odds(parameters, logit(prediction) if cls._on_logit(parameters) else prediction))
+
+    @classmethod
+    def _on_logit(cls, parameters: Parameters) -> bool:
+        """Tell whether the curve is of the log odds of a probability."""
+        return cls.acts_on(parameters) == "log_odds" and parameters.get("on") != "score"
 
 
 class OnLogOdds(OnEither):
@@ -52,6 +56,8 @@ class OnLogOdds(OnEither):
 
 class OfOrder(RecalibrationMethod):
     """A method that sees the order of predictions alone: steps between levels ``value`` at predictions ``at``."""
+
+    of_scores: ClassVar[bool] = True
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all

@@ -25,7 +25,7 @@ def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, F
 
     Predictions are probabilities of the event [n], of all levels [n, K], or numbers [n], in the order of the rows; of
     ``frame``, where that is given. Last come the scores that the probabilities were made of, of the same shape, or
-    None. Raises DataError with every problem.
+    None; of a raw score it is both. Raises DataError with every problem.
     """
     (dataset,), (name,) = plan.datasets, plan.models
     rows, problems = whole(plan, dataset, frame, ())
@@ -41,7 +41,7 @@ def predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFrame, F
     )
     if plan.task in NUMBERS:
         chances, scores = [by_kind["predicted"].to_numpy()], []
-    score = _table(scores) if chances and scores else None
+    score = _table(scores) if scores and (chances or model.score is not None) else None
     return rows.frame.drop(POSITION), _table(chances or scores), score
 
 

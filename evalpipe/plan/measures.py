@@ -127,9 +127,10 @@ def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     """Return the task's standard set: those that any model of the spec can serve."""
     from evalpipe.metrics import registry
     from evalpipe.spec.choices import MetricChoice
-    from evalpipe.spec.parts import gives
+    from evalpipe.spec.parts import all_give
 
-    served = frozenset[str]().union(*(gives(model, spec.threshold) for model in spec.models.values()))
+    given = (all_give(model, spec.recalibrate, spec.threshold) for model in spec.models.values())
+    served = frozenset[str]().union(*given)
     return tuple(
         MetricChoice(entry.name)
         for entry in registry

@@ -130,7 +130,8 @@ class Model(SpecPart):
     """How the score becomes a probability, by the logistic function either way: `logit` says that it is log odds,
     `margin` that it is a distance from a boundary, which is rarely calibrated. Ranks, curves and chosen thresholds are
     of the score itself, so its units change none. Without it the score is a rank alone: measures of probabilities are
-    refused."""
+    refused, or are of its variants where `recalibrate` makes probabilities of it (Platt, isotonic), whatever its
+    units."""
     prediction: ColumnName | None = None
     """The column with the predicted level; the predicted number of a regression outcome; of a count, the expected count
     of the row, in its whole exposure. Without it, rows with probability >= threshold are predicted as events; of
@@ -159,7 +160,7 @@ class Model(SpecPart):
     threshold: Annotated[OfModel | None, Only("binary")] = None
     """The model's own threshold; overrides the spec's. A probability, a score where the score is a rank alone, or a
     rule that chooses it. With a `scale`, the probability is compared with the score as log odds (0.5 is a score of
-    0)."""
+    0). Recalibrated variants of a score that is a rank alone have probabilities, and the spec's threshold."""
     equivocal: Annotated[EquivocalZone | None, Only(*CLASSES)] = None
     """The model's own equivocal zone; overrides the spec's. In units of the score where that is a rank alone."""
     fitted: Annotated[FittedOn | None, Only(*CLASSES)] = None
@@ -183,6 +184,17 @@ def gives(model: Model, threshold: float | ThresholdRule | None = None) -> froze
     elif "score" in has:
         served |= {"scores"} | ({"labels"} if "threshold" in has or tunes(threshold) else set())
     return frozenset(served)
+
+
+def all_give(
+    model: Model, recalibrate: object | None, threshold: float | ThresholdRule | None = None
+) -> frozenset[str]:
+    """Return which needs a model and its variants can serve; ``recalibrate`` is that of the spec, None without any.
+
+    Variants of a raw score have probabilities, which the model itself has not.
+    """
+    raw = model.score is not None and model.scale is None
+    return gives(model, threshold) | ({"labels", "probabilities"} if raw and recalibrate is not None else set())
 
 
 class Intervals(SpecPart):

@@ -14,7 +14,7 @@ from evalpipe.spec.choices import MetricChoice, items
 from evalpipe.spec.draft import refer
 from evalpipe.spec.entry import Entry
 from evalpipe.spec.explain import explain, unknown_key
-from evalpipe.spec.parts import gives
+from evalpipe.spec.parts import all_give
 from evalpipe.spec.rules_task import KNOWN, with_article
 from evalpipe.spelling import joined, listed
 from evalpipe.tasks import NUMBERS
@@ -169,7 +169,8 @@ def _served(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
     if isinstance(entry.metric, ExpressionMetric):  # its measures are checked where it is declared
         return
-    given = {name: gives(model, draft.spec.threshold) for name, model in draft.models.items()}
+    given = {name: all_give(model, draft.spec.recalibrate, draft.spec.threshold)
+             for name, model in draft.models.items()}
     lacking = [name for name, needs in given.items() if len(needs) > 1 and entry.metric.needs not in needs]
     shown = [kind for kind in ("score", "prediction", "rate")
              if any(getattr(draft.models[name], kind) is not None for name in lacking)]

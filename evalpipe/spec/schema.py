@@ -14,7 +14,7 @@ from evalpipe.metrics.written import PREVALENCE
 from evalpipe.spec.choices import MEASURE
 from evalpipe.spec.keys import NAMED, applies
 from evalpipe.spec.models import Spec
-from evalpipe.spec.parts import gives
+from evalpipe.spec.parts import all_give
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
@@ -177,14 +177,15 @@ def resolved(spec: Spec) -> dict[str, object]:
     }
     if spec.alone:
         idle |= {name: True for name in Spec.model_fields if name not in ALONE}
-    looks = ("theme", "template", "plugins", "confusion")
+    looks = ("theme", "template", "plugins", "confusion", "rows")
     document["report"] = {key: value for key, value in document["report"].items() if value or key not in looks}
     return {name: document[name] for name in Spec.model_fields if not idle.get(name)}
 
 
 def _of_probabilities(spec: Spec) -> bool:
     """Tell whether the spec's threshold, written or not, can make classes of any model's predictions."""
-    return "threshold" in spec.model_fields_set or any("probabilities" in gives(m) for m in spec.models.values())
+    return "threshold" in spec.model_fields_set or any(
+        "probabilities" in all_give(model, spec.recalibrate) for model in spec.models.values())
 
 
 def spec_sha256(spec: Spec) -> str:

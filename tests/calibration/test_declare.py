@@ -100,7 +100,7 @@ WRONG: list[tuple[str, Any, Any, str]] = [
     ("logistic", {}, {**LINE, "slope": float("nan")}, "logistic: slope holds NaN, which is no finite number"),
     ("logistic", {}, {**LINE, "slope": [0.1] * 20},
      "logistic: slope holds [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1,…, which is no finite number"),
-    ("platt", {}, {**LINE, "on": "odds"}, "platt: on is 'odds', which is none of logit, probability"),
+    ("platt", {}, {**LINE, "on": "odds"}, "platt: on is 'odds', which is none of logit, probability, score"),
     ("histogram", {}, {**STEPS, "at": 0.1}, "histogram: at holds 0.1, which is no list of values"),
     ("histogram", {}, {**STEPS, "at": []}, "histogram: at holds [], which is no list of values"),
     ("histogram", {}, {**STEPS, "value": [0.1]}, "histogram: value has 1 values, and 2 belong there"),

@@ -33,18 +33,25 @@ class ZonePlan:
 
 def zone(spec: Spec, model: Model) -> ZonePlan | None:
     """Return the zone of a model's own classes; None where none is declared, or the data give its classes."""
-    return None if model.prediction is not None else zone_of_probabilities(spec, model)
+    if model.prediction is not None:
+        return None
+    if model.score is None or model.scale is not None:
+        return zone_of_probabilities(spec, model)
+    return None if model.equivocal is None else _zone(model.equivocal)
 
 
 def zone_of_probabilities(spec: Spec, model: Model) -> ZonePlan | None:
-    """Return the zone of classes made from a model's probabilities or scores, such as those of its variants.
+    """Return the zone of classes made from a model's probabilities, such as those of its variants.
 
-    The spec's zone is one of probabilities: a score that is a rank alone has its own or none.
+    The spec's zone is one of probabilities; that of a score which is a rank alone is one of the score.
     """
     rank = model.score is not None and model.scale is None
-    written = spec.equivocal if model.equivocal is None and not rank else model.equivocal
-    if written is None:
-        return None
+    written = spec.equivocal if model.equivocal is None or rank else model.equivocal
+    return None if written is None else _zone(written)
+
+
+def _zone(written: float | Equivocal) -> ZonePlan:
+    """Return a zone as it is written."""
     if not isinstance(written, Equivocal):
         return ZonePlan(written, written)
     return ZonePlan(written.below or 0.0, written.above or 0.0, written.min_probability)

@@ -40,7 +40,7 @@ from evalpipe.chapters.compare.card import (
     verdict_of,
 )
 from evalpipe.chapters.equivocal.card import rows_compared
-from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion
+from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion, raw
 from evalpipe.chapters.recalibrate.figures import drawings
 from evalpipe.chapters.recalibrate.figures_curves import curve_drawings
 
@@ -239,6 +239,7 @@ def _method(record: Recalibration) -> str:
     """Name a method with its options, unless its parameters say all of them, as those of a shift do."""
     title = registry[record.method].title if record.method in registry else record.method
     plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
+    plain |= {name: record.parameters[name] for name in plain if record.parameters.get(name) == "score"}
     options = "" if record.shifts else wording.options(plain)
     return f"{title} ({options})" if options else title
 
@@ -281,7 +282,7 @@ def _parameter(value: float) -> str:
 
 def _foot(results: Results, dataset: str) -> Text:
     """Explain the columns on what was fitted, and what a threshold that stays does to the predicted levels."""
-    given = any("prediction" in model.columns for model in results.models)
+    given = any("prediction" in model.columns or raw(results, model.name) for model in results.models)
     cut = ("" if results.event is None or given else " The threshold is the same before and after, so recalibration "
                                                      "moves rows across it.")
     about = (f"Distinct predictions: on {dataset}, before → after. Clipped: rows whose probability was moved away "

@@ -60,10 +60,18 @@ def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
 
     A method gains where the verdict on a proper loss is "better", as `PROPER_LOSSES` names them.
     """
+    if raw(results, model):
+        return Conclusion("recalibration gives it probabilities.", (
+            "The score is a rank alone: it has no probabilities that those of its variants could be compared with.",))
     losses = _losses(results, dataset, model)
     directions = {metric.name: metric.direction for metric in results.metrics}
     headline, sentences = _of_losses(losses, directions) if losses else _without_losses(results)
     return Conclusion(headline, (*sentences, *_before(results, dataset, model)))
+
+
+def raw(results: Results, model: str) -> bool:
+    """Tell whether a model gives a score that is a rank alone."""
+    return any(entry.name == model and "score" in entry.columns and entry.scale is None for entry in results.models)
 
 
 def _losses(results: Results, dataset: str, model: str) -> dict[str, list[Comparison]]:

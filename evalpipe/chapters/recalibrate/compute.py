@@ -165,7 +165,7 @@ def _fit(variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: i
             yield weights[:, kept]
 
     training = Training(sample.truth[kept], _recalibrable(sample, model)[kept], sample.weights[kept],
-                        resampled, taken(model.made_of, kept))
+                        resampled, taken(_scored(model), kept), raw=_raw(model))
     try:
         return registry[variant.method.method].fit(training, **variant.method.options)
     except Unfit as fault:
@@ -175,10 +175,20 @@ def _fit(variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: i
 
 
 def _recalibrable(sample: Sample, model: Predictions) -> Values:
-    """Return what a recalibrator maps: the predicted numbers [n], or the probabilities [n] or [n, K]."""
+    """Return what a recalibrator maps: predicted numbers [n], probabilities [n] or [n, K], or raw scores [n]."""
     if sample.task in NUMBERS:
         return present(model.predicted, "predictions")
-    return present(model.probability, "probabilities")
+    return present(model.score, "scores") if _raw(model) else present(model.probability, "probabilities")
+
+
+def _raw(model: Predictions) -> bool:
+    """Tell whether a model gives a score that is a rank alone."""
+    return model.probability is None and model.score is not None
+
+
+def _scored(model: Predictions) -> Floats | None:
+    """Return the scores that a recalibrator takes: a raw score, or those that probabilities were made of, or None."""
+    return model.score if _raw(model) else model.made_of
 
 
 def _rowwise(values: Sequence[Floats], folds: Wholes | None) -> Floats:
@@ -200,7 +210,7 @@ def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | Non
     Ranks are taken from the log odds where the model gives scores that a method maps to such, as probabilities round to
     ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
     """
-    score = model.made_of
+    score = _scored(model)
     values = _rowwise([fit(model.probability, score) for fit in fits], folds)
     by_fit = [odds for odds in (fit.log_odds(score) for fit in fits) if odds is not None]
     odds = _rowwise(by_fit, folds) if len(by_fit) == len(fits) else None
@@ -260,12 +270,13 @@ def _change(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) 
     model = sample.models[variant.model]
     values = [_recalibrable(sample, predictions) for predictions in (model, after)]
     distinct = list(values)
-    if sample.task == "binary" and model.made_of is not None:
+    scores = _scored(model) if sample.task == "binary" else None
+    if scores is not None:
         # Far scores round to one probability; recalibrators see the scores, which stay apart.
-        distinct = [model.made_of, values[1] if after.made_of is None else after.made_of]
+        distinct = [scores, values[1] if after.made_of is None else after.made_of]
     before, after_it = (len(np.unique(predictions, axis=0)) for predictions in distinct)
     return Applied(dataset=sample.dataset, distinct_before=before, distinct_after=after_it,
-                   clipped=fit.clips(values[0], model.made_of))
+                   clipped=fit.clips(values[0], _scored(model)))
 
 
 def _record(variant: _Variant, on: Sample, fit: Fitted, applied: list[Applied]) -> Recalibration:

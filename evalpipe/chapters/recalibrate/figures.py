@@ -54,7 +54,7 @@ def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
         quantile = context.variants(model.name, Reliability, "calibration_quantile")
         uniform = context.variants(model.name, Reliability, "calibration_uniform")
         diagrams = quantile if len(quantile) > 1 else uniform
-        if len(diagrams) > 1:
+        if len(diagrams) > ("original" in diagrams):
             yield from (_reliability(context, model, *group) for group in enumerate(groups(diagrams), 1))
         else:
             smooth = context.variants(model.name, ObservedPredictedSmooth)
@@ -62,10 +62,14 @@ def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
 
 
 def groups(curves: Mapping[str, C]) -> Iterator[dict[str, C]]:
-    """Share the variants among figures, with the original first in each; none where there is nothing beside it."""
-    original, *rest = curves or ("original",)
-    for start in range(0, len(rest), MOST_PANELS - 1):
-        yield {variant: curves[variant] for variant in (original, *rest[start : start + MOST_PANELS - 1])}
+    """Share the variants among figures, the original first in each; none where there is nothing beside it.
+
+    A raw score has no such curve of its own, so its variants stand alone.
+    """
+    first = [variant for variant in curves if variant == "original"]
+    rest, room = [variant for variant in curves if variant != "original"], MOST_PANELS - len(first)
+    for start in range(0, len(rest), room):
+        yield {variant: curves[variant] for variant in (*first, *rest[start : start + room])}
 
 
 def series_of_variant(model: Series, variant: str) -> Series:
@@ -90,7 +94,7 @@ def _reliability(context: Context, model: Series, number: int, curves: Mapping[s
         f"{rug_caption(context, rugs.values())}{beneath}"
     )
     findings = " ".join(f"{variant}: {finding(curve)}." for variant, curve in curves.items())
-    alt = f"Reliability of {model.label} on {context.dataset.name} before and after recalibration, {kind}. {findings}"
+    alt = f"Reliability of {model.label} on {context.dataset.name} {when(curves)}, {kind}. {findings}"
 
     drawn_columns = [values for c in curves.values()
                      for values in (c.points.mean_probability, c.points.upper, c.points.event_rate)]
@@ -106,7 +110,7 @@ def _reliability(context: Context, model: Series, number: int, curves: Mapping[s
         bins(drawn, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
     sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if spread else [])])
     said = listed([f"{variant}: {finding(curve)}" for variant, curve in curves.items()])
-    return drawing(key_of(context, model, number), title_of(model), (said, caption, alt), [sheet])
+    return drawing(key_of(context, model, number), title_of(model, curves), (said, caption, alt), [sheet])
 
 
 def key_of(context: Context, model: Series, number: int, curve: str = "") -> str:
@@ -114,9 +118,14 @@ def key_of(context: Context, model: Series, number: int, curve: str = "") -> str
     return f"d{context.place}-recalibration-{curve}{context.series.index(model) + 1}-{number}"
 
 
-def title_of(model: Series) -> str:
-    """Return the title of a figure of a model and its variants."""
-    return f"{model.label} before and after recalibration"
+def title_of(model: Series, curves: Iterable[str]) -> str:
+    """Return the title of a figure of a model and its variants; of a raw score, of its variants alone."""
+    return f"{model.label} {when(curves)}"
+
+
+def when(curves: Iterable[str]) -> str:
+    """Say whether a figure shows a model before and after recalibration, or after it alone."""
+    return "before and after recalibration" if "original" in curves else "after recalibration"
 
 
 def _spread(drawn: Panel, spread: Histogram) -> None:
@@ -149,7 +158,7 @@ def _observed(context: Context, model: Series, number: int, curves: Mapping[str,
             drawn.marks(at, line, series.ink, series.marker)
     sheet.key([PERFECT])
     said = listed([f"{variant}: {_gap(curve)}" for variant, curve in curves.items()])
-    return drawing(key_of(context, model, number), title_of(model), (said, caption, alt), [sheet])
+    return drawing(key_of(context, model, number), title_of(model, curves), (said, caption, alt), [sheet])
 
 
 def diagonal_from(drawn: Panel) -> None:

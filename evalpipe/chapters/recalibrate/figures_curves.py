@@ -19,7 +19,7 @@ from evalpipe.card.figures.reliable import (
     window_caption,
 )
 from evalpipe.card.figures.sheet import Sheet, drawing
-from evalpipe.chapters.recalibrate.figures import groups, key_of, series_of_variant, title_of, titles
+from evalpipe.chapters.recalibrate.figures import groups, key_of, series_of_variant, title_of, titles, when
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
     CalibrationLogistic,
@@ -57,7 +57,8 @@ def _windows(context: Context, model: Series, number: int, curves: Mapping[str, 
         draw_windows(drawn, series_of_variant(model, variant), curve)
     sheet.key([PERFECT])
     texts = _texts(context, where, said, window_caption(context, list(curves.values())))
-    return drawing(key_of(context, model, number, "windows-"), f"{title_of(model)}, moving windows", texts, [sheet])
+    title = f"{title_of(model, curves)}, moving windows"
+    return drawing(key_of(context, model, number, "windows-"), title, texts, [sheet])
 
 
 def _smooth_curves(context: Context, model: Series) -> dict[str, SmoothCurves]:
@@ -81,11 +82,12 @@ def _smooth(context: Context, model: Series, number: int, curves: Mapping[str, S
     sheet.key(smooth_entries(context, series_of_variant(model, ""), next(iter(curves.values()))))
     texts = _texts(context, f"Smooth calibration curves of {model.label}", said,
                    smooth_caption(context, list(curves.values()), parts=False))
-    return drawing(key_of(context, model, number, "smooth-"), f"{title_of(model)}, smooth curves", texts, [sheet])
+    title = f"{title_of(model, curves)}, smooth curves"
+    return drawing(key_of(context, model, number, "smooth-"), title, texts, [sheet])
 
 
 def _texts(context: Context, where: str, said: Mapping[str, str], caption: str) -> tuple[str, str, str]:
     """Return what a figure finds, how to read it, and its alternative text."""
     findings = [f"{variant}: {words}" for variant, words in said.items()]
-    alt = f"{where} on {context.dataset.name} before and after recalibration. {' '.join(f'{f}.' for f in findings)}"
+    alt = f"{where} on {context.dataset.name} {when(said)}. {' '.join(f'{f}.' for f in findings)}"
     return listed(findings), caption, alt

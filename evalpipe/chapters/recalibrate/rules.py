@@ -138,15 +138,31 @@ def _repeated(draft: Draft, loc: Loc, choice: MethodChoice, variants: dict[str, 
 
 
 def _models(draft: Draft) -> Iterator[Problem]:
-    """Report models without what can be recalibrated."""
+    """Report models without what can be recalibrated, and methods that a raw score is nothing for."""
     for loc, model in draft.entries(draft.spec.models, "models"):
         if len(gives(model)) == 1 or "probabilities" in gives(model):
             continue
         if model.score is not None:
-            why = f"the model '{loc[1]}' has a score without a scale, a rank alone"
-            hint = "say what the score is: scale: logit for log odds, scale: margin for a distance from a boundary"
-        else:
-            why = f"the model '{loc[1]}' gives only classes"
-            hint = "name a column of 'probability', or leave the model out"
-        message = f"{why}: there is nothing to recalibrate"
-        yield draft.tree.problem("not-recalibrable", message, *loc, key=True, hint=hint)
+            yield from _raw(draft, str(loc[1]))
+            continue
+        message = f"the model '{loc[1]}' gives only classes: there is nothing to recalibrate"
+        yield draft.tree.problem("not-recalibrable", message, *loc, key=True,
+                                 hint="name a column of 'probability', or leave the model out")
+
+
+def _raw(draft: Draft, model: str) -> Iterator[Problem]:
+    """Report methods that take probabilities, of a model whose score is a rank alone."""
+    able = [entry.name for entry in registry.values() if entry.method.of_scores]
+    recalibrate = draft.spec.recalibrate
+    for index, choice in enumerate(recalibrate.methods if recalibrate is not None else ()):
+        loc: Loc = (*HERE, "methods", index)
+        of_probability = choice.options.get("on") == "probability"
+        if not draft.readable(*loc) or choice.method not in registry or (
+                choice.method in able and not of_probability):
+            continue
+        what = f"{choice.method} on the probability" if of_probability else choice.method
+        message = f"{what} takes probabilities, but the score of the model '{model}' is a rank alone"
+        hint = "leave out 'on'" if of_probability else (
+            f"use {listed(able)}, or say what the score is: scale: logit for log odds, scale: margin for a distance "
+            "from a boundary")
+        yield draft.tree.problem("not-recalibrable", message, *loc, hint=hint)

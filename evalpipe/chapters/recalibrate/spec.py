@@ -113,4 +113,6 @@ class Recalibrate(SpecPart):
     """The dataset to fit on, which has the role `calibrate`, or `{folds: 10}` for cross-fitting on the evaluated rows.
     Nothing is ever fitted and judged on the same rows."""
     methods: Annotated[tuple[MethodChoice, ...], Field(min_length=1)]
-    """The recalibrators: methods, or mappings of a method, its options and, as `name`, the name of the variant."""
+    """The recalibrators: methods, or mappings of a method, its options and, as `name`, the name of the variant. A raw
+    score without a `scale` is taken as it is by `platt` and by the methods of order: `isotonic`, `isotonic_bagged` and
+    `venn_abers`."""

@@ -97,11 +97,13 @@ def threshold_plan(spec: Spec, name: str) -> ThresholdPlan:
     model = spec.models[name]
     written = spec.threshold if model.threshold is None else model.threshold
     given, by_costs = model.prediction is not None, isinstance(written, ThresholdRule) and written.bayes is not None
-    variant_rule = _rule(spec, name, written)
-    variant_number = _number(spec, written) if spec.task == "binary" else None
-    of_probabilities = model.threshold is None and model.score is not None and model.scale is None
-    number = None if given or of_probabilities else variant_number
-    rule = None if given else variant_rule
+    rank = model.score is not None and model.scale is None
+    # Variants have probabilities: a number that is a score is no threshold of theirs.
+    of_variant = spec.threshold if rank and not isinstance(written, ThresholdRule) else written
+    variant_rule = _rule(spec, name, of_variant)
+    variant_number = _number(spec, of_variant) if spec.task == "binary" else None
+    number = None if given or (rank and model.threshold is None) or spec.task != "binary" else _number(spec, written)
+    rule = None if given else _rule(spec, name, written)
     words = rule.words if rule is not None else "bayes, from the costs" if by_costs and number is not None else None
     return ThresholdPlan(number, rule, variant_number, variant_rule, by_costs, words)
 
@@ -127,7 +129,7 @@ def _rule(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | N
         bounds=tuple(_bound(spec, *bound) for bound in (written.subject_to or {}).items()),
         dataset=written.on if isinstance(written.on, str) else None,
         folds=written.on.folds if isinstance(written.on, CutFolds) else None,
-        place=("threshold",) if model.threshold is None else ("models", name, "threshold"))
+        place=("threshold",) if written is spec.threshold else ("models", name, "threshold"))
 
 
 def _bound(spec: Spec, name: str, bounds: MeasureBounds) -> tuple[MetricPlan, float, float]:

@@ -12,7 +12,7 @@ from evalpipe.levels import level_text
 from evalpipe.metrics.costs import bayes_threshold
 from evalpipe.spec.draft import choose, refer
 from evalpipe.spec.kinds import is_number
-from evalpipe.spec.parts import gives
+from evalpipe.spec.parts import all_give, gives
 from evalpipe.spec.rules_metrics import check_measure, unknown_metric
 from evalpipe.spelling import listed
 
@@ -206,7 +206,8 @@ def _unused(draft: Draft) -> Iterator[Problem]:
     """Report a threshold of the spec that no model would use: a rule without scores, or a probability for ranks."""
     threshold = draft.spec.threshold
     free = {name: model for name, model in draft.models.items() if model.threshold is None and model.prediction is None}
-    ranks = [name for name, model in free.items() if _ranks(model)]
+    ranks = [name for name, model in free.items()
+             if _ranks(model) and "probabilities" not in all_give(model, draft.spec.recalibrate)]
     if isinstance(threshold, ThresholdRule):
         idle = len(ranks) == len(free) if threshold.bayes is not None else not free
         if draft.models and idle:
