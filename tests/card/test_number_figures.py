@@ -12,9 +12,11 @@ import pytest
 
 import evalpipe
 from card.blocks import column, lines, paragraphs, table, tables
+from evalpipe import numbers
 from evalpipe.card.figures import drawings
 from evalpipe.card.figures.scales import SIZE, tick, width
 from evalpipe.card.residuals import residual_blocks
+from evalpipe.results.curves.residuals import ObservedPredicted
 
 if TYPE_CHECKING:
     from evalpipe.card.figures import Drawing
@@ -146,9 +148,14 @@ def test_no_residual_is_in_sight_though_all_predictions_are_too_low() -> None:
 
 def test_a_scatter_tells_its_range_and_its_line(prices: Results) -> None:
     near, line = (points(prices, f"observed_predicted{end}", "a") for end in ("", "_smooth"))
+    notes = next(curve.notes for curve in prices.curves if isinstance(curve, ObservedPredicted))
+    slope, intercept = notes.slope, notes.intercept
+    assert slope is not None
+    assert intercept is not None
     p, y, at, on = near["predicted"], near["observed"], line["predicted"], line["observed"]
     assert (
         f"Near: 400 points, predicted {min(p):,.0f} to {max(p):,.0f} kg, observed {min(y):,.0f} to {max(y):,.0f} kg; "
+        f"the least-squares line has slope {slope:.3f} and intercept {numbers.number(intercept)} kg; "
         f"where {at[0]:,.0f} is predicted the smooth line is at {on[0]:,.0f}, where {at[-1]:,.0f} is predicted at "
         f"{on[-1]:,.0f}."
     ) in drawn(prices)["Observed against predicted"].alt
@@ -156,6 +163,23 @@ def test_a_scatter_tells_its_range_and_its_line(prices: Results) -> None:
     assert all("of many rows, a part is drawn" in caption for caption in captions)
     line = "a smoothing spline through all rows, or the mean at each distinct prediction"
     assert all(line in caption for caption in captions)
+
+
+def test_the_least_squares_line_is_drawn_where_predictions_differ(prices: Results) -> None:
+    drawing = drawn(prices)["Observed against predicted"]
+    notes = next(curve.notes for curve in prices.curves if isinstance(curve, ObservedPredicted))
+    lines = {points.name: points.columns for points in drawing.points if points.name.endswith("least-squares line")}
+    assert list(lines) == ["Near, least-squares line", f"{LONG}, least-squares line"]  # the third predicts a constant
+    x, y = lines["Near, least-squares line"].values()
+    near = points(prices, "observed_predicted", "a")["predicted"]
+    assert notes.slope is not None
+    assert notes.intercept is not None
+    assert x == [min(near), max(near)]
+    assert y == pytest.approx([notes.intercept + notes.slope * end for end in x])
+    assert drawing.caption.endswith(
+        "Dashed: the least-squares line, whose slope is below 1 where predictions are too extreme.")
+    constant = drawn(run({"y": np.arange(30.0), "p": np.full(30, 5.0)}, {"m": {"prediction": "p"}}))
+    assert "Dashed" not in constant["Observed against predicted"].caption
 
 
 def test_a_few_rows_are_all_drawn() -> None:

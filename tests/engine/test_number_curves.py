@@ -197,14 +197,18 @@ def test_the_points_are_rows_spread_evenly_by_prediction() -> None:
     y, p, _ = data(4000, ties=False)
     found = curves(y, p)
     points, notes = found["observed_predicted"]
-    assert notes == {"points_of": 4000}
+    slope, intercept = np.polyfit(p, y, 1)
+    # Both are least squares of 4,000 rows in double precision.
+    assert notes == {"points_of": 4000, "slope": pytest.approx(slope, rel=1e-10),
+                     "intercept": pytest.approx(intercept, rel=1e-8)}
     order = np.argsort(p)
     rank = np.searchsorted(p[order], points["predicted"])
     assert np.diff(rank).tolist() == [10] * 399
     assert points["observed"] == y[order][rank].tolist()
     assert found["residual_predicted"][0]["residual"] == (y - p)[order][rank].tolist()
     few, notes = curves(y[:400], p[:400])["observed_predicted"]
-    assert (sorted(few["observed"]), notes) == (sorted(y[:400].tolist()), {})
+    assert (sorted(few["observed"]), set(notes)) == (sorted(y[:400].tolist()), {"slope", "intercept"})
+    assert curves(y[:400], np.ones(400))["observed_predicted"][1] == {}
 
 
 def score(x: np.ndarray, y: np.ndarray, w: np.ndarray, penalty: float) -> float:

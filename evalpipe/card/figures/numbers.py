@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe import numbers
 from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
 from evalpipe.card.figures.declare import figure_of
-from evalpipe.card.figures.panel import DOTS, panel
+from evalpipe.card.figures.panel import DASHES, DOTS, panel
 from evalpipe.card.figures.scales import Axis, number_axis, ticks_between
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing
 from evalpipe.results.curves import residuals
@@ -35,6 +35,14 @@ class ScatterPanel:
     series: Series
     rows: ObservedPredicted | ResidualPredicted
     smooth: residuals.ObservedPredictedSmooth | residuals.ResidualPredictedSmooth | None
+
+    @property
+    def fitted(self) -> tuple[float, float] | None:
+        """The slope and the intercept of the least-squares line of what was observed, where there is one."""
+        notes = self.rows.notes
+        if not isinstance(notes, residuals.ObservedNotes) or notes.slope is None or notes.intercept is None:
+            return None
+        return notes.slope, notes.intercept
 
     @property
     def paths(self) -> Iterator[tuple[Column, Column]]:
@@ -70,6 +78,8 @@ def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredi
         f"{_which(panels)} Dotted diagonal: observed = predicted. {_line(panels)} Below the diagonal predictions are "
         "too high, above it too low."
     )
+    if any(panel.fitted for panel in panels):
+        caption += " Dashed: the least-squares line, whose slope is below 1 where predictions are too extreme."
     return _scatter(context, panels, "observed", "Observed against predicted", caption, _observed)
 
 
@@ -137,6 +147,12 @@ def _cloud(panel_of: ScatterPanel, axes: tuple[Axis, Axis], y: str) -> Sheet:
         if len(at) < FEW:
             drawn.marks(at, line, series.ink, series.marker)
         entries.append(KeyEntry("Smooth line", series.ink))
+    if panel_of.fitted is not None:
+        slope, intercept = panel_of.fitted
+        reach = [end(known(panel_of.rows.points.predicted)) for end in (min, max)]
+        drawn.line(reach, [intercept + slope * end for end in reach], series.ink, dash=DASHES,
+                   name=f"{series.label}, least-squares line")
+        entries.append(KeyEntry("Least-squares line", series.ink, dash=DASHES))
     straight = "No residual" if y == "residual" else "Observed = predicted"
     sheet.key([*entries, KeyEntry(straight, "ink", "thin", dash=DOTS)])
     return sheet
@@ -152,6 +168,9 @@ def _observed(context: Context, panel: ScatterPanel) -> str:
         f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {_from_to(context, predicted)}, observed "
         f"{_from_to(context, observed)}"
     )
+    if panel.fitted is not None:
+        slope, intercept = panel.fitted
+        text += f"; the least-squares line has slope {short(slope)} and intercept {with_unit(context, intercept)}"
     if panel.smooth is None:
         return text
     at, line = map(known, panel.smooth.points.path)

@@ -197,8 +197,10 @@ def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
 @curve(residuals.ObservedPredicted, of=("numbers",), needs="values")
 @_of_numbers
 def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
-    """Choose rows for a scatter of what was observed against what was predicted."""
-    cells, kept, notes = gathered.cells, *_scattered(gathered.cells)
+    """Choose rows for a scatter of what was observed against what was predicted, and fit a line to all."""
+    cells, kept, thinned = gathered.cells, *_scattered(gathered.cells)
+    line = residual_tests.least_squares(cells.predicted, cells.truth, cells.weight) or (None, None)
+    notes = residuals.ObservedNotes(points_of=thinned.points_of, slope=line[0], intercept=line[1])
     return {"predicted": cells.predicted[kept], "observed": cells.truth[kept]}, notes
 
 

@@ -1,8 +1,8 @@
-"""Tests of whether residuals fan out, follow a curve along the predictions, or form groups.
+"""The line of the truth on the predictions, and tests of whether residuals fan out, follow a curve or form groups.
 
-All are of the residuals about the least-squares line of the truth on the predictions, so that what a wrong level or a
-wrong slope does is not taken for more. A row of weight two is two rows; under importance weights rows count as so many
-of equal weight as tell as much.
+All tests are of the residuals about that least-squares line, so that what a wrong level or a wrong slope does is not
+taken for more. A row of weight two is two rows; under importance weights rows count as so many of equal weight as tell
+as much.
 """
 
 from __future__ import annotations
@@ -31,6 +31,16 @@ class ResidualTest(NamedTuple):
 
     statistic: float
     p_value: float
+
+
+def least_squares(predicted: Floats, truth: Floats, weight: Floats) -> tuple[float, float] | None:
+    """Return the slope and the intercept of the line of the truth on the predictions; None of constant predictions."""
+    at, about = (float(np.average(values, weights=weight)) for values in (predicted, truth))
+    spread = float((weight * (predicted - at) ** 2).sum())
+    if spread <= float(weight.sum()) * (ROUNDING * float(np.abs(predicted).max())) ** 2:
+        return None
+    slope = float((weight * (predicted - at) * (truth - about)).sum()) / spread
+    return slope, about - slope * at
 
 
 class AboutLine(NamedTuple):

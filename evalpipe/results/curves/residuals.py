@@ -95,7 +95,16 @@ class ObservedPoints(LinePoints):
     observed: Column
 
 
-class ObservedPredicted(CurveOf[Literal["observed_predicted"], ObservedPoints, Thinned]):
+class ObservedNotes(Thinned):
+    """The least-squares line of the observed numbers on the predicted ones; none where predictions are constant."""
+
+    slope: float | None = None
+    """Its slope, which is 1 for a calibrated model."""
+    intercept: float | None = None
+    """Its intercept, which then is 0."""
+
+
+class ObservedPredicted(CurveOf[Literal["observed_predicted"], ObservedPoints, ObservedNotes]):
     """Observed against predicted numbers, of rows spread evenly by prediction."""
 
 
