@@ -58,7 +58,7 @@ class Shown:
     def remarks(self) -> list[str]:
         """What is to be said of the item: its reasons to differ from the text, and its note."""
         texts = [text for part in reasons_of(self.item) for text in (
-            part.erratum and f"The text: {part.erratum}", part.why) if text]
+            part.erratum and f"Erratum: {part.erratum}", part.why) if text]
         return [_sentence(text) for text in (*texts, self.item.unavailable, self.item.note) if text]
 
 
