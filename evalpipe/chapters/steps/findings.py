@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe import numbers
 from evalpipe.chapters.steps.words import (
     MOST_NAMED,
     OPTIMISTIC,
     label_of,
+    more_models,
     title_of,
     value_of,
 )
@@ -97,7 +97,7 @@ def _of_several(results: Results, pairs: Sequence[Rivals]) -> str:
     """Write "Log loss and Accuracy are best at different steps: 12 and 40 for Net; 9 and 30 for Tree."."""
     scores, counts = pairs[0]
     named = [f"{a.best} and {b.best} for {label_of(results, a)}" for a, b in pairs[:MOST_NAMED]]
-    more = f", and {numbers.count(len(pairs) - MOST_NAMED)} more models" if len(pairs) > MOST_NAMED else ""
+    more = more_models("; ", len(pairs))
     return (f"{title_of(results, scores)} and {title_of(results, counts)} are best at different steps: "
             f"{'; '.join(named)}{more}.")
 
@@ -106,7 +106,7 @@ def worse(results: Results, rows: Sequence[StepHistory]) -> Iterator[Finding]:
     """Say how much worse the shown step is than the best one."""
     for alike in together(rows, lambda row: (row.dataset, row.metric)):
         parts = [_shortfall(results, row) for row in alike[:MOST_NAMED]]
-        more = f"; {numbers.count(len(alike) - MOST_NAMED)} more models" if len(alike) > MOST_NAMED else ""
+        more = more_models("; ", len(alike))
         text = (f"The step that this card shows is not the best by {title_of(results, alike[0])}: "
                 f"{'; '.join(parts)}{more}.")
         yield finding("note", weights.STEP_NOT_BEST, text, anchor(results, alike[0], "steps"), alike)

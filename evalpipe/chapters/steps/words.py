@@ -82,8 +82,14 @@ def best_said(results: Results, rows: Sequence[StepHistory]) -> str:
     if end is None or not known:
         return f"{title_of(results, rows[0])}: {'neither side is better' if end is None else 'undefined'}"
     places = [_best_of(results, row) for row in known[:MOST_NAMED]]
-    more = f", and {numbers.count(len(known) - MOST_NAMED)} more models" if len(known) > MOST_NAMED else ""
+    more = more_models(", and ", len(known))
     return f"{title_of(results, rows[0])}: {end} {joined(places)}{more}"
+
+
+def more_models(before: str, count: int) -> str:
+    """Say how many of so many models a sentence does not name; empty where it names all."""
+    rest = count - MOST_NAMED
+    return f"{before}{numbers.count(rest)} more model{'' if rest == 1 else 's'}" if rest > 0 else ""
 
 
 def _best_of(results: Results, row: StepHistory) -> str:

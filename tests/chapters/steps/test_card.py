@@ -217,3 +217,63 @@ def test_the_plan_names_the_column_of_steps_and_what_is_measured(
     assert document["steps"] == {
         "models": ["a", "b"], "measures": ["log_loss(base=e, epsilon=1e-15)", "accuracy"]}
     assert [document["datasets"][0]["predictions"][name]["at"] for name in "ab"] == [None, 1]
+
+
+def of_many(results: Results, count: int) -> Results:
+    """Return the results with the first model so many times, m1, m2, …, stopped before its best step."""
+    losses, shares = results.steps[:2]
+    model = results.models[0]
+    early = [losses.model_copy(update={"shown": 20}), shares.model_copy(update={"shown": 20})]
+    names = [f"m{k}" for k in range(1, count + 1)]
+    return results.model_copy(update={
+        "models": [model.model_copy(update={"name": name, "label": name}) for name in names],
+        "steps": [row.model_copy(update={"model": name}) for name in names for row in early]})
+
+
+def test_a_sentence_names_six_models_and_counts_the_others(results: Results) -> None:
+    named = "m1, m2, m3, m4, m5 and m6 at step 20"
+    six, seven = of_many(results, 6), of_many(results, 7)
+    assert list(reading(six, "test")) == [f"Models that have steps are shown at one of them: {named}."]
+    assert list(reading(seven, "test")) == ["Models that have steps are shown at one of them: 7 models at step 20."]
+    worse, differ = (
+        "; ".join(text.format(f"m{k}") for k in range(1, 7))
+        for text in ("{} 0.569 at step 20, 0.563 at step 30", "30 and 15 for {}"))
+    assert [text.partition(" Log loss judges")[0] for text in of_steps(six)] == [
+        f"The step that this card shows is not the best by Log loss: {worse}.",
+        f"Log loss and Accuracy are best at different steps: {differ}."]
+    assert [text.partition(" Log loss judges")[0] for text in of_steps(seven)] == [
+        f"The step that this card shows is not the best by Log loss: {worse}; 1 more model.",
+        f"Log loss and Accuracy are best at different steps: {differ}; 1 more model."]
+    (drawing,) = step_figures(seven, "test")
+    best = ", ".join(f"at step 30 for m{k} (0.563)" for k in range(1, 6))
+    assert drawing.finding.startswith(f"Log loss: lowest {best} and at step 30 for m6 (0.563), and 1 more model.")
+
+
+def test_models_at_many_steps_of_their_own_are_not_listed(results: Results) -> None:
+    many = of_many(results, 7)
+    apart = [row.model_copy(update={"shown": 5 + int(row.model[1:])}) for row in many.steps]
+    last = [row.model_copy(update={"shown": row.steps[-1 - k // 2], "steps": row.steps[: 31 - k // 2],
+                                   "values": row.values[: 31 - k // 2]}) for k, row in enumerate(many.steps)]
+    for histories, said in ((apart, "each model at a step of its own"), (last, "each model at its last step")):
+        assert list(reading(many.model_copy(update={"steps": histories}), "test")) == [
+            f"Models that have steps are shown at one of them: {said}."]
+
+
+def test_each_dataset_has_a_section_of_its_own(results: Results) -> None:
+    (test,) = results.datasets
+    rows = [row.model_copy(update={"dataset": name}) for name in ("test", "later") for row in results.steps]
+    two = results.model_copy(update={
+        "datasets": [test, test.model_copy(update={"name": "later"})], "steps": rows, "findings": []})
+    assert [(section.anchor, section.title) for section in sections(two)] == [
+        ("steps-1", "Measures per step on test"), ("steps-2", "Measures per step on later")]
+    assert [finding.section for finding in findings(two) if "different steps" in finding.text or (
+        "is best at step" in finding.text)] == ["steps-1", "steps-2"]
+    assert [drawing.key for drawing in step_figures(two, "later")] == ["d2-steps-0"]
+
+
+def test_few_steps_have_whole_numbers_below_their_axis(tmp_path: Path) -> None:
+    frame = rows()
+    results = evalpipe.run(written(tmp_path, frame, net=long(frame, descent(frame, (-2.0, 1.0), 3))))
+    (drawing,) = step_figures(results, "test")
+    below = drawing.svgs[0].split(">Step<")[0]
+    assert [f">{tick}</text>" in below for tick in ("0", "0.5", "1", "1.5", "2")] == [True, False, True, False, True]
