@@ -11,7 +11,7 @@ from evalpipe.card.names import names_of
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
 from evalpipe.card.tables import ranged
-from evalpipe.chapters.repeats.figures import strips
+from evalpipe.chapters.repeats.figures import figures
 from evalpipe.chapters.repeats.words import digits_of_values, file_name, fit_name, rows_of_fits, spread_text
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ LEAD = (
 READ = (
     "The interval of the mean is for the expected performance of such fits, the interval for a new fit for the "
     "performance of one more of them in the population. SD of fits: the standard deviation of the values on these "
-    "rows. SD between fits: what of it endless rows would leave. SE within: the standard error of one fit, for these "
-    "are a sample of rows."
+    "rows. SD between fits: what of it endless rows would leave; 0 where the rows explain it all. SE within: the "
+    "standard error of one fit, for these are a sample of rows."
 )
 COLUMNS = (
     Column("Measure", style="what"), Column("Mean", "num"), Column("Interval of the mean", "num", "limits"),
@@ -88,7 +88,7 @@ def _of_model(results: Results, repeated: RepeatedModel, place: int) -> Iterator
                 tuple(_row(results, repeated, row) for row in rows), stacked=True)
     for reason, measures in _reasons(results, rows).items():
         yield Text(f"{wording.joined(measures)}: {reason}.", "small")
-    yield Figures(partial(strips, results, repeated, rows, place))
+    yield Figures(partial(figures, results, repeated, rows, place))
 
 
 def _row(results: Results, repeated: RepeatedModel, row: Repeat) -> Row:

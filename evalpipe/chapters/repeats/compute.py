@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
+from evalpipe.engine.curves.bands import roc_heights
+from evalpipe.engine.curves.declare import listed
 from evalpipe.engine.drawn import ONE_CLUSTER
 from evalpipe.engine.estimates import Scope
 from evalpipe.engine.replicates import draw
+from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import summaries_of, whole
 from evalpipe.intervals.bootstrap import ROUNDING
 from evalpipe.intervals.declare import registry
 from evalpipe.intervals.fits import FEW, FitSpread, limits_of_fits, spread_of_fits
 from evalpipe.plan.methods import FALLBACK
+from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.arraytypes import Floats
-    from evalpipe.data.sample import Sample
+    from evalpipe.data.sample import Predictions, Sample
     from evalpipe.engine.drawn import Drawn
     from evalpipe.engine.evaluated import Evaluated
     from evalpipe.engine.subsets import Subset
@@ -34,6 +38,9 @@ NOISE = "noise of the rows makes the measure larger than the truth in every fit,
 FIELDS = ("mean", "lower", "upper", "level", "freedom", "new_lower", "new_upper", "new_freedom", "sd", "between",
           "within", "correlation", "reason")
 """What a measure may lack over fits."""
+
+PLACES = np.arange(51) / 50
+"""The false positive rates at which the ROC curves of fits are given."""
 
 LEAST = 2
 """The fewest replicates that have a spread."""
@@ -46,15 +53,19 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return each measure over the fits of each model that has several, and the files of these."""
     pairs = [(dataset.sample, model) for dataset in evaluated for model in dataset.sample.refits]
     return {
-        "repeated": [_files(plan, sample, model) for sample, model in pairs],
+        "repeated": [_about(plan, sample, model) for sample, model in pairs],
         "repeats": [row for sample, model in pairs for row in over_fits(plan, sample, model)],
     }
 
 
-def _files(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
+def _about(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
     dataset = next(dataset for dataset in plan.datasets if dataset.name == sample.dataset)
     parts = (dataset.predictions[model], *dataset.refits[model])
-    return RepeatedModel(dataset=sample.dataset, model=model, files=[part.table.files[0][1] for part in parts])
+    curves = {} if sample.task != "binary" or sample.models[model].score is None else {
+        "false_positive_rate": listed(PLACES), "sensitivity": [
+            listed(roc_heights(Summary(rows_of(sample, fit), sample.weights), PLACES)) for fit in _fits(sample, model)]}
+    return RepeatedModel(
+        dataset=sample.dataset, model=model, files=[part.table.files[0][1] for part in parts], **curves)
 
 
 def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
@@ -85,9 +96,13 @@ def _narrow(plan: Plan) -> Plan:
 
 def _of_fits(sample: Sample, model: str) -> Sample:
     """Return a sample whose models are the fits of one model, in the order of their names; its rows are the same."""
-    fits = (sample.models[model], *(refit.predictions for refit in sample.refits[model]))
-    numbered = MappingProxyType({str(number): fit for number, fit in enumerate(fits)})
+    numbered = MappingProxyType({str(number): fit for number, fit in enumerate(_fits(sample, model))})
     return replace(sample, models=numbered, refits=MappingProxyType({}), slicings=(), searched=())
+
+
+def _fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
+    """Return the predictions of all fits of a model, in the order of their files."""
+    return sample.models[model], *(refit.predictions for refit in sample.refits[model])
 
 
 def _all_rows(_: Plan, sample: Sample) -> tuple[Subset, ...]:

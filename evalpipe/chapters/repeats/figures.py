@@ -1,13 +1,14 @@
-"""The figure of repeated fits: a strip for each measure, with the mean and the interval for a new fit."""
+"""The figures of repeated fits: a strip for each measure, and the ROC curves of all fits."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.scales import Axis, number_axis
+from evalpipe.card.figures.panel import DOTS, panel
+from evalpipe.card.figures.scales import Axis, number_axis, unit_axis
 from evalpipe.card.figures.sheet import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.names import names_of
 from evalpipe.chapters.repeats.words import digits_of_values, fit_name, spread_text
@@ -24,6 +25,39 @@ HEIGHT = 46.0
 
 SIDE = 3.0
 """Pixels of a marker."""
+
+
+AT = 0.2
+"""The false positive rate at which the ROC curves of fits are put in words."""
+
+
+def figures(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
+    """Draw what there is of the fits of a model; ``place`` keeps the ids of figures apart."""
+    yield from strips(results, repeated, rows, place)
+    if any(height is not None for curve in repeated.sensitivity for height in curve):
+        yield _roc(results, repeated, place)
+
+
+def _roc(results: Results, repeated: RepeatedModel, place: int) -> Drawing:
+    """Draw the ROC curves of all fits, that of the card on top."""
+    name, count = names_of(results).model(repeated.model), len(repeated.files)
+    title, sheet = f"ROC curves of {count} fits of {name} on {repeated.dataset}", Sheet()
+    across = repeated.false_positive_rate
+    drawn = panel(sheet, unit_axis("False positive rate (1 − specificity)"), unit_axis("Sensitivity"))
+    drawn.line((0, 1), (0, 1), "muted", kind="thin", dash=DOTS)
+    curves = [[math.nan if height is None else height for height in curve] for curve in repeated.sensitivity]
+    drawn.lines([(across, curve) for curve in curves[1:]], "m0")
+    drawn.line(across, curves[0], "m1")
+    for file, curve in zip(repeated.files, curves, strict=True):
+        drawn.record(fit_name(file), across[::5], curve[::5])
+    sheet.key([KeyEntry("other fits", "m0", "thin"), KeyEntry("the fit of this card", "m1")])
+    at = min(range(len(across)), key=lambda k: abs(across[k] - AT))
+    heights = [curve[at] for curve in curves if not math.isnan(curve[at])]
+    low, high = (numbers.number(end(heights)) for end in (min, max))
+    finding = (f"At a false positive rate of {numbers.plain(across[at])} the sensitivity of the fits is from {low} to "
+               f"{high}.")
+    caption = "Sensitivity against false positive rate over all thresholds, one line for each fit. Dotted: chance."
+    return drawing(f"repeats-roc-{place}", title, (finding, caption, f"{title}. {finding}"), [sheet])
 
 
 def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from evalpipe.records import Measured, OfModel, Status
 
 
@@ -10,6 +12,10 @@ class RepeatedModel(OfModel):
 
     files: list[str]
     """The files of the fits, in the order of their names."""
+    false_positive_rate: list[float] = Field(default_factory=list)
+    """Of scores of an event: the places at which the ROC curves are given."""
+    sensitivity: list[list[float | None]] = Field(default_factory=list)
+    """The ROC curve of each fit at these places; null where a class is missing."""
 
 
 class Repeat(Measured):

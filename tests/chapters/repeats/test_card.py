@@ -12,6 +12,7 @@ from scipy.special import expit
 
 import evalpipe
 from card.blocks import heads, lines, paragraphs, tables
+from evalpipe import numbers
 from evalpipe.card.contents import card_of
 from evalpipe.card.page import Figures
 from evalpipe.chapters.repeats.card import facts, procedures, reading, sections
@@ -79,7 +80,7 @@ def test_the_card_says_which_fit_it_shows(found: Results) -> None:
 
 def test_the_figure_has_a_strip_for_each_measure_and_says_what_it_shows(found: Results) -> None:
     (section,) = sections(found)
-    (drawing,) = next(block for block in section.blocks if isinstance(block, Figures)).draw()
+    drawing, roc = next(block for block in section.blocks if isinstance(block, Figures)).draw()
     row = found.repeats[0]
     said = (f"Brier score from {row.lowest:.4f} to {row.highest:.4f} over 6 fits, SD {row.sd:.4f}; interval for a new "
             f"fit {row.new_lower:.2f}–{row.new_upper:.2f}")
@@ -90,6 +91,11 @@ def test_the_figure_has_a_strip_for_each_measure_and_says_what_it_shows(found: R
     assert [values[f"Brier score, fit-{k}"]["value"] for k in range(FITS)] == [[value] for value in row.values]
     assert values["Brier score, all fits"]["new_upper"] == [row.new_upper]
     assert len(values) == 3 * (FITS + 1)
+    assert [series.name for series in roc.points] == [f"fit-{k}" for k in range(FITS)]
+    heights = [curve[10] for curve in found.repeated[0].sensitivity]
+    assert roc.alt == f"ROC curves of 6 fits of Forest on d. {roc.finding}"
+    assert roc.finding == (f"At a false positive rate of 0.2 the sensitivity of the fits is from "
+                           f"{numbers.number(min(heights))} to {numbers.number(max(heights))}.")
 
 
 def test_without_intervals_the_columns_of_intervals_are_left_out(tmp_path: Path) -> None:

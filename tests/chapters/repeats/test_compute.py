@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from scipy.special import expit, logit
 from scipy.stats import t
+from sklearn.metrics import roc_curve
 
 import evalpipe
 from evalpipe.chapters.repeats.compute import over_fits
@@ -165,6 +166,24 @@ def test_a_measure_without_a_value_in_a_fit_has_no_mean(tmp_path: Path) -> None:
     assert row.values[2] is None
     assert (row.mean, row.sd, row.lower, row.status) == (None, None, None, "undefined")
     assert row.reason == "no value in 1 of 6 fits: no predicted events"
+
+
+def test_the_roc_curves_of_the_fits_are_those_of_scikit_learn(tmp_path: Path) -> None:
+    frame = people()
+    (repeated,) = evalpipe.run(document(tmp_path, frame)).repeated
+    assert repeated.false_positive_rate == [k / 50 for k in range(51)]
+    for k in range(FITS):
+        rates, sensitivities, _ = roc_curve(frame["y"], frame[f"f{k}"], drop_intermediate=False)
+        # Straight between the points, from shares of the same counts.
+        expected = np.interp(repeated.false_positive_rate, rates, sensitivities)
+        assert repeated.sensitivity[k] == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def test_scores_of_numbers_have_no_roc_curve(tmp_path: Path) -> None:
+    source = document(tmp_path, people(), task="regression", outcome={"column": "y"}, metrics=["rmse"], models={
+        "m": {"predictions": str(tmp_path / "fit-*.parquet"), "prediction": "p"}}, intervals={"method": "none"})
+    (repeated,) = evalpipe.run(source).repeated
+    assert (repeated.false_positive_rate, repeated.sensitivity) == ([], [])
 
 
 def test_equal_fits_have_no_spread_and_the_error_of_the_rows(tmp_path: Path) -> None:
