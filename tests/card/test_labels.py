@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from card.drawn import of_figure
@@ -50,6 +51,15 @@ def test_the_threshold_in_use_is_written_off_the_curve(alone: Results, name: str
     (ring,) = re.findall(r'class="ring m0"[^>]*(?:cy|y)="([\d.]+)"', drawing.svg) or re.findall(
         r'class="ring m0"[^>]*d="M[\d.]+[ ,]([\d.]+)', drawing.svg)
     assert (float(written) < float(ring)) == above
+
+
+@pytest.mark.parametrize("name", ["roc", "precision_recall", "gain", "lift"])
+def test_the_same_threshold_is_written_once_where_models_operate_near_each_other(name: str) -> None:
+    frame = people(400).with_columns(near=pl.col("p") ** 1.1)
+    models = {"p": {"probability": "p"}, "near": {"probability": "near"}}
+    (drawing,) = of_figure(run(frame, models=models, metrics=["roc_auc"], intervals=intervals(100)), "d", name)
+    assert len(re.findall(r'class="ring m\d"', drawing.svg)) == 2
+    assert len(re.findall(r'class="text m\d"[^>]*>0\.5<', drawing.svg)) == 1
 
 
 FOOT, HEAD, MIDDLE = (([0.0, 1.0], [height, height]) for height in (0.03, 0.95, 0.5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ def marks_of(context: Context) -> dict[str, Marks]:
 
 def operating_points(context: Context, at: Coordinates) -> Over:
     """Return what marks where a model operates, with its threshold where there is room."""
-    written: set[tuple[int, str | None, int, int]] = set()
+    written: list[tuple[int, str, float, float]] = []
 
     def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
         point = context.operating(series.name)
@@ -67,10 +68,10 @@ def operating_points(context: Context, at: Coordinates) -> Over:
         panel.marks([x], [y], series.ink, series.marker, size=5.5, kind="ring")
         left, top = panel.across(x), panel.down(y)
         ring = left - 8, top - 8, left + 8, top + 8
-        beside = id(panel), point.mark, round(left / NEAR), round(top / NEAR)
-        if point.mark is None or beside in written:
+        if point.mark is None or any(
+                (id(panel), point.mark) == other[:2] and math.dist((left, top), other[2:]) < NEAR for other in written):
             return (ring,)
-        written.add(beside)
+        written.append((id(panel), point.mark, left, top))
         wide, after = width(point.mark), left + 11 + width(point.mark) < panel.left + panel.width
         start = left + 11 if after else left - 11 - wide
         above = after and at.falling and top - 6 - LINE > panel.top
