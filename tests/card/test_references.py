@@ -11,6 +11,7 @@ from evalpipe.card.procedures import BANDS
 from evalpipe.card.reference_list import sections
 from evalpipe.card.references import anchor, cited, resolved
 from evalpipe.chapters.compare.card_tests import TESTS
+from evalpipe.chapters.deviance.card import TEST as DEVIANCE
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.results import Results
 
@@ -19,7 +20,7 @@ GIVEN = sorted({
     for several in (
         *(metric.ref for metric in metrics.registry), *(method.ref for method in interval_methods.values()),
         *(method.reference for method in calibration.registry.values()),
-        *(procedure.reference for _, procedure in TESTS.values()), BANDS.reference,
+        *(procedure.reference for _, procedure in TESTS.values()), BANDS.reference, DEVIANCE.reference,
     )
     for reference in (several or "").split("; ") if reference
 })

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 COLUMNS = (Column("Model", style="what"), Column("Null deviance", "num"), Column("Deviance", "num"),
            Column("Difference", "num"), Column("McFadden R2", "num"), Column("df", "num"), Column("p", "num"))
 
+TEST = Procedure("Deviance", (
+    "The deviance is −2 times the log-likelihood: twice the number of rows times the log loss. The test asks "
+    "whether all coefficients of a model are zero. Then null deviance minus deviance has a chi-squared "
+    "distribution, but only on the rows that it was fitted on by maximum likelihood. A penalty, or a choice of "
+    "features by these rows, spoils the test. On rows that the fit has not seen there is no such test: a model "
+    "of noise then has a difference below 0 on average. There, the interval of the Brier skill or of "
+    "McFadden's R2 says whether a model is better than no model."), "Wilks (1938)")
+"""What the test is, and when there is one."""
+
 
 def sections(results: Results) -> Iterator[Section]:
     """Write a section for each dataset that has deviances."""
@@ -34,13 +43,7 @@ def sections(results: Results) -> Iterator[Section]:
 def procedures(results: Results) -> Iterator[Procedure]:
     """Yield what the test is, and when there is one."""
     if results.deviances:
-        yield Procedure("Deviance", (
-            "The deviance is −2 times the log-likelihood: twice the number of rows times the log loss. The test asks "
-            "whether all coefficients of a model are zero. Then null deviance minus deviance has a chi-squared "
-            "distribution, but only on the rows that it was fitted on by maximum likelihood. A penalty, or a choice of "
-            "features by these rows, spoils the test. On rows that the fit has not seen there is no such test: a model "
-            "of noise then has a difference below 0 on average. There, the interval of the Brier skill or of "
-            "McFadden's R2 says whether a model is better than no model."), "Wilks (1938)")
+        yield TEST
 
 
 def _table(results: Results, dataset: str, rows: Sequence[DevianceTest]) -> Table:
