@@ -18,6 +18,7 @@ import pytest
 import statsmodels.api as sm
 import yaml
 from polars.testing import assert_frame_equal
+from scipy.stats import chi2
 from sklearn import metrics as sk
 
 import evalpipe
@@ -303,12 +304,16 @@ def test_the_model_of_stat406_is_that_of_statsmodels() -> None:
     rows = pl.read_csv(DATA / "stat406_simulated.csv")
     design = sm.add_constant(np.linspace(-5, 5, 250))
     fit = sm.GLM(rows["y"].to_numpy(), design, family=sm.families.Binomial()).fit(tol=1e-12)
-    estimates = evalpipe.run(CONFIGS / "stat406.yaml").estimates
-    value = dict(zip(estimates["metric"], estimates["value"], strict=True))
+    results = evalpipe.run(CONFIGS / "stat406.yaml")
+    value = dict(zip(results.estimates["metric"], results.estimates["value"], strict=True))
+    (test,) = results.deviances
 
     # The file has probabilities to six decimals.
     assert rows["fitted"].to_numpy() == pytest.approx(fit.predict(), abs=5.1e-7)
-    assert value["deviance"] == pytest.approx(fit.deviance, rel=1e-6)
+    assert value["deviance"] == test.deviance == pytest.approx(fit.deviance, rel=1e-6)
+    assert test.null_deviance == pytest.approx(fit.null_deviance, rel=1e-12)
+    # Probabilities of six decimals move the deviance by up to 2e-4, and the logarithm of the p-value by half of that.
+    assert test.p_value == pytest.approx(chi2.sf(fit.null_deviance - fit.deviance, 1), rel=1e-4)
     assert value["roc_auc"] == pytest.approx(sk.roc_auc_score(rows["y"], fit.predict()), rel=1e-12)
 
 
