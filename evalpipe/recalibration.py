@@ -98,7 +98,8 @@ def _plan(
     from evalpipe.plan.sources import sources
     from evalpipe.run import load
 
-    left_out = {"predictions", "step"} if results.task in NUMBERS else {"predictions", "step", "prediction", "fitted"}
+    of_files = {"predictions", "step", "optimism"}
+    left_out = of_files if results.task in NUMBERS else {*of_files, "prediction", "fitted"}
     declared = results.spec["models"][record.model]
     model = {key: value for key, value in declared.items() if key not in left_out and value is not None}
     source = {key: results.spec[key] for key in KEPT if key in results.spec}

@@ -226,3 +226,14 @@ def test_the_plan_shows_the_bootstrap_fits(tmp_path: Path, capsys: pytest.Captur
     assert f"dataset d (evaluate): {tmp_path / 'rows.parquet'}, 60 rows, which the models were fitted to\n" in said
     assert (f"  reads 90 bootstrap fits of m, {tmp_path / 'b-000.parquet'} to {tmp_path / 'b-089.parquet'}, rows drawn "
             "as often as times says, for its optimism\n") in said
+
+
+def test_a_recalibrator_of_a_model_with_bootstrap_fits_is_applied_to_new_predictions(tmp_path: Path) -> None:
+    frame, files = drawn_rows()
+    source = document(tmp_path, frame, files)
+    frame.with_columns(pl.col("id") + 1000).write_parquet(tmp_path / "cal.parquet")
+    source["datasets"]["cal"] = {"path": str(tmp_path / "cal.parquet"), "role": "calibrate"}
+    source["recalibrate"] = {"fit_on": "cal", "methods": ["platt"]}
+    evalpipe.run(source, out=tmp_path / "out")
+    recalibrated = evalpipe.recalibrate(tmp_path / "out", "m+platt", frame)
+    assert (recalibrated.height, recalibrated.columns[-1]) == (ROWS, "m+platt")
