@@ -150,7 +150,7 @@ def a_difference_that_another_seed_may_reverse() -> Planted:
     spec = spec_of({}, "binary", models, metrics=["brier"], compare={"baseline": "logistic"}, id="passenger",
                    datasets={"d": {"path": str(TITANIC / "titanic_evaluation.parquet")}},
                    outcome={"column": "survived", "event": "yes"})
-    return Planted(spec, {}, "open", "repeats", ("differ less than fits of one model do", "Brier score +0.0009"))
+    return Planted(spec, {}, "open", "repeats", ("differ less than the fits of forest do", "Brier score +0.0009"))
 
 
 @fault
