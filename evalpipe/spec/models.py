@@ -110,7 +110,8 @@ class Spec(SpecPart):
     contacting the rows of a binary outcome from the highest score down, for each model that gives scores."""
     steps: StepMeasures | None = None
     """What is measured at every step of models that have a `step`. Without this key: `metrics`, or where that is absent
-    too, the log loss and accuracy; of numbers, RMSE and MAE; of counts, the Poisson deviance and MAE."""
+    too, the log loss and accuracy; of numbers, RMSE and MAE; of counts, the Poisson deviance and MAE. A model that can
+    serve none of them has those of the latter that it can, or the ROC AUC."""
     slices: tuple[SlicingRule, ...] | None = None
     """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
     their combinations, and conditions. Rows whose value is missing (null or NaN) are the slice `(missing)`, rows with

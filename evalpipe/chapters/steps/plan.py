@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from evalpipe.spec.choices import MetricChoice
     from evalpipe.spec.models import Spec
@@ -23,27 +23,33 @@ RANKING = "roc_auc"
 
 
 def steps_plan(spec: Spec) -> tuple[MetricPlan, ...]:
-    """Return the measures that are taken at every step, each with one value; none where no model has steps."""
-    if all(model.step is None for model in spec.models.values()):
-        return ()
-    distinct: list[MetricPlan] = []
-    for entry in (entry for choice in _choices(spec) for entry in entries(spec, choice)):
-        distinct += [entry] if entry.average != "none" and entry not in distinct else []
-    return tuple(distinct)
+    """Return the measures that are taken at every step, each with one value; none where no model has steps.
 
-
-def _choices(spec: Spec) -> Iterable[MetricChoice]:
-    if spec.steps is not None:
-        return spec.steps.metrics
-    return spec.choices or tuple(_usual(spec))
-
-
-def _usual(spec: Spec) -> Iterator[MetricChoice]:
-    """Yield the usual measures that a model with steps can serve."""
-    from evalpipe.metrics import registry
-    from evalpipe.spec.choices import MetricChoice
+    They are those that the spec names for it, else those that it lists; the usual ones are added for a model that can
+    serve none of these, so that every model with steps has a history.
+    """
     from evalpipe.spec.parts import gives
 
     served = [gives(model, spec.threshold) for model in spec.models.values() if model.step is not None]
-    names = [name for name in USUAL[spec.task] if any(registry[name].needs in given for given in served)]
-    yield from map(MetricChoice, names or [RANKING])
+    distinct: list[MetricPlan] = []
+    for given in served:
+        choices = (spec.choices if spec.steps is None else spec.steps.metrics) or tuple(_usual(spec, given))
+        _add(distinct, spec, choices)
+    for given in served:
+        if all(entry.lacking(given) is not None for entry in distinct):
+            _add(distinct, spec, _usual(spec, given))
+    return tuple(distinct)
+
+
+def _add(distinct: list[MetricPlan], spec: Spec, choices: Iterable[MetricChoice]) -> None:
+    """Add what choices come to, where it is one value and not there yet."""
+    for entry in (entry for choice in choices for entry in entries(spec, choice)):
+        distinct += [entry] if entry.average != "none" and entry not in distinct else []
+
+
+def _usual(spec: Spec, given: Collection[str]) -> Iterator[MetricChoice]:
+    """Yield the usual measures that a model can serve, which gives these needs."""
+    from evalpipe.metrics import registry
+    from evalpipe.spec.choices import MetricChoice
+
+    yield from map(MetricChoice, [name for name in USUAL[spec.task] if registry[name].needs in given] or [RANKING])

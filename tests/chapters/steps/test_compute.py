@@ -194,3 +194,20 @@ def test_the_file_of_inputs_counts_the_rows_of_every_step(tmp_path: Path) -> Non
 def test_the_results_hold_the_steps_as_a_table(tmp_path: Path) -> None:
     frame = run_of(tmp_path).frame("steps")
     assert frame.select("model", "metric", "best").rows()[0] == ("slow", "log_loss", 30)
+
+
+def test_a_model_that_serves_none_of_the_measures_has_the_usual_ones(tmp_path: Path) -> None:
+    frame = rows()
+    spec = written(tmp_path, frame, net=long(frame, descent(frame, (-2.0, 1.0))),
+                   rank=long(frame, descent(frame, (3.0, -3.0))))
+    del spec["models"]["rank"]["scale"], spec["metrics"]
+    results = evalpipe.run(spec | {"steps": {"metrics": ["log_loss"]}})
+    assert [(row.model, row.metric) for row in results.steps] == [
+        ("net", "log_loss"), ("net", "roc_auc"), ("rank", "roc_auc")]
+    del spec["models"]["rank"]
+    spec["outcome"] = {"column": "y", "levels": [1, 0]}
+    spec |= {"task": "multiclass", "metrics": [{"metric": "sensitivity", "average": "none"}]}
+    file = long(frame, descent(frame, (-2.0, 1.0))).with_columns(s_1="margin", s_0=pl.lit(0.0))
+    file.write_parquet(tmp_path / "net.parquet")
+    spec["models"]["net"] = {"predictions": str(tmp_path / "net.parquet"), "scores": "s_{level}", "step": "epoch"}
+    assert [row.metric for row in evalpipe.run(spec).steps] == ["log_loss", "accuracy"]
