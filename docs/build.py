@@ -170,6 +170,8 @@ or false Boolean; what a model does not give is null. In csv it is an empty cell
 and models in the spec; the rows of each are sorted by their values, so the order of the files changes nothing but the
 numbers of rows.
 
+Of a model that was fitted several times, the lines are of its first fit; of one with steps, of the step that is shown.
+
 `gain_group` and `gain_group_last` differ where a cut of the gain table divides rows of one score, or a row of weight
 above one: the table shares these rows in proportion, and no row of them is in one group alone.
 
