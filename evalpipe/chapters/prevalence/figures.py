@@ -166,7 +166,7 @@ def by_rate(context: Context, rate: str) -> Drawing | None:
     other = lines[0].other
     caption = (
         f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, for some "
-        f"values of its {other}, written beside the lines. Marks: the models."
+        f"values of its {other}, beside the lines or in the key. Marks: the models."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate(curve, rate))}, {other} {numbers.number(_rate(curve, other))}."
