@@ -110,14 +110,16 @@ def _fits(columns: Columns) -> Iterator[tuple[str, Columns, ModelPlan]]:
 
 
 def _of_predictions(columns: Columns) -> Iterator[Warned]:
-    """Warn of predictions that are missing, and of those that were rounded."""
+    """Warn of predictions that are missing, and of those that were rounded, at any step and in any fit."""
     rows = columns.rows
     if rows.incomplete:
         yield complete.warning(rows)
-    for name in rows.plan.models:
-        rounded = columns.of(name).rounded.get(name)
-        if rounded is not None:
-            yield rounding.warning(rows.name, name, rounded)
+    rounded: dict[str, list[rounding.Rounded]] = {}
+    for _, part, model in columns.predicted():
+        rounded.setdefault(model.name, []).extend(part.rounded[name] for name in part.rounded if name == model.name)
+    for name, parts in rounded.items():
+        if parts:
+            yield rounding.warning(rows.name, name, rounding.together(parts))
 
 
 def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:

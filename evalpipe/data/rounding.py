@@ -65,6 +65,12 @@ def explained(levels: int, places: int | None) -> str:
     return f"a sum may differ from 1 by {allowed(levels, places):.2g}{why}"
 
 
+def together(parts: Sequence[Rounded]) -> Rounded:
+    """Return what is known of the rounding of a model at several steps or in several fits: all rows, the widest gap."""
+    return Rounded(min(part.decimals for part in parts), sum(part.rows for part in parts),
+                   max(part.gap for part in parts))
+
+
 def warning(dataset: str, model: str, rounded: Rounded) -> Warned:
     """Say that probabilities were rounded and are divided by their sum."""
     message = (f"the probabilities of model '{model}' in dataset '{dataset}' are rounded to {rounded.decimals} "

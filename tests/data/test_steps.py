@@ -111,6 +111,10 @@ def test_probabilities_of_levels_that_are_rounded_are_rescaled_at_their_step_alo
 
     results = run_of(tmp_path, pl.concat([at(0, 0.6, 0.41), at(1, 0.6, 0.4)]), {"probabilities": "p_{level}"},
                      task="multiclass", outcome={"column": "y", "levels": [1, 0]}, metrics=["brier"])
+    (warning,) = (warned.message for warned in results.warnings if warned.code == "rounded-probabilities")
+    assert warning == (
+        "the probabilities of model 'net' in dataset 'test' are rounded to 2 decimals: in 6 rows their sum differs "
+        "from 1, by up to 0.01; every row is divided by its sum")
     share = 0.6 / 1.01
     assert results.steps[0].values == pytest.approx(
         [((1 - share) ** 2 + share**2) / 2, (0.4**2 + 0.6**2) / 2], rel=1e-12)
