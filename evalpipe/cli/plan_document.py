@@ -106,8 +106,9 @@ def _not_served(plan: Plan) -> Iterator[Document]:
 
     for name, model in plan.models.items():
         for entry in model.lacking(plan.metrics):
-            yield {"model": name, "metric": entry.metric.name,
-                   "reason": f"the model gives {LACKING[entry.lacking(model.gives) or entry.metric.needs]}"}
+            need = entry.lacking(model.gives) or entry.metric.needs
+            variants = ", which its variants have" if plan.left_to_variants(name, need) else ""
+            yield {"model": name, "metric": entry.metric.name, "reason": f"the model gives {LACKING[need]}{variants}"}
 
 
 def _measure(entry: MetricPlan) -> Document:

@@ -41,7 +41,7 @@ def notes(
 ) -> Iterator[Warned]:
     """Yield the warnings about one model on one dataset."""
     where = f"{sample.dataset}, {model}"
-    yield from _left_out(plan, where, summary)
+    yield from _left_out(plan, model, where, summary)
     original = plan.models.get(model)
     if original is not None and original.scale == "margin":
         yield Warned(
@@ -83,12 +83,12 @@ def _of_estimates(sample: Sample, where: str, estimates: Sequence[Estimate]) -> 
             yield Warned(code="degenerate", message=f"{where}: {what}{whole}")
 
 
-def _left_out(plan: Plan, where: str, summary: Summary) -> Iterator[Warned]:
-    """Say which measures of the standard set the model cannot serve, and what it lacks for them."""
+def _left_out(plan: Plan, model: str, where: str, summary: Summary) -> Iterator[Warned]:
+    """Say which measures neither the model nor its variants can serve, and what it lacks for them."""
     lacking: dict[str, list[str]] = {}
     for entry in plan.metrics:
         need = entry.lacking(summary.rows.gives)
-        if need is not None:
+        if need is not None and not plan.left_to_variants(model, need):
             lacking.setdefault(need, []).append(entry.metric.name)
     if lacking:
         said = "; ".join(f"{LACKING[need]} for {', '.join(dict.fromkeys(names))}" for need, names in lacking.items())

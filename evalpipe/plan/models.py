@@ -73,6 +73,11 @@ class ModelPlan:
         """The column of the prediction of a model that had not seen the row."""
         return self.columns.get("loo_prediction")
 
+    @property
+    def raw(self) -> bool:
+        """Whether it gives a score that is a rank alone."""
+        return self.score is not None and self.scale is None
+
     def lacking(self, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
         """Return the measures that the model cannot serve, for which it has no value; those of the standard set."""
         return tuple(entry for entry in metrics if entry.lacking(self.gives) is not None)

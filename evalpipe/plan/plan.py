@@ -109,6 +109,12 @@ class Plan:
         """The metrics, and after them those that only disparities and findings are computed from."""
         return (*self.metrics, *self.behind, *self.diagnosed)
 
+    def left_to_variants(self, model: str, need: str) -> bool:
+        """Tell whether a model lacks what its variants have: of a raw score, probabilities and classes."""
+        known = self.models.get(model)
+        raw = known is not None and known.raw
+        return raw and bool(self.recalibrate.methods) and need in ("probabilities", "labels")
+
     def of_all_rows(self, number: int) -> bool:
         """Tell whether an entry, by its number, is taken on all rows alone, and in no slice."""
         return number >= len(self.metrics) + len(self.behind)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from sklearn.calibration import _sigmoid_calibration
 from sklearn.isotonic import IsotonicRegression
 
@@ -16,6 +17,7 @@ from card.blocks import facts
 from engine.runs import run
 from evalpipe.chapters.recalibrate.card import sections
 from evalpipe.chapters.recalibrate.figures import drawings
+from evalpipe.cli.app import app
 from evalpipe.results import Results
 
 METHODS = ["platt", "isotonic", "venn_abers"]
@@ -111,6 +113,19 @@ def test_measures_of_probabilities_are_of_the_variants_alone() -> None:
     assert (briers["original"].value, briers["original"].reason) == (None, "the model gives no probabilities")
     assert all(briers[variant].value is not None for variant in METHODS)
     assert {c.metric for c in results.comparisons} == {"roc_auc"}
+    assert [warning for warning in results.warnings if warning.code == "not-served"] == []
+
+
+def test_the_plan_leaves_measures_of_probabilities_to_the_variants(tmp_path: Path) -> None:
+    rows(60, 1).write_parquet(tmp_path / "d.parquet")
+    spec = tmp_path / "x.yaml"
+    spec.write_text(
+        "evalpipe: 1\nname: x\ntask: binary\noutcome: {column: y, event: 1}\ndatasets: {d: {path: d.parquet}}\n"
+        "models: {m: {score: s}}\nmetrics: [roc_auc, brier, sensitivity]\n"
+        "recalibrate: {fit_on: {folds: 3}, methods: [platt]}\n", encoding="utf-8")
+    said = CliRunner().invoke(app, ["plan", str(spec)]).output.splitlines()
+    assert "not for m, as the model gives no probabilities, which its variants have: brier" in said
+    assert "not for m, as the model gives no predicted classes, which its variants have: sensitivity" in said
 
 
 def test_a_stored_fit_serves_new_scores() -> None:
