@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from evalpipe.results import ModelSummary, Results
 
 LEAD = (
-    "Fits of one model by other seeds or other samples of training, on the same rows. All other sections show the fit "
-    "that is first by the name of its file, whatever it reached."
+    "Several fits of one model, by other seeds or other samples of training, on the same rows. All other sections show "
+    "the fit whose file is first by name, whatever its values."
 )
 READ = (
     "The interval of the mean is for the expected performance of such fits, the interval for a new fit for the "
     "performance of one more of them in the population. SD of fits: the standard deviation of the values on these "
-    "rows. SD between fits: what of it endless rows would leave; 0 where the rows explain it all. SE within: the "
-    "standard error of one fit, for these are a sample of rows."
+    "rows. SD between fits: the part of it that is not due to the sample of rows; 0 where that sample explains all of "
+    "it. SE within: the standard error of one fit, as the rows are a sample."
 )
 COLUMNS = (
     Column("Measure", style="what"), Column("Mean", "num"), Column("Interval of the mean", "num", "limits"),
