@@ -87,7 +87,8 @@ def whole_fingerprint(file: InputFile) -> str:
 
 def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
     used = any(summary.name == dataset.name for _, summary in evaluated(results))
-    aside = "" if used else f" ({wording.ASIDES.get(dataset.role, 'not evaluated')})"
+    trained = " (the models were fitted to it)" if dataset.trained_on else ""
+    aside = trained if used else f" ({wording.ASIDES.get(dataset.role, 'not evaluated')})"
     levels = [_levels(results, dataset)] if dataset.levels else []
     return BlockGroup((Heading(dataset.name + aside), Facts(facts(results, dataset)), *levels), "dataset")
 

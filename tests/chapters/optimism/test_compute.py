@@ -13,6 +13,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score
 
 import evalpipe
 from card.blocks import heads, lines, paragraphs, tables
+from evalpipe.card import data
 from evalpipe.card.contents import card_of
 from evalpipe.chapters.optimism.card import procedures, reading, sections
 from evalpipe.chapters.optimism.records import Optimism
@@ -199,6 +200,7 @@ def test_the_section_corrects_each_measure(card: Results) -> None:
     assert list(reading(card, "d")) == [(
         "The models were fitted to these rows: their measures here are apparent, and too good. The section on "
         "optimism corrects them.")]
+    assert "d (the models were fitted to it)" in paragraphs(data.sections(card))
     assert "optimism" in {section.anchor for section in card_of(card).sections}
 
 
