@@ -152,7 +152,10 @@ def test_a_file_that_is_called_as_a_pattern_is_a_single_fit(tmp_path: Path) -> N
 def test_the_plan_says_how_many_fits_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = written(tmp_path)
     spec = load(source)
-    (dataset,) = plan_document(plan(spec, look(sources(spec))))["datasets"]
+    planned = plan_document(plan(spec, look(sources(spec))))
+    (dataset,) = planned["datasets"]
+    # Four rows, 2,000 replicates and the value itself, for the card and for each of the three fits.
+    assert planned["cost"] == 4 * 2001 * (1 + 3)
     names = [str(tmp_path / f"seed-{number}.csv") for number in ("01", "02", "10")]
     assert (dataset["predictions"]["m"]["fits"], dataset["predictions"]["m"]["files"]) == (3, names)
     print_plan(source, (), "text")  # type: ignore[arg-type]  # a mapping is a spec as well as a path is
