@@ -6,12 +6,23 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe import numbers
 from evalpipe.card import wording
-from evalpipe.card.page import Group, Number, Row
+from evalpipe.card.names import names_of
+from evalpipe.card.page import Group, Number, Row, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.results import Comparison, Curve, DatasetSummary, Disparity, Estimate, Results, WorstSlice
+    from evalpipe.results import (
+        Comparison,
+        Curve,
+        DatasetSummary,
+        Disparity,
+        Estimate,
+        Optimism,
+        Repeat,
+        Results,
+        WorstSlice,
+    )
 
 C = TypeVar("C", bound="Curve")
 
@@ -78,6 +89,18 @@ def note_of(row: Estimate | Comparison) -> str | None:
         return status_of(row)
     gaps = row.undefined_replicates
     return f"undefined in {numbers.count(gaps)} replicates" if gaps else None
+
+
+def reasons_below(results: Results, rows: Iterable[Repeat | Optimism]) -> Iterator[Text]:
+    """Say below a table why measures have no interval, or none to rely on."""
+    names = names_of(results)
+    measures: dict[str, list[str]] = {}
+    for row in rows:
+        if row.reason is not None:
+            measures.setdefault(wording.reason(row.reason), []).append(
+                names.measure(row.metric, row.params, row.average, row.class_))
+    for reason, named in measures.items():
+        yield Text(f"{wording.joined(named)}: {reason}.", "small")
 
 
 def overall(results: Results, dataset: str) -> list[Estimate]:

@@ -9,7 +9,7 @@ from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
-from evalpipe.card.tables import ranged
+from evalpipe.card.tables import ranged, reasons_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,8 +69,7 @@ def _of_model(results: Results, dataset: str, model: str, rows: list[Optimism]) 
     yield Heading(f"{name} on {dataset}")
     yield Table(f"{name} on {dataset} by {rows[0].fits} bootstrap fits{level}", columns,
                 tuple(_row(results, row, limited=limited) for row in rows), stacked=True)
-    for reason, measures in _reasons(results, rows).items():
-        yield Text(f"{wording.joined(measures)}: {reason}.", "small")
+    yield from reasons_below(results, rows)
 
 
 def _row(results: Results, row: Optimism, *, limited: bool) -> Row:
@@ -87,14 +86,3 @@ def _row(results: Results, row: Optimism, *, limited: bool) -> Row:
 
 def _value(value: float | None, digits: int) -> Cell:
     return "–" if value is None else Number(numbers.fixed(value, digits), None, None, numbers.exact(value))
-
-
-def _reasons(results: Results, rows: list[Optimism]) -> dict[str, list[str]]:
-    """Return why measures have no interval, or none to rely on, with their names."""
-    names = names_of(results)
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.reason is not None:
-            reasons.setdefault(wording.reason(row.reason), []).append(
-                names.measure(row.metric, row.params, row.average, row.class_))
-    return reasons

@@ -10,7 +10,7 @@ from evalpipe.card import wording
 from evalpipe.card.names import names_of
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.procedures import Procedure
-from evalpipe.card.tables import ranged
+from evalpipe.card.tables import ranged, reasons_below
 from evalpipe.chapters.repeats.figures import figures
 from evalpipe.chapters.repeats.words import digits_of_values, file_name, fit_name, rows_of_fits, spread_text
 
@@ -86,8 +86,7 @@ def _of_model(results: Results, repeated: RepeatedModel, place: int) -> Iterator
     columns = tuple(Column(column.head, column.align, column.style, shown.get(column.head, True)) for column in COLUMNS)
     yield Table(f"Fits of {name} on {repeated.dataset}{level}", columns,
                 tuple(_row(results, repeated, row) for row in rows), stacked=True)
-    for reason, measures in _reasons(results, rows).items():
-        yield Text(f"{wording.joined(measures)}: {reason}.", "small")
+    yield from reasons_below(results, rows)
     yield Figures(partial(figures, results, repeated, rows, place))
 
 
@@ -110,14 +109,3 @@ def _end(repeated: RepeatedModel, row: Repeat, value: float | None) -> Cell:
         return "–"
     file = repeated.files[row.values.index(value)]
     return Number(numbers.fixed(value, digits_of_values(row)), None, fit_name(file), numbers.exact(value))
-
-
-def _reasons(results: Results, rows: list[Repeat]) -> dict[str, list[str]]:
-    """Return why measures have no interval, or none to rely on, with their names; not where the spec wants none."""
-    names = names_of(results)
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.reason is not None:
-            reasons.setdefault(wording.reason(row.reason), []).append(
-                names.measure(row.metric, row.params, row.average, row.class_))
-    return reasons
