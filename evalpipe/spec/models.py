@@ -109,9 +109,9 @@ class Spec(SpecPart):
     """The cost of contacting a row and the benefit of contacting an event. The results then give the profit of
     contacting the rows of a binary outcome from the highest score down, for each model that gives scores."""
     steps: StepMeasures | None = None
-    """What is measured at every step of models that have a `step`. Without this key: `metrics`, or where that is absent
-    too, the log loss and accuracy; of numbers, RMSE and MAE; of counts, the Poisson deviance and MAE. A model that can
-    serve none of them has those of the latter that it can, or the ROC AUC."""
+    """What is measured at every step of models that have a `step`. Without this key it is `metrics`. Where that is
+    absent too, it is log loss and accuracy; for numbers RMSE and MAE; for counts MAE and the Poisson deviance. A model
+    that can serve none of `metrics` has those of the latter that it can serve, or the ROC AUC."""
     slices: tuple[SlicingRule, ...] | None = None
     """The slices in which every measure is given as well: columns, columns of numbers with `cuts`, lists of these for
     their combinations, and conditions. Rows whose value is missing (null or NaN) are the slice `(missing)`, rows with
