@@ -27,10 +27,10 @@ DRAWN = {
     "ace", "brier_discrimination", "brier_miscalibration", "brier_refinement", "brier_reliability", "brier_residual",
     "brier_resolution", "calibration_in_the_large", "calibration_intercept", "calibration_slope", "cost_saved", "e90",
     "ece", "emax", "hosmer_lemeshow", "hosmer_lemeshow_p", "ici", "ks", "mce", "nagelkerke_r2", "ordinal_rmse",
-    "partial_roc_auc", "rmsce", "sensitivity_at_specificity", "specificity_at_sensitivity", "spiegelhalter_p",
-    "top_label_ece",
+    "partial_roc_auc", "probability_mad", "probability_rmse", "rmsce", "sensitivity_at_specificity",
+    "specificity_at_sensitivity", "spiegelhalter_p", "top_label_ece",
 }
-"""Measures of levels that are averaged over random pairings: maxima, distances, roots, fits and tests."""
+"""Measures of levels that are averaged over random pairings: maxima, medians, distances, roots, fits and tests."""
 
 DRAWN_NUMBERS = {
     "iic", "max_error", "median_absolute_error", "rmse", "rmse_relative", "rpd", "rpiq", "sep", "smape",

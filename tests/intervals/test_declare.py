@@ -17,6 +17,9 @@ from evalpipe.spec.parts import Intervals
 from evalpipe.statistics.summary import statistics
 
 OF_DIFFERENCES = {"paired_t", "tango", "miettinen_nurminen", "bootstrap_error", "recovered"}
+OF_FITS = {"fits", "location_shift"}
+"""Limits of measures over several fits of a model, and of those that bootstrap fits correct for optimism."""
+
 OF_DIAGNOSTICS = {"information"}
 """Limits of measures that findings rest on and no spec asks for; the engine calls them by name."""
 
@@ -32,8 +35,9 @@ def test_every_method_has_words_and_a_source(name: str) -> None:
     assert (declared.ref is None) == (declared.name == "none")
 
 
-def test_a_method_is_for_measures_or_names_limits_of_differences_or_diagnostics() -> None:
-    assert {name for name, method in registry.items() if not method.for_} == OF_DIFFERENCES | OF_DIAGNOSTICS
+def test_a_method_is_for_measures_or_names_limits_of_differences_fits_or_diagnostics() -> None:
+    assert {name for name, method in registry.items() if not method.for_} == (
+        OF_DIFFERENCES | OF_FITS | OF_DIAGNOSTICS)
 
 
 def test_every_kind_that_a_metric_may_declare_has_a_method() -> None:
