@@ -166,9 +166,10 @@ same version of polars. A run without an output folder, as `evalpipe.run(spec)` 
 
 Without `id` in the spec, a row is called by its number in its file, from 1; where a dataset has several files, the
 number of the file and a colon stand before it. In Parquet, text is String, number Float64, whole number Int64, and true
-or false Boolean; what a model does not give is null. In csv it is an empty cell. Lines stand in the order of datasets
-and models in the spec; the rows of each are sorted by their values, so the order of the files changes nothing but the
-numbers of rows.
+or false Boolean; what a model does not give is null. In csv it is an empty cell, and a text that a spreadsheet would
+run as a formula, such as an id `=1+1`, has an apostrophe before it. Lines stand in the order of datasets and models in
+the spec; the rows of each are sorted by their values, so the order of the files changes nothing but the numbers of
+rows.
 
 Of a model that was fitted several times, the lines are of its first fit; of one with steps, of the step that is shown.
 

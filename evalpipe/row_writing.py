@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.cells import FORMULA, NUMBER
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -45,10 +47,15 @@ def _parquet(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> i
 
 
 def _csv(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> int:
-    lines = 0
+    """Write tables; a text that a spreadsheet would run as a formula begins with an apostrophe."""
+    import polars as pl
+
+    text, lines = pl.col(pl.String), 0
+    is_formula = text.str.contains(f"^{FORMULA}") & ~text.str.contains(f"^(?:{NUMBER})$")
+    harmless = pl.when(is_formula).then("'" + text).otherwise(text).name.keep()
     with path.open("wb") as file:
         schema.to_frame().write_csv(file)
         for frame in frames:
-            frame.write_csv(file, include_header=False)
+            frame.with_columns(harmless).write_csv(file, include_header=False)
             lines += frame.height
     return lines

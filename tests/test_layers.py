@@ -77,7 +77,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "tasks": set(),
     "cells": set(),
     "numbers": set(),
-    "results": {"chapters.records", "records", "numbers", "errors"},
+    "results": {"cells", "chapters.records", "records", "numbers", "errors"},
     "metrics": {"spelling", "tasks", "errors"},
     "later": set(),
     "calibration": {"later", "spelling", "tasks", "errors"},
@@ -109,7 +109,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "lock": set(),
     "__main__": {"cli"},
     "record": {"formats", "lock", "results", "signatures", "version", "errors"},
-    "row_writing": set(),
+    "row_writing": {"cells"},
     "run": {
         "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "engine", "findings", "results",
         "card", "record", "row_writing", "signatures", "templating.files", "errors",

@@ -8,15 +8,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from evalpipe.cells import FORMULA, NUMBER
 from evalpipe.results.tables import Estimate
 
 if TYPE_CHECKING:
     from evalpipe.results import Results
-
-FORMULA = tuple("=+-@\t\r")
-"""What a formula of a spreadsheet begins with."""
-
-NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 
 
 def estimates_csv(results: Results) -> str:
@@ -37,4 +33,5 @@ def estimates_csv(results: Results) -> str:
 def _cell(value: object) -> object:
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
-    return f"'{value}" if isinstance(value, str) and value[:1] in FORMULA and not NUMBER.fullmatch(value) else value
+    is_formula = isinstance(value, str) and re.match(FORMULA, value) and not re.fullmatch(NUMBER, value)
+    return f"'{value}" if is_formula else value

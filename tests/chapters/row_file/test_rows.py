@@ -202,6 +202,15 @@ def test_csv_says_the_same_as_parquet(tmp_path: Path) -> None:
     assert_frame_equal(pl.read_csv(tmp_path / "b" / "rows.csv", schema=table.schema), table)
 
 
+def test_no_text_of_a_csv_is_run_as_a_formula(tmp_path: Path) -> None:
+    ids = ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "-5", "+1e3", "x=1", "5"]
+    frame = people(10).with_columns(pl.Series("id", ids))
+    asked = SPEC | {"report": {"formats": [], "rows": "csv"}}
+    evalpipe.run(asked, frames={"d": frame}, out=tmp_path / "a")
+    read = set(pl.read_csv(tmp_path / "a" / "rows.csv", infer_schema=False)["id"])
+    assert read == {"'=1+1", "'+x", "'-x", "'@x", "'\tx", "'\rx", "-5", "+1e3", "x=1", "5"}
+
+
 def test_a_run_without_a_folder_writes_none_and_one_that_fails_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
