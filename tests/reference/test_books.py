@@ -21,6 +21,7 @@ import pytest
 import yaml
 
 import evalpipe
+from conftest import Shared
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS, ITEMS = ROOT / "configs" / "books", ROOT / "docs" / "books"
@@ -77,14 +78,16 @@ LIMITS = {"kuhn": [
 
 
 @pytest.fixture(scope="module")
-def document(reference: Path) -> Document:
+def document(reference: Path, shared: Shared) -> Document:
     """Return a function that runs a spec on the data of its text, once, and returns what results.json holds."""
 
     @cache
     def of_config(config: str, *, limits: bool = False) -> dict[str, Any]:
         more = LIMITS if limits else VALUES
         overrides = [*OVERRIDES[config](reference), *more.get(config, [])]
-        found: dict[str, Any] = json.loads(evalpipe.run(CONFIGS / f"{config}.yaml", overrides=overrides).to_json())
+        folder = shared(f"{config}-of-its-text{'-limits' if limits else ''}", lambda out: evalpipe.run(
+            CONFIGS / f"{config}.yaml", overrides=overrides, out=out))
+        found: dict[str, Any] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
         return found
 
     return of_config
