@@ -19,40 +19,41 @@ if TYPE_CHECKING:
 
     from evalpipe.data.block import RowBlock
     from evalpipe.errors import Problem
+    from evalpipe.plan.fits import Fit
 
 _CODE = "misaligned-rows"
 
 
-def match(rows: RowBlock, files: Mapping[str, RowBlock]) -> tuple[RowBlock, list[Problem]]:
+def match(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
     """Find for each row of a dataset, before its ``where``, the row that each model's file has for it.
 
     Rows are matched by their id where the spec names one, else by position: then columns that both have must agree. The
     dataset's rows come back with a column for each model (`row_of`): the row of its file from 0, null where none is.
     """
-    faults: dict[str, list[Problem]] = {}
+    faults: dict[Fit, list[Problem]] = {}
     places: list[pl.Series] = []
-    for key, theirs in files.items():
-        at, faults[key] = _by_position(rows, theirs) if rows.plan.id is None else _by_id(rows, theirs, rows.plan.id)
-        places += [] if at is None else [at.alias(row_of(key))]
+    for fit, theirs in files.items():
+        at, faults[fit] = _by_position(rows, theirs) if rows.plan.id is None else _by_id(rows, theirs, rows.plan.id)
+        places += [] if at is None else [at.alias(row_of(fit))]
     return replace(rows, frame=rows.frame.with_columns(places)), in_short(faults, files)
 
 
-def take(rows: RowBlock, files: Mapping[str, RowBlock]) -> tuple[RowBlock, list[Problem]]:
+def take(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
     """Give the rows that are left the predictions for them, row by row; a problem where a row has none."""
-    faults: dict[str, list[Problem]] = {}
-    models: dict[str, RowBlock] = {}
-    for key, theirs in files.items():
-        at = rows.frame[row_of(key)]
+    faults: dict[Fit, list[Problem]] = {}
+    models: dict[Fit, RowBlock] = {}
+    for fit, theirs in files.items():
+        at = rows.frame[row_of(fit)]
         if at.null_count():
-            faults[key] = _unmatched(rows, theirs, at.is_null())
+            faults[fit] = _unmatched(rows, theirs, at.is_null())
         else:
-            models[key] = replace(theirs, frame=theirs.frame[at])
+            models[fit] = replace(theirs, frame=theirs.frame[at])
     return replace(rows, models=MappingProxyType(models)), in_short(faults, files)
 
 
-def row_of(key: str) -> str:
+def row_of(fit: Fit) -> str:
     """Return the column that says which row of a model's file, or of a step there, belongs to a row of the dataset."""
-    return f"\0row of {key}"
+    return f"\0row of {fit.model}\0{fit.kind} {fit.number}"
 
 
 def _by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, list[Problem]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.cells import CellType
     from evalpipe.origin import Loc
     from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.plan.fits import Fit
     from evalpipe.plan.plan import Plan
 
 POSITION = "\0position"
@@ -42,11 +43,10 @@ class SourceFile:
 class RowBlock:
     """The rows of one dataset that meet its ``where``: the planned columns as the files have them, and `POSITION`.
 
-    ``models`` are, by model, the rows of the files that hold predictions for these rows, one for each in their order;
-    those of further steps of a model are there by `step_key`, those of its other fits by `refit_key`. ``step`` is the
-    step that predictions are of, if any.
-    ``types`` are those of the columns of separated text that are not read as they are written, told before ``where``;
-    ``unknown`` counts, by what messages call a condition, the rows for which it is unknown, as a value is missing.
+    ``models`` are, by the fit, the rows of the files that hold predictions for these rows, one for each in their order;
+    ``step`` is the step that predictions are of, if any. ``types`` are those of the columns of separated text that are
+    not read as they are written, told before ``where``; ``unknown`` counts, by what messages call a condition, the rows
+    for which it is unknown, as a value is missing.
     ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the
     number that it lacks.
     """
@@ -55,7 +55,7 @@ class RowBlock:
     dataset: DatasetPlan
     frame: pl.DataFrame
     sources: tuple[SourceFile, ...]
-    models: Mapping[str, RowBlock] = field(default_factory=lambda: MappingProxyType({}))
+    models: Mapping[Fit, RowBlock] = field(default_factory=lambda: MappingProxyType({}))
     types: Mapping[str, CellType | None] = field(default_factory=lambda: MappingProxyType({}))
     unknown: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     incomplete: int = 0

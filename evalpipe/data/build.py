@@ -14,7 +14,7 @@ from evalpipe.data.block import FILE, POSITION
 from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, ShownStep
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
 from evalpipe.data.weights import uneven
-from evalpipe.plan.datasets import is_bootstrap
+from evalpipe.plan.fits import Fit
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
 def _steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
     """Return the steps of the models that have steps."""
     steps: dict[str, dict[int, Sample]] = {}
-    for key, part, model in columns.predicted():
+    for fit, part, model in columns.predicted():
         if part.rows.step is not None:
             by_step = steps.setdefault(model.name, {})
-            if key != model.name:
+            if not fit.is_shown:
                 by_step[part.rows.step] = _at_step(columns, part, model, whole)
-    shown = {name: columns.models[name].rows.step or 0 for name in steps}
+    shown = {name: columns.of(name).rows.step or 0 for name in steps}
     return MappingProxyType({
         name: ShownStep(shown[name], MappingProxyType(others)) for name, others in steps.items()})
 
@@ -89,11 +89,11 @@ def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
     models: dict[str, Predictions] = {}
     refits: dict[str, tuple[Refit, ...]] = {}
     bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
-    for number, (key, part, model) in enumerate(_fits(columns)):
+    for number, (fit, part, model) in enumerate(_fits(columns)):
         predictions = _predictions(frame, number, model, levels)
-        if key in columns.rows.plan.models:
-            models[key] = predictions
-        elif is_bootstrap(key):
+        if fit.is_shown:
+            models[model.name] = predictions
+        elif fit.kind == "bootstrap":
             drawn = BootstrapFit(str(part.rows.sources[0].path), predictions, _floats(frame, f"drawn {number}"))
             bootstrap[model.name] = (*bootstrap.get(model.name, ()), drawn)
         else:
@@ -102,11 +102,9 @@ def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
     return models, refits, bootstrap
 
 
-def _fits(columns: Columns) -> Iterator[tuple[str, Columns, ModelPlan]]:
-    """Yield the columns that hold predictions of a fit, with their key: of each model, then of its other fits."""
-    for key, part, model in columns.predicted():
-        if key in columns.rows.plan.models or part.rows.step is None:
-            yield key, part, model
+def _fits(columns: Columns) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
+    """Yield the columns that hold predictions of a fit, each model's first; of steps the one that is shown."""
+    yield from (predicted for predicted in columns.predicted() if predicted[0].kind != "step")
 
 
 def _of_predictions(columns: Columns) -> Iterator[Warned]:
@@ -188,14 +186,13 @@ def _all_predictions(
     columns: Columns, levels: tuple[str, ...]
 ) -> tuple[dict[str, pl.Series], dict[str, pl.Series]]:
     """Return the columns of all models' predictions, each under its kind and a number, "score 0"; other fits apart."""
-    plan = columns.rows.plan
     given: dict[str, pl.Series] = {}
     further: dict[str, pl.Series] = {}
-    for number, (key, part, model) in enumerate(_fits(columns)):
+    for number, (fit, part, model) in enumerate(_fits(columns)):
         by_kind = _kinds(columns, part, model, levels)
-        if is_bootstrap(key):
+        if fit.kind == "bootstrap":
             by_kind["drawn"] = part.numbers[str(model.drawn)]
-        named = given if key in plan.models else further
+        named = given if fit.is_shown else further
         named |= {f"{kind} {number}": values for kind, values in by_kind.items()}
     return given, further
 

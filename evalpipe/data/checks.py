@@ -10,7 +10,6 @@ from evalpipe.data.columns import Columns, fill_hint, read_once, refuse, wrong_t
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import numbers, texts
 from evalpipe.data.words import counted, noun, rows_have
-from evalpipe.plan.datasets import is_bootstrap
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -34,8 +33,8 @@ def check(rows: RowBlock) -> Columns:
         _text(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
         for _, theirs, model in columns.predicted():
             predictions(theirs, model.name, model)
-    for key, theirs, model in columns.predicted():
-        if is_bootstrap(key):
+    for fit, theirs, model in columns.predicted():
+        if fit.kind == "bootstrap":
             _drawn(theirs, model)
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:

@@ -9,6 +9,7 @@ from evalpipe.data.celltypes import MISSING_WORDS, quoted
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import blank, numbers
 from evalpipe.data.words import are, cells, noun, rows_have, sql_name, with_article
+from evalpipe.plan.fits import Fit
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
@@ -32,10 +33,9 @@ class Columns:
     ``levels`` are the texts of outcomes and of predicted levels, ``names`` those of ids and clusters, ``numbers`` all
     the rest as it is written, ``weight`` the case weights in the range in which they are held. A column that could not
     be used is absent; ``problems`` says why, and ``checked`` which columns were checked for which code. ``models`` are
-    the columns of predictions in files of their own, by model; they share the list of problems, but for those
-    of steps, which are there by `step_key`; other fits are there by `refit_key`. ``graded`` are the
-    columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1 up to rounding, and
-    ``compared`` by which columns rows were looked for in other datasets, by the names of these.
+    the columns of predictions in files of their own, by the fit; they share the list of problems, but for those of
+    steps. ``graded`` are the columns that slices are by; ``rounded`` tells of the models whose probabilities sum to 1
+    up to rounding, and ``compared`` by which columns rows were looked for in other datasets, by the names of these.
     """
 
     rows: RowBlock
@@ -45,7 +45,7 @@ class Columns:
     weight: pl.Series | None = None
     checked: set[tuple[str, str]] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
-    models: dict[str, Columns] = field(default_factory=dict)
+    models: dict[Fit, Columns] = field(default_factory=dict)
     graded: dict[ColumnPlan, Graded] = field(default_factory=dict)
     warnings: list[Warned] = field(default_factory=list)
     rounded: dict[str, Rounded] = field(default_factory=dict)
@@ -59,14 +59,13 @@ class Columns:
 
     def of(self, model: str) -> Columns:
         """Return the columns that hold a model's predictions: those of its own file, or these."""
-        return self.models.get(model, self)
+        return self.models.get(Fit(model), self)
 
-    def predicted(self) -> Iterator[tuple[str, Columns, ModelPlan]]:
-        """Yield what holds predictions, with its key in ``models`` and its model: further steps and other fits last."""
+    def predicted(self) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
+        """Yield what holds the predictions of a fit, with its model: those that the card shows first."""
         models = self.rows.plan.models
-        yield from ((name, self.of(name), model) for name, model in models.items())
-        yield from ((key, part, models[part.rows.dataset.table.named.model or ""])
-                    for key, part in self.models.items() if key not in models)
+        yield from ((Fit(name), self.of(name), model) for name, model in models.items())
+        yield from ((fit, part, models[fit.model]) for fit, part in self.models.items() if not fit.is_shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.data.aligned import row_of
-from evalpipe.data.stepped import model_of
 from evalpipe.data.values import blank, texts
 from evalpipe.errors import Problem
+from evalpipe.plan.fits import Fit
 from evalpipe.results import Warned
 from evalpipe.tasks import NUMBERS
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from evalpipe.data.block import RowBlock
 
 
-def complete(rows: RowBlock, files: Mapping[str, RowBlock]) -> RowBlock | Problem:
+def complete(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | Problem:
     """Keep the rows for which every model has a prediction, and count those that each model lacks.
 
     ``files`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
     the id, and where one of the model's cells is empty or NaN, at any step and in any fit.
     """
-    own = {model: None for model in rows.plan.models if model not in files}
-    lacking = {model: reduce(or_, (_lacks(rows, theirs, key) for key, theirs in {**files, **own}.items()
-                                   if model_of(key) == model)) for model in rows.plan.models}
+    own = {Fit(model): None for model in rows.plan.models if Fit(model) not in files}
+    lacking = {model: reduce(or_, (_lacks(rows, theirs, fit) for fit, theirs in {**files, **own}.items()
+                                   if fit.model == model)) for model in rows.plan.models}
     absent = reduce(or_, lacking.values())
     if absent.all():
         message = f"no row of dataset '{rows.name}' has a prediction of every model"
@@ -42,7 +42,7 @@ def complete(rows: RowBlock, files: Mapping[str, RowBlock]) -> RowBlock | Proble
     return replace(rows, frame=frame, incomplete=int(absent.sum()), lacking=MappingProxyType(counts))
 
 
-def _lacks(rows: RowBlock, theirs: RowBlock | None, key: str) -> pl.Series:
+def _lacks(rows: RowBlock, theirs: RowBlock | None, fit: Fit) -> pl.Series:
     """Return for which rows a model has no prediction, at its step where it has steps; [n].
 
     A row without an id is another fault.
@@ -50,13 +50,13 @@ def _lacks(rows: RowBlock, theirs: RowBlock | None, key: str) -> pl.Series:
     import polars as pl
 
     plan = rows.plan
-    at = None if theirs is None else rows.frame[row_of(key)]
+    at = None if theirs is None else rows.frame[row_of(fit)]
     mask = pl.repeat(value=False, n=rows.frame.height, eager=True)
     # By position every row has a partner, or the files were refused for their lengths.
     if at is not None and plan.id is not None:
         mask = at.is_null() & texts(rows.frame[plan.id]).is_not_null()
     source = rows if theirs is None else theirs
-    for kind, column in plan.models[model_of(key)].columns.items():
+    for kind, column in plan.models[fit.model].columns.items():
         cells = source.frame[column]
         empty = _empty(cells, numeric=kind != "prediction" or plan.task in NUMBERS)
         mask |= empty if at is None else empty.gather(at).fill_null(value=False)

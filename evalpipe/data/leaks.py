@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.block import FILE, POSITION
 from evalpipe.data.errors import SHOWN, more
-from evalpipe.data.stepped import model_of
 from evalpipe.data.values import shown
 from evalpipe.data.words import are, counted
 from evalpipe.errors import Problem
@@ -93,7 +92,7 @@ def _values(columns: Columns) -> dict[str, pl.Series]:
     values = columns.names | columns.levels | columns.numbers
     if identity in columns.names:
         values[identity] = columns.names[identity]
-    for model, theirs in ((key, part) for key, part in columns.models.items() if key == model_of(key)):
+    for model, theirs in ((fit.model, part) for fit, part in columns.models.items() if fit.is_shown):
         values |= {f"{model}\0{name}": series for name, series in (theirs.levels | theirs.numbers).items()}
     return values
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from evalpipe.cells import CellType
     from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.plan.fits import Fit
     from evalpipe.plan.plan import Plan
 
 def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Sequence[str]) -> RowBlock | list[Problem]:
@@ -51,21 +52,21 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
 
 def _predictions(
     plan: Plan, dataset: DatasetPlan, text: Sequence[str]
-) -> tuple[dict[str, RowBlock], list[Problem]]:
-    """Read the files of predictions for a dataset: by model, further steps by `step_key`, other fits by `refit_key`."""
+) -> tuple[dict[Fit, RowBlock], list[Problem]]:
+    """Read the files of predictions for a dataset, by the fit that they are of."""
     from evalpipe.data.stepped import divided
 
-    files: dict[str, RowBlock] = {}
+    files: dict[Fit, RowBlock] = {}
     problems: list[Problem] = []
-    for key, part in dataset.prediction_files.items():
+    for fit, part in dataset.prediction_files.items():
         rows, faults = whole(plan, part, None, text)
         problems += faults
-        if rows is not None and key in plan.models:
-            parts, faults = divided(rows, plan.models[key], evaluated=dataset.role == "evaluate")
+        if rows is not None and fit.is_shown:
+            parts, faults = divided(rows, plan.models[fit.model], evaluated=dataset.role == "evaluate")
             files |= parts
             problems += faults
         elif rows is not None:
-            files[key] = rows
+            files[fit] = rows
     return files, problems
 
 

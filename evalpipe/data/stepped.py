@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.values import blank, numbers
 from evalpipe.data.words import are, cells, counted, noun, rows_have
+from evalpipe.plan.fits import Fit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,33 +26,24 @@ LARGEST = 2**53
 """The largest step: whole numbers are exact in double precision up to it."""
 
 
-def step_key(model: str, step: int) -> str:
-    """Return what the predictions of a step are kept under; those of the step that is shown are under the model."""
-    return f"{model}\0step {step}"
-
-
-def model_of(key: str) -> str:
-    """Return the model that predictions are of, from what they are kept under."""
-    return key.partition("\0")[0]
-
-
-def divided(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple[dict[str, RowBlock], list[Problem]]:
-    """Divide the rows of a file by step, ascending: the shown step under the model, each other one by `step_key`.
+def divided(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple[dict[Fit, RowBlock], list[Problem]]:
+    """Divide the rows of a file by step, ascending.
 
     Only rows that are ``evaluated`` need other steps than the one that is shown. A model without steps has one part.
     """
+    shown_fit = Fit(model.name)
     if model.step is None:
-        return {model.name: rows}, []
+        return {shown_fit: rows}, []
     steps, problems = _steps(rows, model, model.step)
     if problems or not len(steps):
-        return {model.name: rows}, problems
+        return {shown_fit: rows}, problems
     parts = {int(step): part.drop("\0step") for (step,), part in
              rows.frame.with_columns(steps.alias("\0step")).partition_by("\0step", as_dict=True).items()}
     shown = max(parts) if model.at is None else model.at
     if shown not in parts:
         return {}, [_unknown(rows, model.name, shown, sorted(parts))]
     asked = sorted(parts) if evaluated else [shown]
-    return {model.name if step == shown else step_key(model.name, step):
+    return {shown_fit if step == shown else Fit(model.name, "step", step):
             replace(rows, frame=parts[step], step=step) for step in asked}, []
 
 
@@ -94,16 +86,16 @@ def _listed(steps: Sequence[int]) -> str:
     return f"{counted(len(steps), 'step')}, {steps[0]} to {steps[-1]}"
 
 
-def in_short(faults: Mapping[str, list[Problem]], parts: Mapping[str, RowBlock]) -> list[Problem]:
-    """Return the faults of files, by what these are kept under; of a model's steps, those of the first that has any."""
+def in_short(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, RowBlock]) -> list[Problem]:
+    """Return the faults of files, by the fit; of a model's steps, those of the first that has any."""
     problems: list[Problem] = []
     of_steps: dict[str, dict[int, list[Problem]]] = {}
-    for key, of_part in faults.items():
-        step = parts[key].step
+    for fit, of_part in faults.items():
+        step = parts[fit].step
         if step is None:
             problems += of_part
         elif of_part:
-            of_steps.setdefault(model_of(key), {})[step] = of_part
+            of_steps.setdefault(fit.model, {})[step] = of_part
     for by_step in of_steps.values():
         first, *others = (by_step[step] for step in sorted(by_step))
         more = (f"{counted(len(others), 'other step')} {'has' if len(others) == 1 else 'have'} faults too",)
@@ -113,17 +105,17 @@ def in_short(faults: Mapping[str, list[Problem]], parts: Mapping[str, RowBlock])
 
 def faults(columns: Columns) -> list[Problem]:
     """Return what is wrong with the values that models predict at their steps, in short."""
-    by_key = {key: part.problems for key, part in columns.models.items() if part.rows.step is not None}
-    return in_short(by_key, {key: columns.models[key].rows for key in by_key})
+    by_fit = {fit: part.problems for fit, part in columns.models.items() if part.rows.step is not None}
+    return in_short(by_fit, {fit: columns.models[fit].rows for fit in by_fit})
 
 
 def shown_apart(predicted: Iterable[Columns]) -> Iterator[Problem]:
     """Yield a problem for each model whose last step differs between datasets, which then would show two models."""
     last: dict[str, list[RowBlock]] = {}
     for columns in predicted:
-        for key, part in columns.models.items():
-            if part.rows.step is not None and key == model_of(key):
-                last.setdefault(key, []).append(part.rows)
+        for fit, part in columns.models.items():
+            if part.rows.step is not None and fit.is_shown:
+                last.setdefault(fit.model, []).append(part.rows)
     for model, blocks in last.items():
         for first, second in pairwise(blocks):
             if first.step != second.step:

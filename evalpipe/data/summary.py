@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.data.block import FILE, POSITION
-from evalpipe.data.stepped import model_of
 from evalpipe.data.words import are, counted
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.tasks import NUMBERS
@@ -41,11 +40,11 @@ def _of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
     """Yield what was read of each model's files, and how often each row of the dataset is there: once at every step."""
     import polars as pl
 
-    for key, block in rows.models.items():
+    for fit, block in rows.models.items():
         if block.step is None:
             yield block, 1
-        elif key == model_of(key):
-            parts = [part.frame.select(POSITION) for step, part in rows.models.items() if model_of(step) == key]
+        elif fit.is_shown:
+            parts = [part.frame.select(POSITION) for step, part in rows.models.items() if step.model == fit.model]
             yield replace(block, frame=pl.concat(parts)), len(parts)
 
 
@@ -73,6 +72,13 @@ def counting(columns: Columns) -> pl.Series:
     return (columns.weight > 0).fill_null(value=False)
 
 
+def _matched(rows: RowBlock) -> list[Matched]:
+    """Say of each model whose predictions are in a file of their own how its rows were matched."""
+    by = "position" if rows.plan.id is None else "id"
+    return [Matched(model=fit.model, by=by, agree=list(block.dataset.compared))
+            for fit, block in rows.models.items() if fit.is_shown]
+
+
 def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
     """Count the rows of a sample; ``frame`` holds its truth and weights, ``whole`` says that weights are counts."""
     rows, plan, order = columns.rows, columns.rows.plan, columns.rows.plan.outcome.written
@@ -98,8 +104,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         n_effective=None if whole or "weight" not in frame.columns else float(weights.sum()**2 / (weights**2).sum()),
         outcome=spread(frame["truth"].to_numpy(), weights) if plan.task in NUMBERS and has_outcome else {},
         **_exposed(frame, weights),
-        matched=[Matched(model=model, by="position" if plan.id is None else "id", agree=list(block.dataset.compared))
-                 for model, block in rows.models.items() if model == model_of(model)],
+        matched=_matched(rows),
         excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
         compared=dict(columns.compared) if rows.dataset.role == "evaluate" else {},
     )

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.plan.columns import bootstrap_named, columns_named, missing, needed, predictions_named, shared
+from evalpipe.plan.fits import Fit
 from evalpipe.plan.sources import conditions
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ class DatasetPlan:
 
     ``predictions`` are, by model, the files that hold predictions for its rows, and the columns to read from them;
     ``refits`` by model the files of its other fits, in the order of their names, ``bootstrap`` those of its bootstrap
-    fits; ``compared`` the columns that must
-    agree row by row between the two, where their rows are matched by position. ``conditions`` are those on its rows:
-    its own ``where``, and those of slices. ``trained_on`` tells that the models were fitted to these rows.
+    fits; ``compared`` the columns that must agree row by row between the two, where their rows are matched by position.
+    ``conditions`` are those on its rows: its own ``where``, and those of slices. ``trained_on`` tells that the models
+    were fitted to these rows.
     """
 
     name: str
@@ -42,33 +43,19 @@ class DatasetPlan:
     trained_on: bool = False
 
     @property
-    def prediction_files(self) -> dict[str, DatasetPlan]:
-        """All that is read of files of predictions: by model, by `refit_key` of its other fits, and by `drawn_key`."""
-        further = {refit_key(model, number): part
-                   for model, parts in self.refits.items() for number, part in enumerate(parts, 2)}
-        drawn = {drawn_key(model, number): part
-                 for model, parts in self.bootstrap.items() for number, part in enumerate(parts, 1)}
-        return {**self.predictions, **further, **drawn}
+    def prediction_files(self) -> dict[Fit, DatasetPlan]:
+        """All that is read of files of predictions, by the fit that they are of."""
+        shown = {Fit(model): part for model, part in self.predictions.items()}
+        others = {Fit(model, "other", number): part
+                  for model, parts in self.refits.items() for number, part in enumerate(parts, 2)}
+        bootstrap = {Fit(model, "bootstrap", number): part
+                     for model, parts in self.bootstrap.items() for number, part in enumerate(parts, 1)}
+        return {**shown, **others, **bootstrap}
 
     @property
     def where(self) -> str | None:
         """The condition that its rows meet."""
         return next((condition.text for condition in self.conditions if condition.key == "where"), None)
-
-
-def refit_key(model: str, number: int) -> str:
-    """Return what the predictions of a model's further fit, from the second on, are kept under."""
-    return f"{model}\0fit {number}"
-
-
-def drawn_key(model: str, number: int) -> str:
-    """Return what the predictions of a model's bootstrap fit, from the first on, are kept under."""
-    return f"{model}\0bootstrap {number}"
-
-
-def is_bootstrap(key: str) -> bool:
-    """Tell whether predictions are those of a bootstrap fit, from what they are kept under."""
-    return key.partition("\0")[2].startswith("bootstrap ")
 
 
 def lacking_columns(spec: Spec, catalog: Catalog) -> list[Problem]:

@@ -59,6 +59,12 @@ class MetricPlan:
         """Return what it needs and is not among the needs that are ``given``, such as "labels"; None where all are."""
         return next((entry.metric.needs for entry in self.leaves if entry.metric.needs not in given), None)
 
+    def unlimited(self, noise: str) -> str | None:
+        """Return why limits that do not remove noise cannot be had of it: ``noise`` where that makes it larger."""
+        if self.method == "none":
+            return self.reason
+        return noise if any(interval_methods[part.method].insists for part in (self, *self.leaves)) else None
+
     @property
     def drawn(self) -> bool:
         """Whether the interval comes from bootstrap replicates."""

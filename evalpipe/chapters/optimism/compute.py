@@ -13,7 +13,6 @@ from evalpipe.engine.estimates import Scope
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import whole
 from evalpipe.intervals.bootstrap import excluding
-from evalpipe.intervals.declare import registry
 from evalpipe.intervals.fits import BEYOND, shifted_limits
 from evalpipe.statistics import Summary
 
@@ -86,7 +85,7 @@ def _fields(
         return fields
     optimism = float((kept[:, IN_SAMPLE] - kept[:, ORIGINAL]).mean())
     fields |= {"optimism": optimism, "corrected": float(np.clip(apparent - optimism, *bounds)), "status": "ok"}
-    reason = _unlimited(entry)
+    reason = entry.unlimited(NOISE)
     limits = None if reason is not None else shifted_limits(kept[:, IN_SAMPLE], optimism, plan.level)
     if limits is None:
         return fields | {"reason": reason or _few(len(kept), plan.level)}
@@ -96,13 +95,6 @@ def _fields(
         excluding(fields["corrected"], (lower, upper), "location-shifted"))
     return fields | {"lower": lower, "upper": upper, "level": plan.level, "method": "location_shift", "reason": doubt,
                      "status": "ok" if doubt is None else "degenerate"}
-
-
-def _unlimited(entry: MetricPlan) -> str | None:
-    """Return why a measure has no limits whatever the fits are; None where it may have some."""
-    if entry.method == "none":
-        return entry.reason
-    return NOISE if any(registry[part.method].insists for part in (entry, *entry.leaves)) else None
 
 
 def _few(fits: int, level: float) -> str:

@@ -18,7 +18,6 @@ from evalpipe.engine.replicates import draw
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import summaries_of, whole
 from evalpipe.intervals.bootstrap import ROUNDING
-from evalpipe.intervals.declare import registry
 from evalpipe.intervals.fits import FEW, FitSpread, limits_of_fits, spread_of_fits
 from evalpipe.plan.methods import FALLBACK
 from evalpipe.statistics import Summary
@@ -90,7 +89,8 @@ def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
 
 def _narrow(plan: Plan) -> Plan:
     """Return a plan of the listed measures alone, on all rows, with plain replicates of those that can have limits."""
-    metrics = tuple(replace(entry, method=FALLBACK) if _unlimited(entry) is None else entry for entry in plan.metrics)
+    metrics = tuple(
+        entry if entry.unlimited(NOISE) is not None else replace(entry, method=FALLBACK) for entry in plan.metrics)
     return replace(plan, metrics=metrics, behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
 
 
@@ -109,13 +109,6 @@ def _all_rows(_: Plan, sample: Sample) -> tuple[Subset, ...]:
     return (whole(sample),)
 
 
-def _unlimited(entry: MetricPlan) -> str | None:
-    """Return why a measure has no limits over fits, whatever the rows are; None where it may have some."""
-    if entry.method == "none":
-        return entry.reason
-    return NOISE if any(registry[part.method].insists for part in (entry, *entry.leaves)) else None
-
-
 def _fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dict[str, Any]:
     """Return what a row of results tells of the values of all fits; of those of the k-th class where it is of one."""
     values = np.array([fit.value for fit in fits])
@@ -124,7 +117,7 @@ def _fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dic
     if absent:
         reason = f"no value in {absent} of {len(fits)} fits: {fits[0].undefined}"
         return fields | {"status": "undefined", "reason": reason}
-    fields |= {"status": "ok", "mean": float(values.mean()), "sd": _deviation(values), "reason": _unlimited(entry)}
+    fields |= {"status": "ok", "mean": float(values.mean()), "sd": _deviation(values), "reason": entry.unlimited(NOISE)}
     if any(fit.replicates is None for fit in fits) or fields["reason"] is not None:
         return fields
     mean = replace(fits[0], value=float(values.mean()), replicates=np.mean([fit.known for fit in fits], axis=0))
