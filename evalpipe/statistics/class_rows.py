@@ -47,11 +47,6 @@ class ClassRows(OfLevels):
         return self.chances[np.arange(len(self.truth)), self.truth]
 
     @property
-    def shortfall(self) -> Floats:
-        """How far the probability of the true class is below 1, shape [n]."""
-        return np.asarray(1 - self.true_chance)
-
-    @property
     def all_chances(self) -> Floats:
         """The probabilities of all levels, [n, levels]."""
         return self.chances

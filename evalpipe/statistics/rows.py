@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -20,12 +21,17 @@ Array = TypeVar("Array", bound="Values")
 Held = TypeVar("Held")
 
 
-class OfLevels:
+class OfLevels(ABC):
     """What rows of two levels and rows of K levels have in common; ``truth`` and ``predicted`` [n] are as in these."""
 
     truth: Values
     predicted: Values | None
     reportable: Flags | None
+
+    @property
+    @abstractmethod
+    def true_chance(self) -> Floats:
+        """The probability of the true class, shape [n]; raises TypeError where the model gives none."""
 
     @property
     def classes(self) -> Values:
@@ -55,7 +61,7 @@ class OfLevels:
     @property
     def shortfall(self) -> Floats:
         """How far the probability of the true class is below 1, shape [n]."""
-        raise NotImplementedError
+        return np.asarray(1 - self.true_chance)
 
     @cached_property
     def by_shortfall(self) -> Groups:
@@ -133,6 +139,7 @@ class Rows(OfLevels):
     @property
     def shortfall(self) -> Floats:
         """How far the probability of the true class is below 1, shape [n]: |y - p|."""
+        # 1 - (1 - p) would lose the digits of a small p.
         return np.where(self.truth, 1 - self.chances, self.chances)
 
     @property
