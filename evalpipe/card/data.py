@@ -23,6 +23,9 @@ Pairs = tuple[tuple[str, str], ...]
 SHORT_HASH = 12
 """The digits that a fingerprint is shortened to."""
 
+MOST_FILES = 12
+"""The files that the section lists, of which many fits have many; Provenance has the others too."""
+
 SPREAD = (
     ("Mean", "mean"), ("Standard deviation", "sd"), ("Minimum", "min"), ("Lower quartile", "lower_quartile"),
     ("Median", "median"), ("Upper quartile", "upper_quartile"), ("Maximum", "max"),
@@ -35,7 +38,9 @@ def sections(results: Results) -> Iterator[Section]:
         Column("Dataset"), Column("Role"), Column("File"), Column("Rows", "num"), Column("Rows used", "num"),
         Column("sha256 (shortened)"), Column("Columns read"),
     )
-    files = Table("Files read", columns, tuple(_file(file) for file in results.inputs), "files")
+    # Those of the datasets first: of many fits there are many files of predictions.
+    inputs = sorted(results.inputs, key=lambda file: file.role == "predictions")
+    files = Table("Files read", columns, tuple(map(_file, inputs)), "files", most=MOST_FILES)
     stated = Facts(entries(results, "data"), "rules")
     shares = (Figures(partial(drawings, results, dataset.name, "data")) for _, dataset in evaluated(results))
     yield Section("data", "Data", (

@@ -167,9 +167,10 @@ def test_long_tables_stop_at_the_limit_only_where_one_is_set(results: Results) -
     many = [results.inputs[0].model_copy(update={"path": f"data/part-{i:04}.csv"}) for i in range(1200)]
     grown = results.model_copy(update={"inputs": many, "curves": []})
     text = html_page(grown, 300).decode("utf-8")
-    assert (text.count("part-0298.csv"), text.count("part-0299.csv")) == (2, 1)  # fingerprints begin with the spec's
-    assert "part-0300.csv" not in text
-    assert "The table shows 300 of 1,200 rows; the rest is in <code>results.json</code>." in text
+    assert (text.count("part-0011.csv"), text.count("part-0012.csv")) == (2, 1)  # the files that were read are twelve
+    assert (text.count("part-0298.csv"), text.count("part-0299.csv")) == (1, 0)  # fingerprints begin with the spec's
+    assert "The table shows 12 of 1,200 rows; the rest is in <code>results.json</code>." in text
+    assert "The table shows 300 of 1,201 rows; the rest is in <code>results.json</code>." in text
     assert "part-1199.csv" in html_page(grown).decode("utf-8")
 
 
