@@ -55,7 +55,7 @@ def _of_task(spec: Spec) -> Iterator[MetricPlan]:
 
 def _quick(spec: Spec, entry: MetricPlan) -> MetricPlan:
     """Return a coefficient of the logistic line with limits in closed form, where these hold: no fit a replicate."""
-    independent = spec.cluster is None and not spec.importance and spec.intervals.method == "auto"
+    independent = spec.cluster is None and not spec.importance and spec.intervals.method != "none"
     return replace(entry, method="information", reason=QUICK) if independent and entry.metric.name in LINE else entry
 
 

@@ -14,7 +14,7 @@ from evalpipe.results.curves import bands
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.statistics import Summary
 
 PLACES = np.arange(101) / 100
@@ -23,45 +23,65 @@ PLACES = np.arange(101) / 100
 
 def roc_heights(summary: Summary, places: Floats) -> Floats:
     """Return the sensitivity at false positive rates ``places`` [k], [..., k]; NaN where a class is missing."""
-    events, others = summary("events_from"), summary("others_from")
-    return _drawn(_straight, ratio(others, others[..., :1]), ratio(events, events[..., :1]), summary, places)
+    events, others = _shares(summary)
+    return _defined(_straight(others, events, places), summary)
 
 
 def pr_heights(summary: Summary, places: Floats) -> Floats:
     """Return the precision of the highest threshold that reaches each recall, [..., k]; NaN where a class lacks."""
     events, others = summary("events_from"), summary("others_from")
-    precision = ratio(events, events + others, empty=1.0)
-    return _drawn(_reached, ratio(events, events[..., :1]), precision, summary, places)
+    place = _reached(_shares(summary)[0], places)
+    hits, alarms = (np.take_along_axis(_rising(values), place, axis=-1) for values in (events, others))
+    return _defined(ratio(hits, hits + alarms, empty=1.0), summary)
 
 
 def gain_heights(summary: Summary, places: Floats) -> Floats:
     """Return the share of events found at shares of the rows ``places``, [..., k]; NaN where a class is missing."""
     events, others = summary("events_from"), summary("others_from")
     tested = events + others
-    return _drawn(_straight, ratio(tested, tested[..., :1]), ratio(events, events[..., :1]), summary, places)
+    return _defined(_straight(_share(tested), _share(events), places), summary)
 
 
-def _drawn(
-    height: Callable[[Floats, Floats, Floats], Floats], across: Floats, up: Floats, summary: Summary, places: Floats
-) -> Floats:
-    """Return the ``height`` of each of some curves [..., m] at ``places`` [k], [..., k]."""
-    flat = zip(across.reshape(-1, across.shape[-1]), up.reshape(-1, up.shape[-1]), strict=True)
-    # np.interp and np.searchsorted take one curve at a time.
-    heights = np.stack([height(places, x, y) for x, y in flat]).reshape(*across.shape[:-1], len(places))
+def _shares(summary: Summary) -> tuple[Floats, Floats]:
+    """Return the shares of the events and of the others at or above each score, as `_rising` has them."""
+    return _share(summary("events_from")), _share(summary("others_from"))
+
+
+def _share(values: Floats) -> Floats:
+    """Return the part of all that values [..., m] at or above each score are, as `_rising` has them."""
+    with np.errstate(invalid="ignore"):  # without any weight there is no curve, see `_defined`
+        return _rising(values) / values[..., :1]
+
+
+def _rising(values: Floats) -> Floats:
+    """Return values [..., m] from the highest score down, after a 0 for no score, in rows of their own: [c, m + 1]."""
+    rising = np.zeros((values[..., 0].size, values.shape[-1] + 1))
+    rising[:, 1:] = values.reshape(-1, values.shape[-1])[:, ::-1]
+    return rising
+
+
+def _defined(heights: Floats, summary: Summary) -> Floats:
+    """Return heights [c, k] of as many curves as there are rows of weights, [..., k]; NaN where a class is missing."""
     both = (summary("events_from")[..., 0] > 0) & (summary("others_from")[..., 0] > 0)
-    return np.where(both[..., None], heights, np.nan)
+    return np.where(both[..., None], heights.reshape(*both.shape, -1), np.nan)
 
 
-def _straight(places: Floats, x: Floats, y: Floats) -> Floats:
-    """Interpolate a curve that descends from (1, 1) to a last step down to (0, 0): it runs straight between points."""
-    return np.asarray(np.interp(places, np.append(0.0, x[::-1]), np.append(0.0, y[::-1])))
+def _straight(x: Floats, y: Floats, places: Floats) -> Floats:
+    """Interpolate curves that rise from (0, 0) to (1, 1), both [c, m]: they run straight between points."""
+    # A curve may step up at a place: from the last point there. One search a curve, and the rest for all at once.
+    left = np.stack([row.searchsorted(places, side="right") for row in x]) - 1
+    right = np.minimum(left + 1, x.shape[-1] - 1)
+    (x0, x1), (y0, y1) = (
+        [np.take_along_axis(values, at, axis=-1) for at in (left, right)] for values in (x, y))
+    gap = x1 - x0
+    return y0 + (y1 - y0) / np.where(gap > 0, gap, 1.0) * (places - x0)
 
 
-def _reached(places: Floats, x: Floats, y: Floats) -> Floats:
-    """Return the height at the last point from the left whose place is reached."""
-    # A recall that is reached may come out a rounding below it, as weights are summed.
-    place = np.searchsorted(-x, -places + 1e-12, side="right") - 1
-    return y[np.clip(place, 0, None)]
+def _reached(x: Floats, places: Floats) -> Wholes:
+    """Return the number of the first point at which curves [c, m] that rise from 0 reach each place, [c, k]."""
+    # A recall that is reached may come out a rounding below it, as weights are summed. No score reaches no recall.
+    place = np.stack([row.searchsorted(places - 1e-12) for row in x])
+    return np.asarray(np.clip(place, 1, x.shape[-1] - 1))
 
 
 @curve(bands.RocBand, of=("event",), needs="scores", heights=Heights(roc_heights, lambda *_: PLACES))

@@ -9,7 +9,8 @@ import numpy as np
 
 from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
-from evalpipe.calibration.isotonic import interpolated, pava
+from evalpipe.calibration.isotonic import pava
+from evalpipe.calibration.isotonic_fits import between, fits
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, curve
 from evalpipe.engine.curves.reliability import method_of_bins, observed
@@ -238,18 +239,10 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
 
     Between two distinct probabilities the curve runs straight; beyond those that have weight it stays level.
     """
-    from scipy.optimize import isotonic_regression
-
     at, events, others = _by_probability(summary)
-    total = events + others
-    heights = np.full((*total.shape[:-1], len(places)), np.nan)
-    for index in np.ndindex(total.shape[:-1]):
-        kept = np.flatnonzero(total[index])
-        if len(kept):  # SciPy's fit needs positive weights
-            weight = total[index][kept]
-            level = isotonic_regression(events[index][kept] / weight, weights=weight).x
-            heights[index] = interpolated(places, at[kept], level)
-    return heights
+    total = (events + others).reshape(-1, len(at))
+    return between(places, at, total > 0, fits(events.reshape(total.shape), total)).reshape(
+        *events.shape[:-1], len(places))
 
 
 @curve(calibration.CalibrationIsotonic, of=("event", "class"), needs="probabilities",
