@@ -482,7 +482,7 @@ def keys(model: type[BaseModel], depth: int) -> Iterator[str]:
         if TextFile in models:
             models.remove(TextFile)
             words = words.replace("text or mapping", "[prose](#prose)")
-        meaning = " ".join((field.description or "").split())
+        meaning = " ".join(schema["properties"][name].get("description", "").split())
         yield f"{'  ' * depth}- `{name}` ({words}; {default(field)}): {meaning}"
         if named:
             yield f"{'  ' * (depth + 1)}- `<name>` (mapping):"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from evalpipe.documented import Documented
 
 Status = Literal["ok", "undefined", "degenerate", "insufficient"]
 Scalar = str | bool | int | float
 Slice = dict[str, Scalar]
 
 
-class Record(BaseModel):
+class Record(Documented):
     """A frozen row of a table of results."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
 
 class OfModel(Record):

@@ -59,7 +59,8 @@ for a verdict name measures and models as the card does, hence `card.names`.
 
 BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "chapters.all": set(),
-    "records": set(),
+    "documented": set(),
+    "records": {"documented"},
     "arraytypes": set(),
     "errors": set(),
     "signatures": {"records", "spelling", "errors"},
@@ -84,8 +85,9 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "statistics": {"metrics.declare", "metrics.values", "errors"},
     "intervals": {"later", "errors"},
     "spec": {
-        "cells", "colours", "formats", "intervals.declare", "levels", "origin", "chapters.all", "chapters.spec",
-        "chapters.rules", "spelling", "metrics", "calibration", "plugins", "tasks", "templating.files", "errors",
+        "cells", "colours", "documented", "formats", "intervals.declare", "levels", "origin", "chapters.all",
+        "chapters.spec", "chapters.rules", "spelling", "metrics", "calibration", "plugins", "tasks", "templating.files",
+        "errors",
     },
     "plan": {
         "cells", "formats", "intervals.declare", "levels", "origin", "chapters.spec", "chapters.plan", "spelling",

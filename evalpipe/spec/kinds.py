@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe.colours import COLOUR
+from evalpipe.documented import Documented
 from evalpipe.metrics.grammar import IDENTIFIER
 
 if TYPE_CHECKING:
@@ -181,10 +182,10 @@ class Only:
         self.tasks = tasks
 
 
-class SpecPart(BaseModel):
+class SpecPart(Documented):
     """A frozen mapping that refuses keys it does not know."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Sparse(SpecPart):
