@@ -51,9 +51,10 @@ def maximise(
 def _climbed(value: Callable[[Floats], float], place: Floats, step: Floats, best: float) -> tuple[Floats, float]:
     """Return the first of ever shorter steps at which the value has not fallen, beyond the last bits of its sums."""
     for _ in range(HALVINGS):
-        reached = value(place + step)
+        higher = place + step
+        reached = value(higher)
         if reached >= best - 1e-13 * abs(best):
-            return place + step, reached
+            return higher, reached
         step = step / 2
     return place, best
 
@@ -67,16 +68,17 @@ def solve(matrix: Floats, right: Floats) -> Floats:
     if not np.all(scale > 0):
         raise Unfit("the predictions do not determine all coefficients")
     # With a diagonal of 1 a pivot says how much of a column the others leave, whatever its units.
-    left = matrix / np.multiply.outer(scale, scale)
+    left = matrix / (scale[:, None] * scale)
     solution = (right.T / scale).T
     for j in range(len(left)):
         if left[j, j] <= 1e-14:
             raise Unfit("the predictions do not determine all coefficients")
-        share = left[j + 1 :, j] / left[j, j]
-        left[j + 1 :, j:] -= np.multiply.outer(share, left[j, j:])
-        solution[j + 1 :] -= np.multiply.outer(share, solution[j])
+        share = left[j + 1 :, j, None] / left[j, j]
+        left[j + 1 :, j:] -= share * left[j, j:]
+        solution[j + 1 :] -= (share if right.ndim > 1 else share[:, 0]) * solution[j]
     for j in reversed(range(len(left))):
-        solution[j] = (solution[j] - np.sum(left[j, j + 1 :] * solution[j + 1 :].T, axis=-1)) / left[j, j]
+        known = np.add.reduce(left[j, j + 1 :] * solution[j + 1 :].T, axis=-1)
+        solution[j] = (solution[j] - known) / left[j, j]
     return np.asarray((solution.T / scale).T)
 
 

@@ -242,7 +242,7 @@ class _Smoother:
     def information(self, bent: Floats, pieces: Floats) -> Floats:
         """Return the total over predictions of ``bent`` [m] times the products of coordinates there, [k, k]."""
         moments = self.moments(bent, 6)
-        products = np.array([[moments[a + b] for b in range(4)] for a in range(4)])
+        products = moments[np.add.outer(np.arange(4), np.arange(4))]
         inner = np.sum(products.transpose(2, 0, 1)[..., None] * pieces[:, None], axis=2)
         return np.asarray(np.sum(pieces[..., None] * inner[:, :, None, :], axis=(0, 1)))
 
@@ -258,17 +258,17 @@ class _Smoother:
             fit = log_likelihood(self.log_odds(curve), table.events, table.others)
             return fit - 0.5 * float(np.sum(size * curve**2))
 
-        def information(curve: Floats) -> Floats:
-            chance = expit(self.log_odds(curve))
+        def information(chance: Floats) -> Floats:
             return self.information(table.total * chance * (1 - chance), pieces)
 
         def slope(curve: Floats) -> Slope:
-            missed = self.moments(table.events - table.total * expit(self.log_odds(curve)), 3).T
+            chance = expit(self.log_odds(curve))
+            missed = self.moments(table.events - table.total * chance, 3).T
             gradient = np.sum(pieces * missed[..., None], axis=(0, 1)) - size * curve
-            return Slope(gradient, information(curve) + np.diag(size))
+            return Slope(gradient, information(chance) + np.diag(size))
 
         coordinates = maximise(value, slope, np.zeros(len(size)) if start is None else start, self.weight)
-        bend = information(coordinates)
+        bend = information(expit(self.log_odds(coordinates)))
         return coordinates, float(np.trace(solve(bend + np.diag(size), bend)))
 
     def best(self) -> float:
@@ -288,6 +288,7 @@ class _Smoother:
         if risk == math.inf:
             raise Unfit("the predictions do not determine all coefficients")
         bounds = (max(middle - STRIDE, WEAKEST), min(middle + STRIDE, STRONGEST))
+
         search = minimize_scalar(lambda penalty: min(self.risk(float(penalty), start)[0], LARGE), bounds=bounds,
                                  method="bounded", options={"xatol": 1e-4})
         return round(float(search.x) if search.fun <= risk else middle, 3)

@@ -18,10 +18,13 @@ def pointwise_band(replicates: Floats, level: float) -> Band:
     Each point is covered at the level by itself, so the whole curve is covered less often. Replicates that are NaN at a
     point are left out there; where fewer than two are defined, the limits are NaN. Efron (1979).
     """
-    tail, limits = (1 - level) / 2, np.full((2, replicates.shape[1]), np.nan)
-    known = (~np.isnan(replicates)).sum(axis=0) >= 2
-    if known.any():
-        limits[:, known] = np.nanquantile(replicates[:, known], [tail, 1 - tail], axis=0)
+    by_point, tail = np.ascontiguousarray(replicates.T), (1 - level) / 2
+    absent, limits = np.isnan(by_point).sum(axis=1), np.full((2, len(by_point)), np.nan)
+    known = replicates.shape[0] - absent >= 2
+    # Points without gaps are sorted all at once, which takes a fraction of the time; both give the same limits.
+    for points, quantile in ((known & (absent == 0), np.quantile), (known & (absent > 0), np.nanquantile)):
+        if points.any():
+            limits[:, points] = quantile(by_point[points], [tail, 1 - tail], axis=1)
     return limits[0], limits[1]
 
 

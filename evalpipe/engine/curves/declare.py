@@ -18,9 +18,9 @@ from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.results.curves import CURVES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Values
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
     from evalpipe.results.curves import Column, Curve, Notes
@@ -169,6 +169,10 @@ def _serves(rows: CurveRows, needs: Needs) -> bool:
     return "values" in gives if rows.kind == "numbers" else rows.plan.residuals and "probabilities" in gives
 
 
-def listed(values: Iterable[float]) -> Column:
+def listed(values: Sequence[float] | Values) -> Column:
     """Turn an array [k] into a column, with null for what is not finite."""
-    return [float(value) if np.isfinite(value) else None for value in values]
+    column = np.asarray(values, float)
+    listed_column: Column = column.tolist()
+    for place in np.flatnonzero(~np.isfinite(column)).tolist():
+        listed_column[place] = None
+    return listed_column
