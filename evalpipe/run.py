@@ -130,7 +130,7 @@ def _read(
     from evalpipe.card import ready
     from evalpipe.chapters.gates.earlier import look_back
     from evalpipe.chapters.statement.compute import check_references
-    from evalpipe.data.read_all import read_all
+    from evalpipe.reading import read_all
 
     samples, candidates = read_all(planned, frames)
     check_references(planned, samples)

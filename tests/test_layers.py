@@ -97,6 +97,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "chapters.plan", "chapters.compute", "cells", "levels", "origin", "spelling", "plan", "tasks", "results",
         "errors",
     },
+    "streams": {
+        "chapters.plan", "data", "plan", "statistics", "results", "errors",
+    },
+    "reading": {"chapters.compute", "data", "streams", "plan", "errors"},
     "engine": {
         "chapters.all", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers", "plan",
         "tasks", "statistics", "metrics", "intervals", "calibration", "data.sample", "results",
@@ -113,8 +117,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "record": {"formats", "lock", "results", "signatures", "version", "errors"},
     "row_writing": {"cells"},
     "run": {
-        "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "engine", "findings", "results",
-        "card", "record", "row_writing", "signatures", "templating.files", "errors",
+        "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "reading", "engine", "findings",
+        "results", "card", "record", "row_writing", "signatures", "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},

@@ -40,13 +40,13 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     # Files of predictions are columns of a dataset, and candidates have a reader of their own.
     assert role != "predictions" and role != "candidates"  # noqa: PLR1714, PT018, S101
     kind = plan.weight.kind if plan.weight is not None and role != "reference" else None
-    frame = _ordered(columns, levels)
+    frame = ordered(columns, levels)
     truth, weight = _array(frame, "truth"), _floats(frame, "weight") if kind is not None else None
     exposure = _floats(frame, "exposure") if "exposure" in frame.columns else None
     summary = summarise(columns, frame, levels, whole=kind == "frequency")
     models, refits, bootstrap = ({}, {}, {}) if role == "reference" else _models(columns, frame, len(levels))
     cluster = _array(frame, "cluster") if "cluster" in frame.columns else None
-    warnings = (*unknown_conditions(rows), *columns.warnings, *_of_predictions(columns))
+    warnings = (*unknown_conditions(rows.name, rows.unknown), *columns.warnings, *_of_predictions(columns))
     if role == "evaluate":
         warnings += (*absent_levels(summary, plan.task), *one_cluster(rows.name, cluster), *uneven(summary))
     whole = Sample(
@@ -77,7 +77,7 @@ def _at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -
     frame = _sorted(columns, _outcome(columns, whole.levels) | {f"{kind} 0": at for kind, at in predictions.items()})
     weight = None if whole.weight is None else _floats(frame, "weight")
     exposure = None if whole.exposure is None else _floats(frame, "exposure")
-    models = MappingProxyType({model.name: _predictions(frame, 0, model, len(whole.levels))})
+    models = MappingProxyType({model.name: predictions_of(frame, 0, model, len(whole.levels))})
     return replace(whole, truth=_array(frame, "truth"), weight=weight, exposure=exposure, models=models, files=(),
                    warnings=(), cluster=None, slicings=(), searched=(), ids=None)
 
@@ -90,7 +90,7 @@ def _models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
     refits: dict[str, tuple[Refit, ...]] = {}
     bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
     for number, (fit, part, model) in enumerate(_fits(columns)):
-        predictions = _predictions(frame, number, model, levels)
+        predictions = predictions_of(frame, number, model, levels)
         if fit.is_shown:
             models[model.name] = predictions
         elif fit.kind == "bootstrap":
@@ -120,8 +120,8 @@ def _of_predictions(columns: Columns) -> Iterator[Warned]:
             yield rounding.warning(rows.name, name, rounding.together(parts))
 
 
-def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
-    """Return the columns of a sample, rows without weight left out, sorted by all columns in turn.
+def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> pl.DataFrame:
+    """Return the columns of a sample, rows without weight left out, sorted by all columns in turn unless not asked to.
 
     So the order of the rows in the files changes nothing. Clusters are numbered by their names, from 0.
     """
@@ -141,7 +141,7 @@ def _ordered(columns: Columns, levels: tuple[str, ...]) -> pl.DataFrame:
     frame |= given | slices.held(columns) | further
     if plan.row_file is not None and columns.rows.dataset.role == "evaluate":
         frame["id"] = _ids(columns).alias("id")
-    return _sorted(columns, frame)
+    return _sorted(columns, frame, sort=sort)
 
 
 def _outcome(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
@@ -156,7 +156,7 @@ def _outcome(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
     return frame
 
 
-def _sorted(columns: Columns, frame: Mapping[str, pl.Series]) -> pl.DataFrame:
+def _sorted(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = True) -> pl.DataFrame:
     """Return the columns of rows that have a weight above zero, sorted by all of them in turn; clusters as numbers."""
     import polars as pl
 
@@ -165,7 +165,7 @@ def _sorted(columns: Columns, frame: Mapping[str, pl.Series]) -> pl.DataFrame:
         table = table.filter(pl.col("weight") > 0)
     if "cluster" in table.columns:
         table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
-    return table.sort(table.columns)
+    return table.sort(table.columns) if sort else table
 
 
 def _ids(columns: Columns) -> pl.Series:
@@ -267,7 +267,8 @@ def _logistic(score: pl.Series) -> pl.Series:
     return pl.Series(score.name, np.exp(-np.logaddexp(0.0, -score.to_numpy())))
 
 
-def _predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
+def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
+    """Return the predictions of the ``number``-th model, of one level or ``levels``, in a frame of `ordered`."""
     def column(kind: str) -> Values | None:
         return _array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from evalpipe.plan.models import ModelPlan
 
 
-def check(rows: RowBlock) -> Columns:
-    """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset."""
+def check(rows: RowBlock, *, whole: bool = True) -> Columns:
+    """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset.
+
+    Of a part of a dataset, not the ``whole``, what only all rows can tell is left out.
+    """
     plan, columns = rows.plan, Columns(rows)
     columns.models.update({
         key: Columns(block, problems=columns.problems if block.step is None else [])
@@ -36,9 +39,16 @@ def check(rows: RowBlock) -> Columns:
     for fit, theirs, model in columns.predicted():
         if fit.kind == "bootstrap":
             _drawn(theirs, model)
+    _of_rows(columns, whole=whole)
+    return columns
+
+
+def _of_rows(columns: Columns, *, whole: bool) -> None:
+    """Check weights, exposures, clusters, ids and slices of the rows."""
+    rows, plan = columns.rows, columns.rows.plan
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
-        weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency")
+        weights.check(columns, plan.weight.column, whole=plan.weight.kind == "frequency", part=not whole)
     if plan.exposure is not None:
         exposure.check(columns, plan.exposure.column)
     if plan.cluster is not None:
@@ -47,8 +57,7 @@ def check(rows: RowBlock) -> Columns:
         _text(columns, columns.names, plan.id, ("id",), "missing-id", "the id column")
         _unique(columns, plan.id)
     if rows.dataset.role == "evaluate":
-        slices.check(columns)
-    return columns
+        slices.check(columns, whole=whole)
 
 
 def _drawn(columns: Columns, model: ModelPlan) -> None:

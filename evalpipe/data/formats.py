@@ -70,12 +70,13 @@ def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
 
 
 def read(
-    path: Path, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str]
+    path: Path, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str], *, first: int = 0,
+    count: int | None = None,
 ) -> tuple[pl.DataFrame, frozenset[int]]:
-    """Read ``columns`` of a file, and the 0-based rows that are blank lines rather than rows.
+    """Read ``columns`` of a file, and the 0-based rows that are blank lines rather than rows; raises Unreadable.
 
     Columns of csv and tsv come as text, in which a missing value is null; ``text`` names those to be read as text
-    from ndjson too. Raises Unreadable.
+    from ndjson too. Of binary formats ``count`` rows are read, from ``first`` on.
     """
     import polars as pl
 
@@ -93,10 +94,10 @@ def read(
         frame = _guard(path, form, csv, lambda source: pl.scan_ndjson(
             source, infer_schema_length=None, schema_overrides=overrides).select(wanted).collect())
     elif form == "parquet":
-        frame = _guard(path, form, csv, lambda source: pl.read_parquet(
-            source, columns=wanted, glob=False, hive_partitioning=False))
+        frame = _guard(path, form, csv, lambda source: pl.scan_parquet(
+            source, glob=False, hive_partitioning=False).select(wanted).slice(first, count).collect())
     else:
-        frame = _guard(path, form, csv, lambda source: pl.read_ipc(source, columns=wanted))
+        frame = _guard(path, form, csv, lambda source: pl.scan_ipc(source).slice(first, count).select(wanted).collect())
     return frame.select(wanted), frozenset()
 
 

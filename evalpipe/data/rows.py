@@ -70,6 +70,34 @@ def _predictions(
     return files, problems
 
 
+def load_part(
+    plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None
+) -> RowBlock | list[Problem]:
+    """Read ``count`` rows of the ``file``-th file of a dataset, from ``first`` on; keep those that meet its ``where``.
+
+    No row need meet it. Files are without their sha256, and the rows of this one are those that were read.
+    """
+    from evalpipe.data.formats import read
+
+    path, shown_path = dataset.table.files[file]
+    columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns)))
+    text = () if plan.id is None else (plan.id,)
+    try:
+        frame, blank_lines = read(
+            path, dataset.table.format, dataset.table.named.csv, columns, text, first=first, count=count)
+    except Unreadable as fault:
+        return [fault.problem(shown_path, plan.places.place(*dataset.table.named.loc))]
+    frame = _numbered(frame, file, first)
+    if blank_lines:
+        frame = frame.filter(~(frame[POSITION] - file * FILE - 1).is_in(list(blank_lines)))
+    sources = tuple(
+        SourceFile(shown, None, frame.height if number == file else 0)
+        for number, (_, shown) in enumerate(dataset.table.files))
+    rows = RowBlock(plan, dataset, frame, sources)
+    problems = _not_of_type(rows)
+    return problems or _kept(replace(rows, types=_told(rows)), none_left=True)
+
+
 def load_candidates(plan: Plan, dataset: DatasetPlan) -> RowBlock | list[Problem]:
     """Read the planned columns of the table of candidates, and keep the rows that meet its ``where``."""
     rows, problems = whole(plan, dataset, None, ())
@@ -171,11 +199,11 @@ def _file(
     return part, SourceFile(shown_path, sha256, part.height)
 
 
-def _numbered(frame: pl.DataFrame, number: int) -> pl.DataFrame:
-    """Return the rows of file ``number`` with their `POSITION`."""
+def _numbered(frame: pl.DataFrame, number: int, before: int = 0) -> pl.DataFrame:
+    """Return rows of file ``number``, of which ``before`` come before them, with their `POSITION`."""
     import polars as pl
 
-    first = number * FILE + 1
+    first = number * FILE + before + 1
     return frame.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(POSITION))
 
 
@@ -199,9 +227,12 @@ def _types(parts: Sequence[pl.DataFrame]) -> tuple[str, ...]:
     return tuple(f"column '{name}': {', '.join(types)}" for name, types in kinds.items() if len(types) > 1)
 
 
-def _kept(rows: RowBlock) -> RowBlock | list[Problem]:
-    """Keep the rows that meet ``where`` and note which meet the conditions of slices; a problem when none is left."""
-    if rows.frame.height == 0:
+def _kept(rows: RowBlock, *, none_left: bool = False) -> RowBlock | list[Problem]:
+    """Keep the rows that meet ``where`` and note which meet the conditions of slices.
+
+    A problem when none is left, unless ``none_left`` allows it.
+    """
+    if rows.frame.height == 0 and not none_left:
         hint = "was it written to the end?"
         return [Problem("no-rows", f"{rows.called} has no rows", rows.place, hint)]
     conditions = _conditions(rows)
@@ -216,7 +247,7 @@ def _kept(rows: RowBlock) -> RowBlock | list[Problem]:
         return replace(rows, frame=frame, unknown=_unknown(conditions))
     # Of slices, only the rows that are left are counted as unknown.
     unknown = _unknown({"where": flags} | {name: column.filter(flags) for name, column in conditions.items()})
-    if not flags.any():
+    if not flags.any() and not none_left:
         return [_none_left(rows, unknown["where"])]
     return replace(rows, frame=frame.filter(flags), unknown=unknown)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.results import DatasetSummary, InputFile, Warned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -61,6 +61,10 @@ class Predictions:
     """``threshold`` on the scale of the score: rows at or above it are predicted as events."""
     stated: Floats | None = None
     """The probability at the score, [n], where rows that share a score on a grid have probabilities of their own."""
+    group: Wholes | None = None
+    """Of cells that rows were counted into, the number of the group of each whose totals are known exactly, [n]."""
+    remainders: Mapping[tuple[str, tuple[tuple[str, Any], ...]], Floats] | None = None
+    """By statistic with its options, what its mean in each group is above that of the group's cells, [groups]."""
 
     @property
     def made_of(self) -> Floats | None:
@@ -155,6 +159,7 @@ class Sample:
     in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it. ``ids``
     are what names each row in the row-level file, [n]; None where none is written. ``steps`` are those of each model
     that has steps, ``refits`` the other fits of each that has several, ``bootstrap`` those to bootstrap samples.
+    ``parts`` are the samples that stand for a dataset that is never held; see `of`.
     """
 
     dataset: str
@@ -177,6 +182,27 @@ class Sample:
     steps: Mapping[str, ShownStep] = field(default_factory=lambda: MappingProxyType({}))
     refits: Mapping[str, tuple[Refit, ...]] = field(default_factory=lambda: MappingProxyType({}))
     bootstrap: Mapping[str, tuple[BootstrapFit, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    parts: Mapping[tuple[str | None, int | None], Sample] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def streamed(self) -> bool:
+        """Whether its rows are cells that the dataset's rows were counted into."""
+        return bool(self.parts)
+
+    def of(self, model: str | None = None, slicing: int | None = None) -> Sample:
+        """Return the rows to take statistics of: these, of whatever model and slicing, where the dataset is held.
+
+        Else the cells that one model's scores were counted into, or joint cells of all models (None), which are
+        coarser; with the codes of one slicing, or of none (None).
+        """
+        given = None if model is None else self.models.get(model)
+        return self.parts.get((model if given is None else given.source or model, slicing), self)
+
+    def changed(self, name: str, change: Callable[[Predictions], Predictions]) -> Sample:
+        """Return the sample, and its parts, with other predictions of a model."""
+        models = {**self.models, name: change(self.models[name])}
+        parts = {key: part.changed(name, change) if name in part.models else part for key, part in self.parts.items()}
+        return replace(self, models=MappingProxyType(models), parts=MappingProxyType(parts))
 
     def named(self, name: str) -> dict[str, str]:
         """Return the model and the variant behind a name of ``models``."""

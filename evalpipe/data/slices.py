@@ -34,8 +34,11 @@ EMPTY = "(empty)"
 _OWN = r'^("*\((?:missing|empty)\)"*)$'
 
 
-def check(columns: Columns) -> None:
-    """Read every column that slices are by, of the rows that count; the rest gets a problem."""
+def check(columns: Columns, *, whole: bool = True) -> None:
+    """Read every column that slices are by, of the rows that count; the rest gets a problem.
+
+    Of a part of a dataset, not the ``whole``, reference levels may be absent.
+    """
     counts = counting(columns)
     for loc, sliced in columns.rows.plan.slices.named:
         if sliced not in columns.graded:
@@ -43,7 +46,8 @@ def check(columns: Columns) -> None:
             graded = read(columns, sliced, loc, counts)
             if graded is not None:
                 columns.graded[sliced] = graded
-    _references(columns, counts)
+    if whole:
+        _references(columns, counts)
 
 
 def _levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:

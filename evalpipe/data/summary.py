@@ -13,7 +13,7 @@ from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, War
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
@@ -167,16 +167,16 @@ def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
     return (Warned(code="absent-level", message=message),)
 
 
-def unknown_conditions(rows: RowBlock) -> tuple[Warned, ...]:
-    """Warn of rows that meet no condition because a value is missing."""
+def unknown_conditions(dataset: str, unknown: Mapping[str, int]) -> tuple[Warned, ...]:
+    """Warn of rows that meet no condition because a value is missing; ``unknown`` counts them by condition."""
     warnings: list[Warned] = []
-    for key, count in rows.unknown.items():
+    for key, count in unknown.items():
         if not count:
             continue
         have, they = ("has", "it") if count == 1 else ("have", "they")
         called, left = ("'where'", "left out") if key == "where" else (
             f"the condition of slice '{key.removeprefix('slice ')}'", "not in the slice")
-        message = (f"{counted(count, 'row')} {have} no value in a column that {called} of dataset '{rows.name}' "
+        message = (f"{counted(count, 'row')} {have} no value in a column that {called} of dataset '{dataset}' "
                    f"needs; {they} {are(count)} {left}, because a missing value meets no condition")
         warnings.append(Warned(code="missing-in-condition", message=message))
     return tuple(warnings)

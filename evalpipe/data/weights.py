@@ -30,20 +30,23 @@ FEW = 0.1
 """The share of the rows below which an effective sample size is warned of."""
 
 
-def check(columns: Columns, column: str, *, whole: bool) -> None:
-    """Check the weights and bring them into a range in which their sums can be held; ``whole``: they are counts."""
+def check(columns: Columns, column: str, *, whole: bool, part: bool = False) -> None:
+    """Check the weights and bring them into a range in which their sums can be held; ``whole``: they are counts.
+
+    In a ``part`` of a dataset all may be 0.
+    """
     loc: Loc = ("weight", "column")
     values = read_once(columns, column, loc, "missing-weight", "weight")
     if values is None:
         return
     before = len(columns.problems)
-    _refuse(columns, column, loc, values, whole=whole)
+    _refuse(columns, column, loc, values, whole=whole, part=part)
     columns.weight = values
     if not whole and len(columns.problems) == before:
         columns.weight = _scaled(columns, values)
 
 
-def _refuse(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool) -> None:
+def _refuse(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole: bool, part: bool) -> None:
     """Report weights that are negative, infinite, no counts where these are asked for, or all 0."""
     rows, problems, called = columns.rows, columns.problems, "the weight column"
     defined = values.fill_nan(None)
@@ -58,7 +61,7 @@ def _refuse(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole
         message = f"the weight column '{column}' sums to {defined.sum():.4g}, more than can be counted one by one"
         hint = f"frequency weights count rows, {COUNTED:,} at most; for other weights write kind: importance"
         problems.append(rows.problem("frequency-weight", message, loc, hint))
-    if defined.null_count() == 0 and not (defined != 0).any():
+    if not part and defined.null_count() == 0 and not (defined != 0).any():
         message = f"all weights of dataset '{rows.name}' are 0 (column '{column}')"
         problems.append(rows.problem("weights-all-zero", message, loc, "at least one row must count"))
 

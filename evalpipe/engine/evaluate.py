@@ -85,7 +85,7 @@ def _add_candidates(evaluation: Evaluation, plan: Plan, candidates: CandidateRow
 
 def _add_model(evaluation: Evaluation, dataset: Evaluated, name: str) -> None:
     """Add the tables of one model on one dataset."""
-    plan, sample = dataset.plan, dataset.sample
+    plan, sample = dataset.plan, dataset.sample.of(name)
     rows = [row for estimates in dataset.estimates[name].values() for row in estimates]
     evaluation.estimates += rows
     evaluation.confusion += [table for scope in dataset.scopes(name) for table in confusion(scope)]

@@ -24,19 +24,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """One dataset with the statistics of each model in each of its subsets that is large enough, and the replicates."""
+    """One dataset with the statistics of each model in each of its subsets that is large enough, and the replicates.
+
+    ``of_model`` are the same subsets, in the rows that statistics of each model are taken of.
+    """
 
     plan: Plan
     sample: Sample
     subsets: tuple[Subset, ...]
+    of_model: dict[str, tuple[Subset, ...]]
     summaries: dict[tuple[str, int], Summary]
     replicates: Replicates
 
     def scopes(self, model: str, *, rest: bool = False) -> Iterator[Scope]:
         """Yield the subsets that have numbers of a model, all rows first; the rests of slices too if asked."""
-        for number, subset in enumerate(self.subsets):
+        for number, subset in enumerate(self.of_model[model]):
             if (model, number) in self.summaries and (rest or subset.beside is None):
-                yield Scope(self.plan, self.sample, model, number, subset, self.summaries[model, number])
+                yield self.scope(model, number, self.summaries[model, number])
+
+    def scope(self, model: str, number: int, summary: Summary) -> Scope:
+        """Return a subset with some of its statistics of a model."""
+        subset = self.of_model[model][number]
+        return Scope(self.plan, self.sample.of(model, subset.slicing), model, number, subset, summary)
 
     @cached_property
     def estimates(self) -> dict[str, dict[tuple[int, int], tuple[Estimate, ...]]]:
@@ -50,7 +59,7 @@ class Evaluated:
     def _estimated(self, model: str, number: int) -> Iterator[Iterator[Estimate]]:
         """Yield the estimates of each measure of the plan in a subset, whose scope serves them all."""
         summary, whole = self.summaries.get((model, number)), self.summaries[model, 0]
-        scope = Scope(self.plan, self.sample, model, number, self.subsets[number], summary or whole)
+        scope = self.scope(model, number, summary or whole)
         for entry in self.plan.metrics:
             if not scope.serves(entry):
                 yield not_served(scope, entry)
@@ -60,7 +69,7 @@ class Evaluated:
     def diagnosed(self) -> Iterator[Estimate]:
         """Yield the estimates on all rows of the measures that only findings rest on."""
         for model in self.sample.models:
-            scope = Scope(self.plan, self.sample, model, 0, self.subsets[0], self.summaries[model, 0])
+            scope = self.scope(model, 0, self.summaries[model, 0])
             for entry in self.plan.diagnosed:
                 yield from estimates(scope, entry, self.replicates) if scope.serves(entry) else ()
 
@@ -72,6 +81,7 @@ class Evaluated:
 def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:
     """Return a sample with its statistics and their replicates; ``advance`` is told of each block of these done."""
     divided = subsets(plan, sample)
-    summaries = summaries_of(plan, sample, divided)
+    of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
+    summaries = summaries_of(plan, sample, of_model)
     replicates = draw(plan, replace(sample, searched=()), summaries, subsets, advance)
-    return Evaluated(plan, sample, divided, summaries, replicates)
+    return Evaluated(plan, sample, divided, of_model, summaries, replicates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -54,26 +54,36 @@ class Subset:
         return _count(sample, rows if self.rows is None else self.rows[rows])
 
 
-def subsets(plan: Plan, sample: Sample) -> tuple[Subset, ...]:
-    """Return all rows, then the slices of every slicing in turn, then the rest of each where it is its reference."""
+def subsets(plan: Plan, sample: Sample, model: str | None = None) -> tuple[Subset, ...]:
+    """Return all rows, then the slices of every slicing in turn, then the rest of each where it is its reference.
+
+    Their positions are those in the rows that statistics of a ``model`` are taken of, or of all models together.
+    """
     slices = [
-        subset_of(sample, np.flatnonzero(rows.codes == k), labels, slicing)
-        for slicing, rows in enumerate(sample.slicings) for k, labels in enumerate(rows.labels)
+        subset_of(part, np.flatnonzero(part.slicings[slicing].codes == k), labels, slicing)
+        for slicing, rows in enumerate(sample.slicings) for part in (sample.of(model, slicing),)
+        for k, labels in enumerate(rows.labels)
     ]
     rests = slices if plan.slices.reference == "rest" else []
-    return whole(sample), *slices, *(_rest(sample, number, part) for number, part in enumerate(rests, 1))
+    return whole(sample), *slices, *(
+        _rest(sample.of(model, part.slicing), number, part) for number, part in enumerate(rests, 1))
 
 
-def summaries_of(plan: Plan, sample: Sample, subsets: Sequence[Subset]) -> dict[tuple[str, int], Summary]:
-    """Return the statistics of each model in each subset, by its number, that is large enough."""
+def summaries_of(
+    plan: Plan, sample: Sample, divided: Mapping[str, Sequence[Subset]]
+) -> dict[tuple[str, int], Summary]:
+    """Return the statistics of each model in each of its subsets, by its number, that is large enough."""
     summaries = {}
-    for name, model in sample.models.items():
-        rows = rows_of(sample, model)
-        for number, subset in enumerate(subsets):
+    for name in sample.models:
+        rows: dict[int, Any] = {}
+        for number, subset in enumerate(divided[name]):
+            part = sample.of(name, subset.slicing)
+            if id(part) not in rows:
+                rows[id(part)] = rows_of(part, part.models[name])
             if subset.rows is None:
-                summaries[name, number] = Summary(rows, sample.weights)
+                summaries[name, number] = Summary(rows[id(part)], part.weights)
             elif plan.slices.enough(subset.n):
-                summaries[name, number] = Summary(rows.taken(subset.rows), subset.of(sample.weights))
+                summaries[name, number] = Summary(rows[id(part)].taken(subset.rows), subset.of(part.weights))
     return summaries
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.intervals.declare import registry as interval_methods
+from evalpipe.plan.streaming import HELD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import KnownPlan, MetricPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.outcome import ExposurePlan, OutcomePlan, WeightPlan
+    from evalpipe.plan.streaming import StreamingPlan
     from evalpipe.tasks import Task
 
 
@@ -49,6 +51,7 @@ class Plan:
     drawn about curves, ``profit_drawn`` that limits of the profit are;
     ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
     says that probabilities have residuals. ``steps`` are the measures taken at every step of models that have steps.
+    ``streaming`` says whether rows are held.
     """
 
     name: str
@@ -103,6 +106,7 @@ class Plan:
     candidates: CandidatesPlan | None
     gates: tuple[GatePlan, ...]
     row_file: RowFilePlan | None
+    streaming: StreamingPlan = HELD
 
     @property
     def entries(self) -> tuple[MetricPlan, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.chapters.appearance.plan import appearance_plan
@@ -21,6 +22,7 @@ from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.statement.plan import statement_plan
 from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.errors import DataError
+from evalpipe.plan.all_at_once import streaming_plan
 from evalpipe.plan.candidates import candidates_plan, lacking_of_candidates
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
 from evalpipe.plan.diagnosed import diagnosed
@@ -41,7 +43,8 @@ def plan(spec: Spec, catalog: Catalog) -> Plan:
     if problems:
         raise DataError(*problems)
     datasets = tuple(dataset_plan(spec, catalog, name) for name in spec.datasets)
-    return _resolved(spec, datasets, candidates_plan(spec, catalog))
+    planned = _resolved(spec, datasets, candidates_plan(spec, catalog))
+    return replace(planned, streaming=streaming_plan(planned))
 
 
 def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:

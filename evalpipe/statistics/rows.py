@@ -12,8 +12,8 @@ import numpy as np
 from evalpipe.statistics.groups import Groups, starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Self
 
     from evalpipe.arraytypes import Flags, Floats, Values, Wholes
 
@@ -91,7 +91,8 @@ class Rows(OfLevels):
     never falls as the score rises, but may round to one number where the scores differ. What a model does not give is
     None. ``reportable`` is whether a row has a predicted class, None where all have one: in an equivocal zone
     ``predicted`` means nothing. ``stated`` is the probability at the score, where rows that share a score on a grid
-    have probabilities of their own; None where it is ``probability``.
+    have probabilities of their own; None where it is ``probability``. ``group`` [n] and ``remainders`` are as
+    `Predictions` has them: what the rows that a cell stands for have more of a statistic than the cell itself.
     """
 
     truth: Flags
@@ -100,10 +101,17 @@ class Rows(OfLevels):
     score: Floats | None = None
     reportable: Flags | None = None
     stated: Floats | None = None
+    group: Wholes | None = None
+    remainders: Mapping[tuple[str, tuple[tuple[str, Any], ...]], Floats] | None = None
 
     def always(self, place: int) -> Rows:
         """Return the rows as if all of them were events (``place`` 0) or none were (1)."""
-        return replace(self, truth=np.full(len(self.truth), place == 0))
+        return replace(self, truth=np.full(len(self.truth), place == 0), remainders=None)
+
+    def exactly(self, name: str, options: Mapping[str, object], values: Values) -> Values:
+        """Return the values [n] of a statistic with what is known exactly of the rows that these stand for."""
+        remainder = (self.remainders or {}).get((name, tuple(options.items())))
+        return values if remainder is None else values + remainder[present(self.group, "groups")]
 
     @classmethod
     def stacked(cls, parts: Sequence[Rows]) -> Rows:

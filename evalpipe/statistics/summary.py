@@ -175,6 +175,8 @@ class Summary:
         if statistic.of_rows:
             # Sums along the row axis, not a matrix product: the same bytes for any number of BLAS threads.
             values = statistic.function(self.rows, **options)
+            if getattr(self.rows, "remainders", None):
+                values = self.rows.exactly(statistic.function.__name__, options, values)
             weights = self.weights if values.dtype.kind == "b" else self.floats
             return np.asarray((weights * values).sum(axis=-1), dtype=float)
         # Counts are whole numbers as long as they are summed; a metric multiplies them, where those would overflow.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -20,12 +21,15 @@ from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evalpipe.arraytypes import Floats, Values, Wholes
     from evalpipe.chapters.recalibrate.plan import MethodPlan
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
+
+    PredictionsOn = Callable[[Sample], Predictions]
+    Made = tuple[str, PredictionsOn]  # of a model, the predictions that a variant of it makes of the rows of a sample
 
 FOLDED = ("recalibrate", "fit_on", "folds")
 """Where the spec asks for recalibrators to be cross-fitted."""
@@ -77,11 +81,11 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
     """
     variants, problems = Variants(tuple(samples)), []
     fit = _fit_on_dataset if plan.recalibrate.folds is None else _cross_fit
-    added: dict[str, dict[str, Predictions]] = {sample.dataset: {} for sample in samples}
+    added: dict[str, dict[str, Made]] = {sample.dataset: {} for sample in samples}
     for variant in (_Variant(plan, *pair) for pair in product(plan.models, plan.recalibrate.methods)):
         try:
-            for sample, predictions in fit(variant, variants).items():
-                added[sample][variant.name] = predictions
+            for sample, predictions_on in fit(variant, variants).items():
+                added[sample][variant.name] = variant.model, predictions_on
         except _UnfitError as fault:
             problems.append(variant.problem(fault))
     if problems:
@@ -90,43 +94,53 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
     return variants
 
 
-def _joined(sample: Sample, variants: dict[str, Predictions]) -> Sample:
-    """Put each model's variants after it."""
+def _joined(sample: Sample, variants: dict[str, Made]) -> Sample:
+    """Put each model's variants after it, in the parts of a sample too."""
     models: dict[str, Predictions] = {}
     for name, model in sample.models.items():
         models[name] = model
-        models |= {key: variant for key, variant in variants.items() if variant.source == name}
-    return replace(sample, models=MappingProxyType(models))
+        models |= {key: predictions_on(sample) for key, (source, predictions_on) in variants.items() if source == name}
+    parts = {key: _joined(part, variants) for key, part in sample.parts.items()}
+    return replace(sample, models=MappingProxyType(models), parts=MappingProxyType(parts))
 
 
-def _fit_on_dataset(variant: _Variant, variants: Variants) -> dict[str, Predictions]:
+def _fit_on_dataset(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn]:
     """Fit on the dataset that the spec names; return what that makes of the others, by dataset, and record the fit."""
     samples = {sample.dataset: sample for sample in variants.samples}
     on = samples[str(variant.plan.recalibrate.dataset)]
-    fit = _fit(variant, on)
+    fit = _fit(variant, on.of(variant.model))
     wanted = _wanted(variant, variants.samples)
-    predictions = {sample.dataset: _predictions(variant, sample, (fit,)) for sample in wanted}
-    applied = [_change(variant, sample, fit, predictions[sample.dataset])
-               for sample in wanted if sample.role == "evaluate"]
+
+    def predictions_on(sample: Sample) -> Predictions:
+        return _predictions(variant, sample, (fit,))
+
+    evaluated = (sample.of(variant.model) for sample in wanted if sample.role == "evaluate")
+    applied = [_change(variant, sample, fit, predictions_on(sample)) for sample in evaluated]
     variants.records.append(_record(variant, on, fit, applied))
-    return predictions
+    return {sample.dataset: predictions_on for sample in wanted}
 
 
-def _cross_fit(variant: _Variant, variants: Variants) -> dict[str, Predictions]:
+def _cross_fit(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn]:
     """Fit on the other folds of each dataset; what is recorded, for later use, is a fit on all its rows.
 
     Rows that choose thresholds are shared in folds of their own, so that no recalibrator has seen an evaluated row.
     """
-    count, predictions = variant.plan.recalibrate.folds or 0, {}
+    count, predictions = variant.plan.recalibrate.folds or 0, dict[str, "PredictionsOn"]()
     for sample in _wanted(variant, variants.samples):
         folds = fold_of(variant.plan, sample, count)
         fits = tuple(_fit(variant, sample, folds, fold) for fold in range(count))
-        predictions[sample.dataset] = _predictions(variant, sample, fits, folds)
+        by_fold = _predictions(variant, sample, fits, folds)
+        predictions[sample.dataset] = partial(_known, by_fold)
         if sample.role == "evaluate":
             variants.by_fold[sample.dataset, variant.name] = fits
             fit = _fit(variant, sample)
-            applied = [_change(variant, sample, fit, predictions[sample.dataset])]
+            applied = [_change(variant, sample, fit, by_fold)]
             variants.records.append(_record(variant, sample, fit, applied))
+    return predictions
+
+
+def _known(predictions: Predictions, _: Sample) -> Predictions:
+    """Return predictions for the only rows that they are of."""
     return predictions
 
 
@@ -230,7 +244,8 @@ def _predictions(
     """Return a variant's predictions on a sample; its classes are those of its own probabilities."""
     declared, model = variant.plan.models[variant.model], sample.models[variant.model]
     model = replace(
-        model, source=variant.model, variant=variant.method.name, folds=folds, zone=declared.variant_zone)
+        model, source=variant.model, variant=variant.method.name, folds=folds, zone=declared.variant_zone, group=None,
+        remainders=None)
     if sample.task in NUMBERS:
         return _of_numbers(sample, model, fits, folds)
     model = recalibrated(model, fits, folds)

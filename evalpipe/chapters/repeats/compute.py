@@ -71,7 +71,7 @@ def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
     """Yield the measures of one model's fits on a dataset: one row each, or one for each class."""
     narrow, fits = _narrow(plan), _of_fits(sample, model)
     subset = whole(fits)
-    summaries = summaries_of(narrow, fits, (subset,))
+    summaries = summaries_of(narrow, fits, dict.fromkeys(fits.models, (subset,)))
     replicates = draw(narrow, fits, summaries, _all_rows)
     scopes = [Scope(narrow, fits, name, 0, subset, summaries[name, 0]) for name in fits.models]
     for asked, entry in zip(plan.metrics, narrow.metrics, strict=True):

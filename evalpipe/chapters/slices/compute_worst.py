@@ -136,7 +136,7 @@ def _drawn(
         return [whole(resampled), *(candidate.subset(resampled) for candidate in ranked)]
 
     subsets = divide(plan, sample)
-    summaries = summaries_of(plan, sample, subsets)
+    summaries = summaries_of(plan, sample, dict.fromkeys(sample.models, subsets))
     # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
     narrow = replace(plan, metrics=(entry,), behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
     replicates = draw(narrow, sample, summaries, divide) if ranked else Replicates()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +20,8 @@ from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.statistics import Rows, Summary, cut_values, sweep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.chapters.recalibrate.compute import Variants
     from evalpipe.chapters.thresholds.plan import RulePlan
@@ -65,7 +66,6 @@ def with_thresholds(plan: Plan, variants: Variants) -> tuple[tuple[Sample, ...],
     samples = list(variants.samples)
     chosen: dict[str, _Chosen] = {}
     for place, sample in enumerate(samples):
-        models = dict(sample.models)
         for name, model in sample.models.items() if sample.role == "evaluate" else ():
             threshold = plan.models[model.source or name].threshold
             rule = threshold.rule if model.source is None else threshold.variant_rule
@@ -74,11 +74,11 @@ def with_thresholds(plan: Plan, variants: Variants) -> tuple[tuple[Sample, ...],
                 continue
             ruled = _Ruled(plan, name, rule)
             try:
-                models[name], record = _classified(ruled, variants, sample, chosen)
+                change, record = _classified(ruled, variants, sample, chosen)
+                samples[place] = samples[place].changed(name, change)
                 records.append(record)
             except _NoCutError as fault:
                 problems.append(ruled.problem(fault))
-        samples[place] = replace(sample, models=MappingProxyType(models))
     if problems:
         raise DataError(*dict.fromkeys(problems))
     return tuple(samples), records
@@ -95,25 +95,30 @@ def _without_rule(sample: Sample, name: str, kind: str) -> list[Threshold]:
 
 def _classified(
     ruled: _Ruled, variants: Variants, sample: Sample, chosen: dict[str, _Chosen]
-) -> tuple[Predictions, Threshold]:
+) -> tuple[Callable[[Predictions], Predictions], Threshold]:
     """Make classes by the threshold that a dataset chooses, once for all evaluated ones, or that the other folds do.
 
-    Returns the predictions with classes, and the record of the threshold; cross-fitted, of that which all rows choose.
+    Returns what gives predictions their classes, and the record of the threshold; cross-fitted, of that which all rows
+    choose.
     """
     rule, model, fields = ruled.rule, sample.models[ruled.name], dict[str, object]()
     if rule.folds is None:
         if ruled.name not in chosen:
             on = next(other for other in variants.samples if other.dataset == rule.dataset)
             chosen[ruled.name] = _on_all_rows(ruled, on)
-        choice = chosen[ruled.name]
-        model = model.classified(choice.cut)
+        choice, by_row = chosen[ruled.name], None
     else:
         choice, (numbers, cuts) = _on_all_rows(ruled, sample), _cuts_of_folds(ruled, variants, sample)
         fields = {"folds": rule.folds, "cuts": [float(cut) for cut in model.threshold_at(cuts)]}
-        model = replace(model.classified(cuts[numbers]), cuts=cuts[numbers])
-    model = replace(model, threshold=model.threshold_at(choice.cut), cut=choice.cut)
-    return model, Threshold(
-        dataset=sample.dataset, **sample.named(ruled.name), score=_score(model, choice.cut), value=model.threshold,
+        by_row = cuts[numbers]
+    threshold = model.threshold_at(choice.cut)
+
+    def change(predictions: Predictions) -> Predictions:
+        classified = predictions.classified(choice.cut if by_row is None else by_row)
+        return replace(classified, cuts=by_row, threshold=threshold, cut=choice.cut)
+
+    return change, Threshold(
+        dataset=sample.dataset, **sample.named(ruled.name), score=_score(model, choice.cut), value=threshold,
         rule=rule.text, **choice.fields, **fields)
 
 
@@ -124,6 +129,7 @@ def _score(model: Predictions, cut: float | None) -> float | None:
 
 def _on_all_rows(ruled: _Ruled, on: Sample) -> _Chosen:
     """Choose by all rows of a sample; with limits and optimism from the bootstrap, unless the spec wants none."""
+    on = on.of(ruled.name)
     model, rule = on.models[ruled.name], ruled.rule
     rows = rows_of(on, model)
     place, measures = _best(rule, Summary(rows, on.weights), f"on dataset '{on.dataset}'")

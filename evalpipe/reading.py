@@ -1,4 +1,4 @@
-"""Step 3: read everything that a plan names, the datasets and the table of candidates."""
+"""Step 3: read everything that a plan names, the datasets, held or not, and the table of candidates."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.data.candidates import read_candidates
 from evalpipe.data.read import read
 from evalpipe.errors import DataError
+from evalpipe.streams.read import read_streamed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,8 @@ def read_all(
     candidates: CandidateRows | None = None
     problems: list[Problem] = []
     try:
-        samples = read(plan, frames) if plan.datasets else ()
+        if plan.datasets:
+            samples = read_streamed(plan) if plan.streaming.streamed else read(plan, frames)
     except DataError as error:
         problems += error.problems
     try:

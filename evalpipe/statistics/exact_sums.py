@@ -1,0 +1,121 @@
+"""Sums of floats that neither the order of the terms nor how these are parted changes by a bit.
+
+Each term is cut into windows of `WIDTH` bits at places that are the same for all terms. What a window holds of a term
+is a multiple of the window's unit, so that adding such parts as floats is exact. Demmel & Nguyen (2015), "Parallel
+reproducible summation", IEEE Transactions on Computers 64(7), call this indexed summation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from evalpipe.arraytypes import Floats, Values, Wholes
+
+WIDTH = 24
+"""Bits of a window: 2^29 terms fill no more than the 53 bits that a float holds exactly."""
+
+FIRST = -16
+"""The exponent of the unit of window 0: numbers below 128, as probabilities and their logarithms are, begin there."""
+
+KEPT = 3
+"""The windows that are kept, from that of the largest term down: at least 48 bits below it."""
+
+FULL = 2.0**52
+"""So many units in a total are carried into the window above."""
+
+
+@dataclass
+class ExactSums:
+    """The totals of terms in ``size`` groups: ``windows``, by their number, [size], multiples of the window's unit."""
+
+    size: int
+    windows: dict[int, Floats] = field(default_factory=dict)
+    top: int | None = None
+
+    def add(self, values: Floats, groups: Wholes | None = None, counts: Values | None = None) -> Self:
+        """Add finite ``values`` [n] to the totals of ``groups`` [n], or all to the only one; return the totals.
+
+        ``counts`` [n], whole numbers, say how often each value is added.
+        """
+        if not len(values):
+            return self
+        first = _window(float(np.abs(values).max()))
+        self.top = first if self.top is None else max(self.top, first)
+        rest = values
+        for window in range(first, self.top - KEPT, -1):
+            # Adding this number rounds to the unit, for a float of its size holds no smaller bits.
+            large = 1.5 * 2.0 ** (_exponent(window) + 52)
+            part = (rest + large) - large
+            rest = rest - part
+            self._deposit(window, part if counts is None else part * counts, groups)
+        self._settle()
+        return self
+
+    def merge(self, other: ExactSums) -> Self:
+        """Add the totals of the same groups."""
+        if other.top is not None:
+            self.top = other.top if self.top is None else max(self.top, other.top)
+        for window, totals in other.windows.items():
+            self.windows[window] = self.windows[window] + totals if window in self.windows else totals.copy()
+        self._settle()
+        return self
+
+    def grow(self, size: int) -> None:
+        """Make room for further groups, whose totals are 0."""
+        for window, totals in self.windows.items():
+            self.windows[window] = np.concatenate([totals, np.zeros(size - self.size)])
+        self.size = size
+
+    def of_group(self, group: int) -> ExactSums:
+        """Return the total of one group alone."""
+        return ExactSums(1, {window: totals[group : group + 1] for window, totals in self.windows.items()}, self.top)
+
+    @property
+    def totals(self) -> Floats:
+        """The totals, each rounded once, shape [size]."""
+        if not self.windows:
+            return np.zeros(self.size)
+        parts = zip(*(totals.tolist() for totals in self.windows.values()), strict=True)
+        return np.fromiter(map(math.fsum, parts), float, self.size)
+
+    def _deposit(self, window: int, parts: Floats, groups: Wholes | None) -> None:
+        """Add exact parts of terms to a window."""
+        if window not in self.windows:
+            self.windows[window] = np.zeros(self.size)
+        if groups is None:
+            self.windows[window] += parts.sum()
+        else:
+            np.add.at(self.windows[window], groups, parts)
+
+    def _settle(self) -> None:
+        """Carry totals that grow too large upwards, and leave windows out that the largest term does not need."""
+        for window in sorted(self.windows):
+            unit = 2.0 ** _exponent(window)
+            if np.abs(self.windows[window]).max() >= FULL * unit:
+                large = 1.5 * 2.0 ** (_exponent(window + 1) + 52)
+                carried = (self.windows[window] + large) - large
+                self.windows[window] = self.windows[window] - carried
+                above = self.windows.get(window + 1)
+                self.windows[window + 1] = carried if above is None else above + carried
+        lowest = (self.top or 0) - KEPT
+        self.windows = {window: totals for window, totals in self.windows.items() if window > lowest}
+
+
+def _exponent(window: int) -> int:
+    """Return the exponent of a window's unit."""
+    return FIRST + WIDTH * window
+
+
+def _window(largest: float) -> int:
+    """Return the window that terms of at most this size begin in: half a unit of the next is no less."""
+    if largest == 0:
+        return -KEPT
+    exponent = math.frexp(largest)[1]  # largest < 2^exponent
+    return math.ceil((exponent + 1 - FIRST) / WIDTH) - 1

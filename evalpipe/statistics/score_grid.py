@@ -1,0 +1,93 @@
+"""A fixed grid of probabilities, the same for all data: fine everywhere, and finer still near 0 and 1.
+
+From 1/64 to 63/64 all cells are 2^-16 wide; below and above, each halving of the distance from the end has 1,024 cells,
+so that no cell there is wider than a thousandth of that distance. Further edges may be put where a measure has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Flags, Floats, Wholes
+
+EVEN = 2**16
+"""Cells of equal width that 1 would hold."""
+
+TAIL = 2.0**-6
+"""Nearer to 0 or 1 than this, cells narrow in proportion to the distance."""
+
+HALVING = 2**10
+"""Cells for each halving of the distance."""
+
+NEAREST = -64
+"""Nearer to 0 or 1 than 2 to this power all share one cell."""
+
+_SHIFT = 52 - 10  # the bits of a float below the ten of its fraction that number the cells of a halving
+_LOWEST = (NEAREST + 1023) * HALVING  # the number that a float of 2^NEAREST has without these bits
+_TAIL_CELLS = (-6 - NEAREST) * HALVING
+HALF = 1 + _TAIL_CELLS + int(EVEN * (0.5 - TAIL)) + 1
+"""Cells up to one half."""
+
+
+def _place(distance: Floats) -> Wholes:
+    """Number the cells of distances from an end, from 0 to 1/2, upwards from 0."""
+    near = (distance.view(np.int64) >> _SHIFT) - (_LOWEST - 1)
+    even = (distance * EVEN).astype(np.int64) + (1 + _TAIL_CELLS - int(EVEN * TAIL))
+    return np.where(distance >= TAIL, even, np.maximum(near, 0))
+
+
+@dataclass(frozen=True)
+class ScoreGrid:
+    """The grid, with further ``edges``: probabilities in ascending order at which a cell ends, which begin the next."""
+
+    edges: tuple[float, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return 2 * HALF + len(self.edges)
+
+    def of_probabilities(self, values: Floats) -> Wholes:
+        """Return the cell of each probability [n], numbered upwards from 0 by value."""
+        upper = values >= 0.5
+        return self._numbered(np.where(upper, 1 - values, values), upper, values)
+
+    def of_log_odds(self, scores: Floats) -> Wholes:
+        """Return the cell of the probability that each of the log odds [n] comes to, without rounding it to 1."""
+        values = chances(scores)
+        return self._numbered(distances(scores), scores >= 0, values)
+
+    def _numbered(self, distance: Floats, upper: Flags, values: Floats) -> Wholes:
+        place = _place(np.ascontiguousarray(distance))
+        place = np.where(upper, 2 * HALF - 1 - place, place)
+        if not self.edges:
+            return place
+        before, divided = self._added
+        numbers = place + before[place]
+        inside = np.flatnonzero(divided[place])
+        numbers[inside] = place[inside] + np.searchsorted(self.edges, values[inside], side="right")
+        return numbers
+
+    @cached_property
+    def _added(self) -> tuple[Wholes, Flags]:
+        """For each cell of the plain grid, the further edges below it, and whether any is inside."""
+        cells = ScoreGrid().of_probabilities(np.array(self.edges))
+        inside = np.bincount(cells, minlength=2 * HALF)
+        return np.cumsum(inside) - inside, inside > 0
+
+
+def distances(scores: Floats) -> Floats:
+    """Return how far the probabilities that log odds [n] come to are from 0 or 1, whichever is nearer."""
+    small = np.exp(-np.abs(scores))
+    return np.asarray(small / (1 + small))
+
+
+def chances(scores: Floats) -> Floats:
+    """Return the probabilities that log odds [n] come to."""
+    near = distances(scores)
+    return np.where(scores >= 0, 1 - near, near)

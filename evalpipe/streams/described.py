@@ -1,0 +1,101 @@
+"""What is told of a dataset that was summed up: its files, rows, levels and slices, and what is wrong with these."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from evalpipe.data.slices import MISSING, intervals, ordered
+from evalpipe.errors import DataError, Problem
+from evalpipe.results import DatasetSummary, InputFile, LevelCount
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.chapters.slices.plan import ColumnPlan, SlicingPlan
+    from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.streams.tables import Labels, Tables
+
+
+def summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
+    """Return the counts of rows; ``whole`` says that weights count observations."""
+    rows, used = rows_of(tables, "read"), rows_of(tables, "used")
+    counts = [LevelCount(level=level, rows=tables.levels.get(level, (0, 0))[0],
+                         weight=float(tables.levels.get(level, (0, 0))[1])) for level in levels]
+    total = sum(count.weight for count in counts)
+    return DatasetSummary(
+        name=dataset.name, role=dataset.role, trained_on=dataset.trained_on, where=dataset.where, rows=rows,
+        excluded_where=rows - tables.rows.get("kept", 0), unknown_where=tables.rows.get("unknown where", 0),
+        excluded_zero_weight=tables.rows.get("kept", 0) - used, n=round(total) if whole else used,
+        events=round(counts[0].weight) if whole else counts[0].rows, total_weight=total,
+        prevalence=counts[0].weight / total if total else None, levels=counts)
+
+
+def rows_of(tables: Tables, what: str) -> int:
+    """Return how many rows of all files were "read", or "used"."""
+    return sum(count for name, count in tables.rows.items() if name.startswith(f"{what} "))
+
+
+def files(dataset: DatasetPlan, tables: Tables, sha256: Sequence[str]) -> tuple[InputFile, ...]:
+    """Return the files that were read, with the rows that count."""
+    columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns)))
+    return tuple(
+        InputFile(dataset=dataset.name, role=dataset.role, path=shown, sha256=digest,
+                  rows=tables.rows.get(f"read {number}", 0), used_rows=tables.rows.get(f"used {number}", 0),
+                  columns=columns)
+        for number, ((_, shown), digest) in enumerate(zip(dataset.table.files, sha256, strict=True)))
+
+
+def unknown(tables: Tables) -> dict[str, int]:
+    """Return how many rows lack a value that a condition needs, by the condition."""
+    return {name.removeprefix("unknown "): count for name, count in tables.rows.items() if name.startswith("unknown ")}
+
+
+def labels(plan: Plan, dataset: DatasetPlan, slicing: SlicingPlan, number: int, tables: Tables) -> tuple[Labels, ...]:
+    """Return the labels of the slices of a slicing in their order; raises DataError where there are too many."""
+    if slicing.condition is not None:
+        return (((slicing.title, "true"),),)
+    groups = next(counted for (place, _), counted in tables.counts.items() if place == number)
+    occurring = {group.labels for group in groups if group.labels is not None}
+    by_column = [_of_column(plan, dataset, named, {dict(labels)[named.column] for labels in occurring})
+                 for named in slicing.columns]
+    combined = (tuple(zip((named.column for named in slicing.columns), chosen, strict=True))
+                for chosen in product(*by_column))
+    return tuple(combination for combination in combined if len(by_column) == 1 or combination in occurring)
+
+
+def _of_column(plan: Plan, dataset: DatasetPlan, named: ColumnPlan, occurring: set[str]) -> tuple[str, ...]:
+    """Return the labels of one column."""
+    missing = (MISSING,) if MISSING in occurring else ()
+    if named.cuts:
+        return (*intervals(named.cuts), *missing)
+    levels = ordered(occurring - {MISSING})
+    most = plan.slices.max_levels
+    if len(levels) > most:
+        message = (f"column '{named.column}' of {dataset.table.named.called} has {len(levels):,} levels, more than the "
+                   f"{most:,} that slices may have ('slice_rules.max_levels')")
+        raise DataError(Problem("too-many-levels", message, plan.places.place(*dataset.table.named.loc),
+                                "group the levels in the data, cut numbers into intervals, or raise 'max_levels'"))
+    return (*levels, *missing)
+
+
+def levels(plan: Plan, dataset: DatasetPlan, tables: Tables) -> tuple[str, ...]:
+    """Return the event and the other level; raises DataError where parts have different ones, or nothing is left."""
+    place = plan.places.place(*dataset.table.named.loc)
+    if not tables.levels:
+        left = "has no row that meets its 'where' and weighs something"
+        what = left if rows_of(tables, "read") else "has no rows"
+        raise DataError(Problem("no-rows-left", f"{dataset.table.named.called} {what}", place, "check what it holds"))
+    if len(plan.outcome.levels) == 2:
+        return plan.outcome.levels
+    event = plan.outcome.levels[0] if plan.outcome.levels else str(plan.outcome.event)
+    # A part whose rows are all events knows the other level by no other name.
+    others = [level for level, (rows, _) in tables.levels.items() if level != event and rows]
+    if len(others) > 1:
+        listed = ", ".join(f"'{level}'" for level in sorted(others))
+        message = f"the outcome of {dataset.table.named.called} has several levels beside the event '{event}': {listed}"
+        hint = ("declare the two under outcome.levels to find the rows that have another, or leave those out with "
+                "'where'")
+        raise DataError(Problem("too-many-levels", message, place, hint))
+    return event, others[0] if others else f"not {event}"

@@ -1,0 +1,196 @@
+"""The samples that merged tables stand for: cells are rows whose frequency weights count the observations in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.data.sample import Predictions, Sample, SlicedRows
+from evalpipe.statistics import Rows
+from evalpipe.statistics.summary import statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalpipe.arraytypes import Floats
+    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
+
+SMALLEST = np.finfo(float).tiny
+"""Log odds are of probabilities no nearer to 0 or 1 than this."""
+
+AllLabels = tuple[tuple["Labels", ...], ...]
+
+
+@dataclass(frozen=True)
+class _Means:
+    """The mean probability of a model in each cell of the grid: of all rows, [cells], and of events and others."""
+
+    plan: ModelPlan
+    tables: Tables
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Observations in each cell: events, then others, [2, cells]."""
+        counts = np.zeros((2, self.tables.asked.grid.size))
+        for group, cells in self.tables.counts[0, self.plan.name].items():
+            counts[0 if group.event else 1, cells.cells] += cells.counts
+        return counts
+
+    @cached_property
+    def distances(self) -> Floats:
+        """How far probabilities are from the nearer of 0 and 1, in total: events, then others, [2, cells]."""
+        return self.tables.distances[self.plan.name].totals.reshape(2, -1)
+
+    @cached_property
+    def upper(self) -> int:
+        """The number of the first cell of probabilities from one half on."""
+        return int(self.tables.asked.grid.of_probabilities(np.array([0.5]))[0])
+
+    def of_cells(self, *, joint: bool) -> tuple[Floats, Floats]:
+        """Return the mean distances from the nearer end, [3, cells], and the sign of each cell: 1 where that is 0.
+
+        The means are of events, of others and of both; with ``joint`` in joint cells.
+        """
+        counts, totals = self.counts, self.distances
+        signs = np.where(np.arange(counts.shape[1]) >= self.upper, -1.0, 1.0)
+        if joint:
+            places, several = self.tables.asked.joint
+            firsts = np.searchsorted(places, np.arange(several))
+            counts, totals = (np.add.reduceat(values, firsts, axis=1) for values in (counts, totals))
+            signs = signs[firsts]
+        counts, totals = (np.concatenate([values, values.sum(axis=0)[None]]) for values in (counts, totals))
+        return np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0), signs
+
+
+def _probability(distance: Floats, signs: Floats) -> Floats:
+    return np.where(signs > 0, distance, 1 - distance)
+
+
+def _log_odds(distance: Floats, signs: Floats) -> Floats:
+    near = np.maximum(distance, SMALLEST)
+    return np.asarray(signs * (np.log(near) - np.log1p(-near)))
+
+
+class Samples:
+    """The samples of one dataset's tables."""
+
+    def __init__(self, plan: Plan, tables: Tables, whole: Sample, labels: AllLabels) -> None:
+        """``whole`` is the dataset without rows, ``labels`` those of the slices of each slicing."""
+        self.plan, self.tables, self.whole, self.labels = plan, tables, whole, labels
+        self.means = {name: _Means(plan.models[name], tables) for name in tables.asked.models}
+
+    def sample(self) -> Sample:
+        """Return the joint cells of all rows, with the cells of each model and of each slicing as parts."""
+        names = list(self.plan.models)
+        wanted: list[tuple[str | None, int | None]] = [
+            (name, slicing) for name in (*names, None) for slicing in (None, *range(len(self.labels)))]
+        parts = {(name, slicing): self._part(name, slicing) for name, slicing in wanted}
+        return replace(parts[None, None], parts=MappingProxyType(parts))
+
+    def _part(self, name: str | None, slicing: int | None) -> Sample:
+        """Return the cells of a model, or the joint cells of all, in all rows, or with the slices of one slicing."""
+        models = list(self.plan.models) if name is None else [name]
+        joint = name is None and len(models) > 1
+        groups = self.tables.counts[slicing or 0, "" if joint else models[0]]
+        rows = _Cells(groups if slicing is not None else _together(groups), self._order(slicing))
+        predictions = {
+            model: self._predictions(model, rows, place, joint=joint) for place, model in enumerate(models)}
+        if not joint:
+            predictions = {models[0]: self._exactly(models[0], slicing, rows, predictions[models[0]])}
+        return replace(
+            self.whole, truth=rows.event, weight=rows.counts.astype(float), weight_kind="frequency",
+            models=MappingProxyType(predictions), slicings=self._slicings(slicing, rows))
+
+    def _order(self, slicing: int | None) -> Mapping[Labels | None, int]:
+        if slicing is None or not self.labels:
+            return {None: -1}
+        return {None: -1} | {labels: number for number, labels in enumerate(self.labels[slicing])}
+
+    def _slicings(self, slicing: int | None, rows: _Cells) -> tuple[SlicedRows, ...]:
+        """Return all slicings; rows are in the slices of this one alone."""
+        nowhere = np.full(len(rows.event), -1, np.intp)
+        return tuple(
+            SlicedRows(planned.title, tuple(dict(names) for names in self.labels[number]),
+                       rows.slices if number == slicing else nowhere)
+            for number, planned in enumerate(self.plan.slices.slicings) if self.labels)
+
+    def _predictions(self, name: str, rows: _Cells, place: int, *, joint: bool) -> Predictions:
+        model = self.plan.models[name]
+        predicted, reportable = rows.picked(place)
+        predictions = Predictions(predicted=predicted, reportable=reportable, zone=model.zone,
+                                  log_odds=model.scale is not None)
+        if name not in self.means:
+            return predictions
+        distance, signs = self.means[name].of_cells(joint=joint)
+        scored = list(self.tables.asked.models)
+        cells = rows.cells
+        if joint:
+            several = self.tables.asked.joint[1]
+            cells = rows.cells // several ** (len(scored) - 1 - scored.index(name)) % several
+        kinds = np.where(rows.event, 0, 1)
+        stated = _probability(distance[2], signs)[cells]
+        score = _log_odds(distance[2], signs)[cells] if model.scale is not None else stated
+        predictions = replace(
+            predictions, score=score, probability=_probability(distance[kinds, cells], signs[cells]), stated=stated)
+        written = model.threshold.number
+        return predictions if written is None else replace(
+            predictions, threshold=written, cut=predictions.cut_at(written))
+
+    def _exactly(self, name: str, slicing: int | None, rows: _Cells, predictions: Predictions) -> Predictions:
+        """Return predictions with what the totals of groups are above those of their cells at mean probabilities."""
+        if name not in self.means:
+            return predictions
+        sums = np.bincount(rows.group, rows.counts, len(rows.groups))
+        plain = Rows(rows.event, predictions.predicted, predictions.probability, predictions.score,
+                     predictions.reportable, predictions.stated)
+        remainders = {}
+        for option in self.tables.asked.totals:
+            values = np.asarray(statistics[option[0]].function(plain, **dict(option[1])), float)
+            totals = self.tables.totals[slicing or 0, name, option]
+            exact = np.zeros(len(rows.groups))
+            for group, total in totals.items():
+                key = group if slicing is not None else group._replace(labels=None)
+                exact[rows.groups[key]] += total.totals[0]
+            remainders[option] = (exact - np.bincount(rows.group, rows.counts * values, len(rows.groups))) / sums
+        return replace(predictions, group=rows.group, remainders=MappingProxyType(remainders))
+
+
+class _Cells:
+    """The cells of groups as rows, in ascending order of cell, then of group."""
+
+    def __init__(self, groups: Mapping[RowGroup, CellCounts], order: Mapping[Labels | None, int]) -> None:
+        ordered = sorted(groups, key=lambda group: (order[group.labels], not group.event, str(group.picked)))
+        self.groups = {group: number for number, group in enumerate(ordered)}
+        sizes = [len(groups[group].cells) for group in ordered]
+        cells = np.concatenate([groups[group].cells for group in ordered])
+        number = np.repeat(np.arange(len(ordered)), sizes)
+        by_cell = np.lexsort((number, cells))
+        self.cells, self.group = cells[by_cell].astype(np.intp), number[by_cell]
+        self.counts = np.concatenate([groups[group].counts for group in ordered])[by_cell]
+        self.event = np.array([group.event for group in ordered])[self.group]
+        self.slices = np.array([order[group.labels] for group in ordered], np.intp)[self.group]
+        self._ordered: Sequence[RowGroup] = ordered
+
+    def picked(self, place: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return whether each row is predicted as the event by a model, and whether it has a class; None for all."""
+        states = [group.picked[place] for group in self._ordered]
+        if any(state is None for state in states):
+            return None, None
+        predicted = np.array([state[0] for state in states if state is not None])[self.group]
+        reportable = np.array([state[1] for state in states if state is not None])[self.group]
+        return predicted, None if reportable.all() else reportable
+
+
+def _together(groups: Mapping[RowGroup, CellCounts]) -> dict[RowGroup, CellCounts]:
+    """Return the cells of groups whatever slice they are of."""
+    merged: dict[RowGroup, CellCounts] = {}
+    for group, cells in groups.items():
+        key = group._replace(labels=None)
+        merged[key] = merged[key].merged(cells) if key in merged else cells
+    return merged

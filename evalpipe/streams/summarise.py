@@ -1,0 +1,56 @@
+"""The function of one part: read its rows, check them, and sum them up. It runs alike in a thread and on a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.data import build, checks, outcome
+from evalpipe.data.rows import load_part
+from evalpipe.errors import DataError
+from evalpipe.streams.parts import BATCH
+from evalpipe.streams.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.plan.plan import Plan
+    from evalpipe.streams.asked import Asked
+    from evalpipe.streams.parts import Part
+    from evalpipe.streams.tables import Tables
+
+
+def summarise(plan: Plan, part: Part, asked: Asked) -> Tables:
+    """Return what the rows of a part come to.
+
+    Raises DataError with the problems of the first rows that have any.
+    """
+    dataset = next(entry for entry in plan.datasets if entry.name == part.dataset)
+    tally = Tally(plan, asked, dataset.role)
+    for first, count in _batches(part):
+        _add(tally, plan, dataset, part.file, first, count)
+    return tally.tables()
+
+
+def _batches(part: Part) -> Iterator[tuple[int, int | None]]:
+    """Yield the first row of each batch of a part, and its rows."""
+    if part.rows is None:
+        yield part.first, None
+        return
+    for first in range(part.first, part.first + part.rows, BATCH):
+        yield first, min(BATCH, part.first + part.rows - first)
+
+
+def _add(tally: Tally, plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None) -> None:
+    """Read, check and add some rows; raises DataError."""
+    rows = load_part(plan, dataset, file, first, count)
+    if isinstance(rows, list):
+        raise DataError(*rows)
+    tally.read(rows, file)
+    if not rows.frame.height:
+        return
+    columns = checks.check(rows, whole=False)
+    levels = outcome.settle(plan, [columns])
+    if columns.problems:
+        raise DataError(*columns.problems)
+    tally.add(columns, levels, build.ordered(columns, levels, sort=False), file)

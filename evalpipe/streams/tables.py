@@ -1,0 +1,80 @@
+"""The additive tables that rows are summed up to: counts of cells and exact totals, in any order of merging."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evalpipe.statistics.exact_sums import ExactSums
+
+if TYPE_CHECKING:
+    from evalpipe.arraytypes import Wholes
+    from evalpipe.streams.asked import Asked, Option
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class RowGroup(NamedTuple):
+    """Rows of one slice of a slicing, one truth, and one class and reportability under each of some models.
+
+    ``labels`` are those of the slice by column, None for rows that are in none. ``picked`` is, by model, whether the
+    row is predicted as the event and whether it has a class at all; None where the model makes no classes.
+    """
+
+    labels: Labels | None
+    event: bool
+    picked: tuple[tuple[bool, bool] | None, ...]
+
+
+@dataclass(slots=True)
+class CellCounts:
+    """How many observations each cell that holds any has: ``cells`` [m], ascending, and ``counts`` [m]."""
+
+    cells: Wholes
+    counts: Wholes
+
+    def merged(self, other: CellCounts) -> CellCounts:
+        """Return the counts of both together."""
+        cells, place = np.unique(np.concatenate([self.cells, other.cells]), return_inverse=True)
+        counts = np.zeros(len(cells), np.int64)
+        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        return CellCounts(cells, counts)
+
+
+@dataclass(slots=True)
+class Tables:
+    """What some rows of a dataset come to.
+
+    ``counts`` are by slicing and model the cells of each group, and by slicing alone (model "") the joint ones;
+    ``distances`` by model the totals, in each cell, of how far probabilities are from the nearer of 0 and 1: those of
+    events, then those of others; ``totals`` by slicing, model and statistic those of each group. ``rows`` counts rows
+    by what became of them, ``levels`` those of each level as ("rows", "weight").
+    """
+
+    asked: Asked
+    counts: dict[tuple[int, str], dict[RowGroup, CellCounts]] = field(default_factory=dict)
+    distances: dict[str, ExactSums] = field(default_factory=dict)
+    totals: dict[tuple[int, str, Option], dict[RowGroup, ExactSums]] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    levels: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def merge(self, other: Tables) -> Tables:
+        """Add the tables of other rows, and return the tables of both."""
+        for key, groups in other.counts.items():
+            mine = self.counts.setdefault(key, {})
+            for group, cells in groups.items():
+                mine[group] = mine[group].merged(cells) if group in mine else cells
+        for model, sums in other.distances.items():
+            self.distances.setdefault(model, ExactSums(sums.size)).merge(sums)
+        for option, totals in other.totals.items():
+            of_groups = self.totals.setdefault(option, {})
+            for group, sums in totals.items():
+                of_groups.setdefault(group, ExactSums(1)).merge(sums)
+        for name, count in other.rows.items():
+            self.rows[name] = self.rows.get(name, 0) + count
+        for level, (rows, weight) in other.levels.items():
+            before = self.levels.get(level, (0, 0))
+            self.levels[level] = before[0] + rows, before[1] + weight
+        return self
