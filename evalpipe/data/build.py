@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.chapters.equivocal.compute import reportable_rows
-from evalpipe.data import complete, rounding, slices
+from evalpipe.data import canonical, complete, rounding, slices
 from evalpipe.data.block import FILE, POSITION
 from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, ShownStep
 from evalpipe.data.summary import absent_levels, files, one_cluster, summarise, unknown_conditions
@@ -165,7 +165,7 @@ def _sorted(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = Tr
         table = table.filter(pl.col("weight") > 0)
     if "cluster" in table.columns:
         table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
-    return table.sort(table.columns) if sort else table
+    return canonical.in_order(table) if sort else table
 
 
 def _ids(columns: Columns) -> pl.Series:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Flags, Floats
+    from evalpipe.arraytypes import Flags, Floats, Wholes
 
 SLACK = 1e-9
 """Log odds that differ by no more than this are equal."""
@@ -84,7 +84,7 @@ def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
         if not len(left):
             break
         here = at[left]
-        slope, bend = _slope(events[left], others[left], offset[left] + here[:, None])
+        slope, bend = _slope(_of(left, events), _of(left, others), _of(left, offset) + here[:, None])
         low[left], high[left] = np.where(slope > 0, here, low[left]), np.where(slope > 0, high[left], here)
         step = slope / bend
         inside = (here + step >= low[left]) & (here + step <= high[left])
@@ -94,6 +94,11 @@ def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
         left = left[~done]
     shifts[left] = at[left]  # where all are sure and many wrong, shifts of nearly any size do
     return shifts
+
+
+def _of(left: Wholes, table: Floats) -> Floats:
+    """Return the replicates of a table [b, m] that are left, in ascending order; where all are, the table itself."""
+    return table if len(left) == len(table) else table[left]
 
 
 def _slope(events: Floats, others: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
@@ -110,7 +115,7 @@ def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int) ->
     """
     coefficients = np.full((len(events), len(columns)), np.nan)
     left = np.flatnonzero((events.sum(axis=-1) > 0) & (others.sum(axis=-1) > 0))
-    events, others, columns = events[left], others[left], [column[left] for column in columns]
+    events, others, columns = _of(left, events), _of(left, others), [_of(left, column) for column in columns]
     total = (events + others).sum(axis=-1)
     at = np.zeros((len(left), len(columns)))
     at[:, 0] = np.log(events.sum(axis=-1) / others.sum(axis=-1))
@@ -201,11 +206,12 @@ def line(events: Floats, others: Floats, x: Floats) -> LogisticLine:
     unit = np.sqrt(dot(at * away, away) / total)
     fitted = np.flatnonzero(np.isfinite(unit))
     # Centred and of unit spread, the columns are orthogonal, and the steps few.
-    columns = [np.ones((len(fitted), x.shape[-1])), away[fitted] / unit[fitted, None]]
-    intercept, slope, error = (np.full(len(events), np.nan) for _ in range(3))
-    coefficients = fit(events[fitted], others[fitted], columns, MOST)
+    columns = [np.ones((len(fitted), x.shape[-1])), _of(fitted, away) / unit[fitted, None]]
+    intercept, slope, error = (np.full(len(x), np.nan) for _ in range(3))
+    events, others = _of(fitted, events), _of(fitted, others)
+    coefficients = fit(events, others, columns, MOST)
     slope[fitted] = coefficients[:, 1] / unit[fitted]
     intercept[fitted] = coefficients[:, 0] - slope[fitted] * middle[fitted]
-    _, matrix = _derivatives(events[fitted], others[fitted], columns, coefficients)
+    _, matrix = _derivatives(events, others, columns, coefficients)
     error[fitted] = np.sqrt(solved(matrix, np.broadcast_to([0.0, 1.0], coefficients.shape))[:, 1]) / unit[fitted]
     return LogisticLine(intercept, slope, error)

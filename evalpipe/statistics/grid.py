@@ -29,15 +29,19 @@ def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Wholes:
     the values rise, and the edges among these at which a cell ends, which belong to the cell above. Equal values always
     share a cell, and every cell holds a value.
     """
-    ordered = np.sort(values)
+    # Sorted once, so that each edge is looked for among the values, and not each value among the edges.
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
     # Quantiles as edges: many values that are equal give fewer, fuller cells, and none is cut in two.
-    inner = np.unique(ordered[(np.arange(1, cells) * len(ordered)) // cells])
-    place = np.searchsorted(inner, values, side="right")
-    for numbers, edges in ends:
-        place = place + np.searchsorted(np.unique(edges), numbers, side="right")
-    used = np.zeros(int(place.max()) + 1, np.intp)
-    used[place] = 1
-    return (np.cumsum(used) - 1)[place]
+    inner = ordered[(np.arange(1, cells) * len(ordered)) // cells]
+    begins = [np.searchsorted(ordered, inner)]
+    begins += [np.searchsorted(numbers[order], edges) for numbers, edges in ends]
+    new = np.zeros(len(values) + 1, np.intp)
+    new[np.concatenate(begins)] = 1
+    new[0] = 0
+    cell = np.empty(len(values), np.intp)
+    cell[order] = np.cumsum(new[:-1])
+    return cell
 
 
 def means(values: Floats, cells: Wholes, weight: Floats | None = None) -> Floats:

@@ -23,6 +23,17 @@ def starts_of_runs(*keys: Values) -> Wholes:
     return np.flatnonzero(new)
 
 
+def runs_within(ascending: Floats, edges: Floats) -> tuple[Wholes, Wholes]:
+    """Return where the run of ascending values [n] in each interval that holds any begins, and its number, [used].
+
+    Interval k is from ``edges[k]``, ascending, up to the next edge, which is not in it; the last has no end. Values
+    below all edges are in interval -1.
+    """
+    begins = np.concatenate([[0], np.searchsorted(ascending, edges)])
+    used = begins < np.append(begins[1:], len(ascending))
+    return begins[used], np.flatnonzero(used) - 1
+
+
 def totals_of_runs(values: Values, starts: Wholes) -> Floats:
     """Return the totals [..., m] of ``values`` [..., n] in runs of neighbours, which begin at ``starts`` [m].
 

@@ -187,20 +187,29 @@ class Rows(OfLevels):
         return np.argsort(self.scored, kind="stable")
 
     @cached_property
+    def _runs(self) -> tuple[Wholes, Floats]:
+        """`starts` and `distinct`, which come of one pass over the scores in their order."""
+        ordered = self.scored[self.order]
+        starts = starts_of_runs(ordered)
+        return starts, _at(ordered, starts)
+
+    @property
     def starts(self) -> Wholes:
         """The first position, in that order, of each distinct score, shape [m]."""
-        return starts_of_runs(self.scored[self.order])
+        return self._runs[0]
 
-    @cached_property
+    @property
     def distinct(self) -> Floats:
         """The distinct scores in ascending order, shape [m]."""
-        return self.scored[self.order][self.starts]
+        return self._runs[1]
 
     @cached_property
     def chance_at(self) -> Floats:
         """The probability at each distinct score, never falling, shape [m]; TypeError where the model gives none."""
         chances = self.chances if self.stated is None else self.stated
-        return np.maximum.accumulate(chances[self.order][self.starts])
+        if chances is self.scored:
+            return self.distinct
+        return np.maximum.accumulate(_at(chances[self.order], self.starts))
 
     @property
     def threshold_at(self) -> Floats:
@@ -210,10 +219,14 @@ class Rows(OfLevels):
     @cached_property
     def places(self) -> dict[bool, tuple[Wholes, Wholes]]:
         """The events (True) and the non-events by score: their positions, and the place of each among the scores."""
+        truth = self.truth[self.order]
+        members = {event: np.flatnonzero(truth == event) for event in (True, False)}
+        if len(self.starts) == len(self.order):
+            return {event: (self.order[at], at) for event, at in members.items()}
         steps = np.zeros(len(self.order), np.intp)
         steps[self.starts[1:]] = 1
-        place, truth = np.cumsum(steps), self.truth[self.order]
-        return {event: (self.order[truth == event], place[truth == event]) for event in (True, False)}
+        place = np.cumsum(steps)
+        return {event: (self.order[at], place[at]) for event, at in members.items()}
 
     def by_score(self, ordered: Values) -> Floats:
         """Return the totals [..., m] at each distinct score of values [..., n] that are in the order of score."""
@@ -223,6 +236,11 @@ class Rows(OfLevels):
 def _places(values: Values) -> Wholes:
     """Return the places of levels: 0 and 1 for flags of an event, others as they are."""
     return np.where(values, 0, 1) if values.dtype.kind == "b" else values
+
+
+def _at(ordered: Floats, starts: Wholes) -> Floats:
+    """Return the first value of each run, which begin at ``starts`` [m]; where each is of one value, all [n]."""
+    return ordered if len(starts) == len(ordered) else ordered[starts]
 
 
 def changed(rows: Held, **values: object) -> Held:

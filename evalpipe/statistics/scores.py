@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
+from evalpipe.statistics.groups import runs_within, starts_of_runs, totals_of_runs
 from evalpipe.statistics.summary import table
 
 if TYPE_CHECKING:
@@ -97,9 +97,8 @@ def _binned(summary: Summary, values: Floats, bins: int) -> Floats:
 
     The intervals are ``bins`` of equal width, closed below; the last holds 1 too.
     """
-    edges = np.arange(bins + 1) / bins
-    inside = np.minimum(np.searchsorted(edges, summary.rows.chance_at, side="right") - 1, bins - 1)
-    return totals_of_runs(values, starts_of_runs(inside))
+    starts, _ = runs_within(summary.rows.chance_at, np.arange(bins) / bins)
+    return totals_of_runs(values, starts)
 
 
 def _rounded(summary: Summary, values: Floats, digits: int) -> Floats:

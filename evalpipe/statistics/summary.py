@@ -110,8 +110,11 @@ class Summary:
         ``place`` [k] is the number of each one's score, ascending.
         """
         weights = np.take(self.weights, members, axis=-1)
-        starts = starts_of_runs(place)
         totals = np.zeros((*self.weights.shape[:-1], len(self.rows.distinct)), self.weights.dtype)
+        if totals.shape == self.weights.shape:  # each score is of one row
+            totals[..., place] = weights
+            return totals
+        starts = starts_of_runs(place)
         totals[..., place[starts]] = totals_of_runs(weights, starts)
         return totals
 

@@ -12,7 +12,7 @@ import pytest
 
 from evalpipe.metrics import registry
 from evalpipe.statistics import ClassRows, Draws, Rows, Stack, Summary, view
-from evalpipe.statistics.groups import FEW, Groups, totals_of_runs
+from evalpipe.statistics.groups import FEW, Groups, runs_within, totals_of_runs
 
 MODULE = import_module("evalpipe.statistics.view")  # its function has the same name
 
@@ -162,3 +162,13 @@ def test_a_batch_is_forgotten_with_its_last_use() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("edges", [[0.0, 0.25, 0.5, 0.75], [0.1, 0.1, 0.2], [0.5], [2.0], [-1.0, 0.3]])
+@pytest.mark.parametrize("decimals", [1, 17])
+def test_runs_within_intervals_are_those_of_the_interval_of_each_value(edges: list[float], decimals: int) -> None:
+    values = np.sort(np.round(np.random.default_rng(2).random(50), decimals))
+    interval = np.searchsorted(edges, values, side="right") - 1
+    starts, numbers = runs_within(values, np.array(edges))
+    assert starts.tolist() == [0, *(np.flatnonzero(np.diff(interval)) + 1)]
+    assert numbers.tolist() == interval[starts].tolist()

@@ -8,7 +8,7 @@ import numpy as np
 
 from evalpipe.metrics.bins import equal_weight
 from evalpipe.metrics.values import ratio
-from evalpipe.statistics.groups import totals_of_runs
+from evalpipe.statistics.groups import runs_within, starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats
@@ -25,21 +25,19 @@ def bin_edges(summary: Summary, strategy: str, bins: int) -> Floats:
     """
     rows = summary.rows
     if strategy == "uniform":
-        edges = np.arange(bins + 1) / bins
-        inside = np.minimum(np.searchsorted(edges, rows.chance_at, side="right") - 1, bins - 1)
+        starts, _ = runs_within(rows.chance_at, np.arange(bins) / bins)
     else:
-        inside = equal_weight(rows.by_score(summary.weights[rows.order]), bins)
+        starts = starts_of_runs(equal_weight(rows.by_score(summary.weights[rows.order]), bins))
     # Bins that no score is in leave no edge behind.
-    lowest: Floats = rows.distinct[np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])]
+    lowest: Floats = rows.distinct[starts]
     return lowest
 
 
 def totals(rows: Rows, values: Floats, edges: Floats) -> Floats:
     """Total values at each distinct score [..., m] in each bin [..., bins]."""
-    inside = np.searchsorted(edges, rows.distinct, side="right") - 1
-    starts = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
+    starts, inside = runs_within(rows.distinct, edges)
     binned = np.zeros((*values.shape[:-1], len(edges)))
-    binned[..., inside[starts]] = totals_of_runs(values, starts)
+    binned[..., inside] = totals_of_runs(values, starts)
     return binned
 
 

@@ -20,7 +20,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import calibration
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import EDGES, cut
-from evalpipe.statistics.groups import totals_of_runs
+from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,14 +119,15 @@ def _fittable(rows: CurveRows) -> Fittable | None:
     if sample.weight_kind == "importance":
         # A spline's penalty is chosen by what the rows tell, which is as much as so many rows of equal weight do.
         weight = weight * (kish(weight) / np.sum(weight))
-    table, chances = _table(Summary(summary.rows, weight)), clipped(summary.rows.chances)
+        summary = Summary(summary.rows, weight)
+    table, chances = _table(summary), clipped(summary.rows.chances)
     if not (np.any(table.events) and np.any(table.others)):
         return None
     places = _places(table.at)
     robust = sample.weight_kind == "importance" or sample.cluster is not None
     # The Hessian's errors take rows for independent observations, which weighted rows and rows of a cluster are not.
     spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster) if robust else None
-    moved = float(np.sum(summary.weights[chances != summary.rows.chances]))
+    moved = float(np.sum(rows.summary.weights[chances != rows.summary.rows.chances]))
     table, spread = _joined(table, spread)
     return Fittable(table, places, spread, moved)
 
@@ -174,9 +175,11 @@ def _errors(rows: CurveRows, fittable: Fittable, plain: str) -> str:
 def _table(summary: Summary) -> Events:
     """Return events and others by probability, kept off 0 and 1 for the logit."""
     at = clipped(summary.rows.chance_at)
-    starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
-    events, others = (np.add.reduceat(summary(name), starts) for name in ("events_at", "others_at"))
-    return Events(at[starts], events, others)
+    starts = starts_of_runs(at)
+    events, others = (summary(name) for name in ("events_at", "others_at"))
+    if len(starts) == len(at):
+        return Events(at, events, others)
+    return Events(at[starts], np.add.reduceat(events, starts), np.add.reduceat(others, starts))
 
 
 def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None]:
@@ -215,8 +218,9 @@ def _by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
     Scores that round to one probability are one forecast here.
     """
     at = summary.rows.chance_at
-    starts = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
-    return at[starts], *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
+    starts = starts_of_runs(at)
+    distinct = at if len(starts) == len(at) else at[starts]
+    return distinct, *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
 
 
 def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:

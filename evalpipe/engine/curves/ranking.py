@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import Notes, calibration, events
 from evalpipe.results.curves.declare import Thinned
 from evalpipe.statistics import sweep
+from evalpipe.statistics.groups import runs_within
 
 if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
@@ -44,12 +46,12 @@ class Steps:
         threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]]
         return cls(threshold, hits, alarms, shown(len(threshold), rows.vertices))
 
-    @property
+    @cached_property
     def tested(self) -> Floats:
         """The share of the rows that are predicted as events."""
         return np.asarray((self.hits + self.alarms) / (self.hits + self.alarms)[-1])
 
-    @property
+    @cached_property
     def found(self) -> Floats:
         """The share of the events among them."""
         return ratio(self.hits, self.hits[-1])
@@ -107,12 +109,12 @@ def thresholds(rows: CurveRows) -> Computed | None:
     if not steps.has_both:
         return None
     kept = steps.kept[1:]  # without the threshold above all scores, which is none of them
-    specificity, precision = 1 - steps.alarms / steps.alarms[-1], ratio(steps.hits, steps.hits + steps.alarms)
-    columns = {"threshold": steps.threshold, "sensitivity": steps.found, "specificity": specificity,
-               "precision": precision, "tested": steps.tested}
+    specificity = 1 - steps.alarms / steps.alarms[-1]
+    columns = {"threshold": steps.threshold, "sensitivity": steps.found, "specificity": specificity}
+    points = {name: values[kept] for name, values in columns.items()}
+    points |= {"precision": ratio(steps.hits[kept], (steps.hits + steps.alarms)[kept]), "tested": steps.tested[kept]}
     closest = 1 + int(np.abs(steps.found - specificity)[1:].argmin())
-    notes = events.ThresholdNotes(points_of=steps.points_of, closest=steps.rates(closest))
-    return {name: values[kept] for name, values in columns.items()}, notes
+    return points, events.ThresholdNotes(points_of=steps.points_of, closest=steps.rates(closest))
 
 
 @curve(events.Pr, of=("event", "class"), needs="scores")
@@ -122,8 +124,9 @@ def precision_recall(rows: CurveRows) -> Computed | None:
     if not steps.hits[-1] > 0:
         return None
     # Where no row is predicted as an event precision is 0 / 0: 1 by convention, as in scikit-learn and yardstick.
-    kept, precision = steps.kept, np.r_[1.0, ratio(steps.hits, steps.hits + steps.alarms)[1:]]
-    points = {"threshold": steps.threshold[kept], "recall": steps.found[kept], "precision": precision[kept]}
+    kept = steps.kept
+    precision = np.where(kept > 0, ratio(steps.hits[kept], (steps.hits + steps.alarms)[kept]), 1.0)
+    points = {"threshold": steps.threshold[kept], "recall": steps.found[kept], "precision": precision}
     return points, events.RankedNotes(points_of=steps.points_of, area=_area(rows, "average_precision"))
 
 
@@ -151,7 +154,7 @@ def lift(rows: CurveRows) -> Computed | None:
         return None
     kept, tested, sensitivity = steps.kept[1:], steps.tested, steps.found
     points = {
-        "threshold": steps.threshold[kept], "tested": tested[kept], "lift": ratio(sensitivity, tested)[kept]}
+        "threshold": steps.threshold[kept], "tested": tested[kept], "lift": ratio(sensitivity[kept], tested[kept])}
     early = float(np.interp(0.1, tested, sensitivity)) / 0.1
     return points, events.LiftNotes(points_of=steps.points_of, lift_in_first_10_percent=early)
 
@@ -178,7 +181,8 @@ def histogram(rows: CurveRows) -> Computed:
     if summary.rows.probability is None:
         # A single score would leave the bins no width.
         edges = distinct[0] + edges * (max(distinct[-1] - distinct[0], 1e-9))
-    place = np.minimum(np.searchsorted(edges, distinct, side="right") - 1, HISTOGRAM_BINS - 1)
+    starts, bins = runs_within(distinct, edges[:-1])
+    place = np.repeat(bins, np.diff(starts, append=len(distinct)))
     weights = (summary(name) for name in ("events_at", "others_at"))
     of_events, of_others = (
         np.bincount(place, weight, HISTOGRAM_BINS).astype(float) for weight in weights)
