@@ -65,6 +65,8 @@ class Predictions:
     """Of cells that rows were counted into, the number of the group of each whose totals are known exactly, [n]."""
     remainders: Mapping[tuple[str, tuple[tuple[str, Any], ...]], Floats] | None = None
     """By statistic with its options, what its mean in each group is above that of the group's cells, [groups]."""
+    ends: Floats | None = None
+    """The least and the largest probability that rows of each cell may have, [n, 2]."""
 
     @property
     def made_of(self) -> Floats | None:

@@ -13,6 +13,7 @@ from evalpipe import numbers
 from evalpipe.engine.averages import by_class, values, weighed
 from evalpipe.engine.drawn import Drawn, Limited
 from evalpipe.engine.given import Given
+from evalpipe.engine.grid_bounds import error_bound
 from evalpipe.engine.no_information import no_information, skill
 from evalpipe.engine.noise import thin
 from evalpipe.engine.subsets import reported
@@ -48,6 +49,11 @@ class Scope:
     number: int
     subset: Subset
     summary: Summary
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the rows of the model are cells that the dataset's rows were counted in."""
+        return self.sample.models[self.model].ends is not None
 
     def serves(self, entry: MetricPlan) -> bool:
         """Tell whether the model gives what a measure needs."""
@@ -222,6 +228,9 @@ def _estimate(
     measured = estimate.status != "insufficient" and scope.serves(entry)
     n, events = scope.support(entry, chosen) if measured else scope.rows(chosen)
     moved = math.nan if drawn is None or drawn.shift is None else abs(float(drawn.shift))
+    if scope.streamed and measured:
+        bound = error_bound(scope.summary, entry)
+        moved = math.nan if bound is None else bound
     return Estimate(
         dataset=sample.dataset, **sample.named(scope.model), slice=None if subset.slice is None else dict(subset.slice),
         metric=entry.metric.name, params=shown, average=entry.average, class_=level, value=value,

@@ -16,7 +16,7 @@ def rows_of(sample: Sample, model: Predictions) -> Any:
     """Return the truth of a sample beside a model's predictions."""
     if sample.task == "binary":
         return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated,
-                    model.group, model.remainders)
+                    model.group, model.remainders, model.ends)
     if sample.task in NUMBERS:
         predicted = present(model.predicted, "predictions")
         return NumberRows(sample.truth, predicted, model.left_out, sample.baseline, exposure=sample.exposure)

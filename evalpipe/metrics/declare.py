@@ -76,6 +76,7 @@ class Metric:
     linear: bool = False
     blind: float | None = None
     within: bool = False
+    tied: Callable[..., tuple[Floats, Floats]] | None = None
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]] | None = None
     check: Callable[[Any], str | None] | None = None
@@ -329,6 +330,10 @@ class MetricFacts(TypedDict, total=False):
     """That mean, where it is one number for all data."""
     within: bool
     """Whether it sees rates within each class alone, so that of two classes it is the same at any prevalence."""
+
+    tied: Callable[..., tuple[Floats, Floats]]
+    """Of the same statistics, the least and the largest value if tied rows were ranked apart; without it, they are
+    those with the events of each score above its other rows, and below them."""
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]]
     """The range under some options, where it is not ``range``."""
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]]

@@ -50,7 +50,21 @@ def gini(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
     return 2 * _share_below(events_at, others_at, others_from) - 1
 
 
-@ranked(title="PR AUC (trapezoid)", interval="skewed", aliases=("pr_auc_trapezoid",), undefined="no events",
+def _precisions(events_at: Floats, events_from: Floats, others_from: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest mean precision of the events if tied rows were ranked apart, each [...].
+
+    An event has at least the precision of those above its score beside all others at it, and at most that of all events
+    at it beside the others above.
+    """
+    above = np.concatenate([events_from[..., 1:], np.zeros_like(events_from[..., :1])], axis=-1)
+    others_above = np.concatenate([others_from[..., 1:], np.zeros_like(others_from[..., :1])], axis=-1)
+    lowest = ratio(above, above + others_from, empty=0.0)
+    highest = ratio(events_from, events_from + others_above, empty=1.0)
+    least, most = (ratio((events_at * precision).sum(-1), events_from[..., 0]) for precision in (lowest, highest))
+    return least, most
+
+
+@ranked(title="PR AUC (trapezoid)", interval="skewed", tied=_precisions, aliases=("pr_auc_trapezoid",), undefined="no events",
         ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores
@@ -63,6 +77,7 @@ def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Float
 
 
 @ranked(standard=True, aliases=("average_precision_score",), interval="skewed", undefined="no events",
+        tied=_precisions,
         ref="Buckley & Voorhees (2000)")
 def average_precision(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Mean over the events of the precision among the rows scored at least as high, $\sum_k(R_k-R_{k-1})P_k$."""

@@ -93,6 +93,7 @@ class Rows(OfLevels):
     ``predicted`` means nothing. ``stated`` is the probability at the score, where rows that share a score on a grid
     have probabilities of their own; None where it is ``probability``. ``group`` [n] and ``remainders`` are as
     `Predictions` has them: what the rows that a cell stands for have more of a statistic than the cell itself.
+    ``ends`` [n, 2] are the least and the largest probability that they may have; None for rows that are no cells.
     """
 
     truth: Flags
@@ -103,6 +104,7 @@ class Rows(OfLevels):
     stated: Floats | None = None
     group: Wholes | None = None
     remainders: Mapping[tuple[str, tuple[tuple[str, Any], ...]], Floats] | None = None
+    ends: Floats | None = None
 
     def always(self, place: int) -> Rows:
         """Return the rows as if all of them were events (``place`` 0) or none were (1)."""

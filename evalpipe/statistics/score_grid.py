@@ -41,6 +41,13 @@ def _place(distance: Floats) -> Wholes:
     return np.where(distance >= TAIL, even, np.maximum(near, 0))
 
 
+def _begins() -> Floats:
+    """Return where the cells up to one half begin, [`HALF`]."""
+    near = (np.arange(_TAIL_CELLS) + _LOWEST).view(np.int64) << _SHIFT
+    even = np.arange(int(EVEN * TAIL), int(EVEN * 0.5) + 1) / EVEN
+    return np.concatenate([[0.0], near.view(np.float64), even])
+
+
 @dataclass(frozen=True)
 class ScoreGrid:
     """The grid, with further ``edges``: probabilities in ascending order at which a cell ends, which begin the next."""
@@ -72,6 +79,15 @@ class ScoreGrid:
         inside = np.flatnonzero(divided[place])
         numbers[inside] = place[inside] + np.searchsorted(self.edges, values[inside], side="right")
         return numbers
+
+    @cached_property
+    def ends(self) -> Floats:
+        """The least and the largest probability that a cell may hold, [cells, 2]."""
+        begins = _begins()
+        lower, upper = np.stack([begins, np.append(begins[1:], 0.5)]), 1 - np.stack([np.append(begins[1:], 0.5), begins])
+        low, high = np.concatenate([lower, upper[:, ::-1]], axis=1)
+        cells = ScoreGrid().of_probabilities(np.array(self.edges))
+        return np.stack([np.insert(low, cells + 1, self.edges), np.insert(high, cells, self.edges)], axis=1)
 
     @cached_property
     def _added(self) -> tuple[Wholes, Flags]:

@@ -138,6 +138,8 @@ class Samples:
         score = _log_odds(distance[2], signs)[cells] if model.scale is not None else stated
         predictions = replace(
             predictions, score=score, probability=_probability(distance[kinds, cells], signs[cells]), stated=stated)
+        if not joint:
+            predictions = replace(predictions, ends=self.tables.asked.grid.ends[cells])
         written = model.threshold.number
         return predictions if written is None else replace(
             predictions, threshold=written, cut=predictions.cut_at(written))

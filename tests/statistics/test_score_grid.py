@@ -64,3 +64,12 @@ def test_distances_are_from_the_nearer_end() -> None:
 def test_cells_on_either_side_of_one_half_are_as_many() -> None:
     assert ScoreGrid().of_probabilities(np.array([0.5]))[0] == HALF
     assert ScoreGrid().size == 2 * HALF
+
+
+@pytest.mark.parametrize("edges", [(), EDGES])
+def test_values_lie_between_the_ends_of_their_cells(edges: tuple[float, ...]) -> None:
+    grid, values = ScoreGrid(edges), probabilities()
+    low, high = grid.ends[grid.of_probabilities(values)].T
+    assert (low <= values).all()
+    assert (values <= high).all()
+    assert (high - low <= np.maximum(1 / EVEN, 0)).all()

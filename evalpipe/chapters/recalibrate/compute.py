@@ -226,16 +226,26 @@ def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | Non
     """
     score = _scored(model)
     values = _rowwise([fit(model.probability, score) for fit in fits], folds)
+    ends = None if model.ends is None else _ends_after(model.ends, fits[0], of_log_odds=score is not None)
     by_fit = [odds for odds in (fit.log_odds(score) for fit in fits) if odds is not None]
     odds = _rowwise(by_fit, folds) if len(by_fit) == len(fits) else None
     if values.ndim > 1:
         return replace(model, probability=values, score=odds, log_odds=odds is not None)
+    model = replace(model, ends=ends)
     ranking = values if odds is None else odds
     if all(fit.direction for fit in fits):
         order = present(model.score, "scores")
         # A fit that falls turns the order round, and those of two folds may differ in that.
         ranking = apart(ranking, _rowwise([order * (fit.direction or 0) for fit in fits], folds))
     return replace(model, probability=values, score=ranking, log_odds=odds is not None)
+
+
+def _ends_after(ends: Floats, fit: Fitted, *, of_log_odds: bool) -> Floats:
+    """Return the least and the largest probability of cells [n, 2] after recalibration by a map of one direction."""
+    from scipy.special import logit
+
+    after = [fit(end, logit(end) if of_log_odds else None) for end in ends.T]
+    return np.stack([np.minimum(*after), np.maximum(*after)], axis=1)
 
 
 def _predictions(
