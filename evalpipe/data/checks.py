@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from evalpipe.plan.models import ModelPlan
 
 
-def check(rows: RowBlock, *, whole: bool = True) -> Columns:
+def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = None) -> Columns:
     """Turn the columns of an evaluated dataset into values and check all but the levels, which need every dataset.
 
-    Of a part of a dataset, not the ``whole``, what only all rows can tell is left out.
+    Of a part of a dataset, not the ``whole``, what only all rows can tell is left out. ``outcome`` are the levels of
+    the rows where they are known.
     """
     plan, columns = rows.plan, Columns(rows)
+    if outcome is not None:
+        columns.levels[plan.outcome.column] = outcome
     columns.models.update({
         key: Columns(block, problems=columns.problems if block.step is None else [])
         for key, block in rows.models.items()})

@@ -50,7 +50,8 @@ def _tied(summary: Summary, entry: MetricPlan) -> list[float]:
     """Return the least and the largest value that a measure itself says it may have."""
     assert entry.metric.tied is not None  # noqa: S101 - known to the caller
     seen = weighed(summary.seen_by(entry.metric), entry)
-    return [float(value) for value in entry.metric.tied(*[seen(name, entry.params) for name in entry.metric.statistics])]
+    tables = [seen(name, entry.params) for name in entry.metric.statistics]
+    return [float(value) for value in entry.metric.tied(*tables)]
 
 
 def _placements(summary: Summary, *, of_chances: bool) -> Iterator[Summary]:

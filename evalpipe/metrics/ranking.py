@@ -64,8 +64,8 @@ def _precisions(events_at: Floats, events_from: Floats, others_from: Floats) -> 
     return least, most
 
 
-@ranked(title="PR AUC (trapezoid)", interval="skewed", tied=_precisions, aliases=("pr_auc_trapezoid",), undefined="no events",
-        ref="Davis & Goadrich (2006)")
+@ranked(title="PR AUC (trapezoid)", interval="skewed", tied=_precisions, aliases=("pr_auc_trapezoid",),
+        undefined="no events", ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores
     are tied: a constant score gives about (1 + prevalence) / 2. Prefer average_precision,

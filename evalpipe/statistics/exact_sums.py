@@ -27,17 +27,21 @@ FIRST = -16
 KEPT = 3
 """The windows that are kept, from that of the largest term down: at least 48 bits below it."""
 
-FULL = 2.0**52
-"""So many units in a total are carried into the window above."""
+MOST = 2**28
+"""Terms after which totals are carried into the window above: each is less than 2^24 units."""
 
 
 @dataclass
 class ExactSums:
-    """The totals of terms in ``size`` groups: ``windows``, by their number, [size], multiples of the window's unit."""
+    """The totals of terms in ``size`` groups: ``windows``, by their number, [size], multiples of the window's unit.
+
+    ``top`` is the window of the largest term, None without terms; ``terms`` are how many may be in a total uncarried.
+    """
 
     size: int
     windows: dict[int, Floats] = field(default_factory=dict)
     top: int | None = None
+    terms: int = 0
 
     def add(self, values: Floats, groups: Wholes | None = None, counts: Values | None = None) -> Self:
         """Add finite ``values`` [n] to the totals of ``groups`` [n], or all to the only one; return the totals.
@@ -55,7 +59,7 @@ class ExactSums:
             part = (rest + large) - large
             rest = rest - part
             self._deposit(window, part if counts is None else part * counts, groups)
-        self._settle()
+        self._settle(len(values) if counts is None else int(counts.sum()))
         return self
 
     def merge(self, other: ExactSums) -> Self:
@@ -64,7 +68,7 @@ class ExactSums:
             self.top = other.top if self.top is None else max(self.top, other.top)
         for window, totals in other.windows.items():
             self.windows[window] = self.windows[window] + totals if window in self.windows else totals.copy()
-        self._settle()
+        self._settle(other.terms)
         return self
 
     def grow(self, size: int) -> None:
@@ -75,7 +79,8 @@ class ExactSums:
 
     def of_group(self, group: int) -> ExactSums:
         """Return the total of one group alone."""
-        return ExactSums(1, {window: totals[group : group + 1] for window, totals in self.windows.items()}, self.top)
+        windows = {window: totals[group : group + 1] for window, totals in self.windows.items()}
+        return ExactSums(1, windows, self.top, self.terms)
 
     @property
     def totals(self) -> Floats:
@@ -94,16 +99,19 @@ class ExactSums:
         else:
             np.add.at(self.windows[window], groups, parts)
 
-    def _settle(self) -> None:
-        """Carry totals that grow too large upwards, and leave windows out that the largest term does not need."""
-        for window in sorted(self.windows):
-            unit = 2.0 ** _exponent(window)
-            if np.abs(self.windows[window]).max() >= FULL * unit:
+    def _settle(self, terms: int) -> None:
+        """Carry totals of too many terms upwards, and leave windows out that the largest term does not need."""
+        self.terms += terms
+        if self.terms > MOST:
+            for window in sorted(self.windows):
                 large = 1.5 * 2.0 ** (_exponent(window + 1) + 52)
                 carried = (self.windows[window] + large) - large
-                self.windows[window] = self.windows[window] - carried
                 above = self.windows.get(window + 1)
+                if above is None and not carried.any():
+                    continue
+                self.windows[window] = self.windows[window] - carried
                 self.windows[window + 1] = carried if above is None else above + carried
+            self.terms = 1
         lowest = (self.top or 0) - KEPT
         self.windows = {window: totals for window, totals in self.windows.items() if window > lowest}
 

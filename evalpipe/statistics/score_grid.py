@@ -84,10 +84,22 @@ class ScoreGrid:
     def ends(self) -> Floats:
         """The least and the largest probability that a cell may hold, [cells, 2]."""
         begins = _begins()
-        lower, upper = np.stack([begins, np.append(begins[1:], 0.5)]), 1 - np.stack([np.append(begins[1:], 0.5), begins])
+        stops = np.append(begins[1:], 0.5)
+        lower, upper = np.stack([begins, stops]), 1 - np.stack([stops, begins])
         low, high = np.concatenate([lower, upper[:, ::-1]], axis=1)
         cells = ScoreGrid().of_probabilities(np.array(self.edges))
         return np.stack([np.insert(low, cells + 1, self.edges), np.insert(high, cells, self.edges)], axis=1)
+
+    @cached_property
+    def spans(self) -> tuple[Floats, Floats]:
+        """How near to 0 or 1 the nearest probability of each cell is, and how much wider the distance grows in it."""
+        begins = _begins()
+        near, far = begins, np.append(begins[1:], 0.5)
+        edges = np.array(self.edges)
+        cells, away = ScoreGrid().of_probabilities(edges), np.minimum(edges, 1 - edges)
+        low, high = np.concatenate([near, far[::-1]]), np.concatenate([far, near[::-1]])
+        ends = np.stack([np.insert(low, cells + 1, away), np.insert(high, cells, away)])
+        return ends.min(axis=0), np.abs(ends[1] - ends[0])
 
     @cached_property
     def _added(self) -> tuple[Wholes, Flags]:

@@ -12,6 +12,7 @@ import numpy as np
 from evalpipe.data.sample import Predictions, Sample, SlicedRows
 from evalpipe.statistics import Rows
 from evalpipe.statistics.summary import statistics
+from evalpipe.streams.tables import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +46,8 @@ class _Means:
     @cached_property
     def distances(self) -> Floats:
         """How far probabilities are from the nearer of 0 and 1, in total: events, then others, [2, cells]."""
-        return self.tables.distances[self.plan.name].totals.reshape(2, -1)
+        nearest, width = self.tables.asked.grid.spans
+        return self.counts * nearest + width * (self.tables.fractions[self.plan.name].reshape(2, -1) / UNITS)
 
     @cached_property
     def upper(self) -> int:

@@ -49,8 +49,11 @@ def _add(tally: Tally, plan: Plan, dataset: DatasetPlan, file: int, first: int, 
     tally.read(rows, file)
     if not rows.frame.height:
         return
-    columns = checks.check(rows, whole=False)
-    levels = outcome.settle(plan, [columns])
+    known = tally.known.of(rows)
+    columns = checks.check(rows, whole=False, outcome=known)
+    levels = tally.known.levels if known is not None else outcome.settle(plan, [columns])
     if columns.problems:
         raise DataError(*columns.problems)
+    if known is None:
+        tally.known.learn(columns, levels)
     tally.add(columns, levels, build.ordered(columns, levels, sort=False), file)

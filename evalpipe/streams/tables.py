@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Wholes
     from evalpipe.streams.asked import Asked, Option
 
+UNITS = 2**30
+"""The parts of a cell's width in which places in it are totalled, so that 2^33 rows of a cell fit a whole number."""
+
 Labels = tuple[tuple[str, str], ...]
 
 
@@ -48,14 +51,14 @@ class Tables:
     """What some rows of a dataset come to.
 
     ``counts`` are by slicing and model the cells of each group, and by slicing alone (model "") the joint ones;
-    ``distances`` by model the totals, in each cell, of how far probabilities are from the nearer of 0 and 1: those of
-    events, then those of others; ``totals`` by slicing, model and statistic those of each group. ``rows`` counts rows
-    by what became of them, ``levels`` those of each level as ("rows", "weight").
+    ``fractions`` by model the totals, in each cell, of how far into the cell probabilities lie, in parts of its width
+    of which it has `UNITS`: of events, then of others; ``totals`` by slicing, model and statistic those of each group.
+    ``rows`` counts rows by what became of them, ``levels`` those of each level as ("rows", "weight").
     """
 
     asked: Asked
     counts: dict[tuple[int, str], dict[RowGroup, CellCounts]] = field(default_factory=dict)
-    distances: dict[str, ExactSums] = field(default_factory=dict)
+    fractions: dict[str, Wholes] = field(default_factory=dict)
     totals: dict[tuple[int, str, Option], dict[RowGroup, ExactSums]] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     levels: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -66,8 +69,8 @@ class Tables:
             mine = self.counts.setdefault(key, {})
             for group, cells in groups.items():
                 mine[group] = mine[group].merged(cells) if group in mine else cells
-        for model, sums in other.distances.items():
-            self.distances.setdefault(model, ExactSums(sums.size)).merge(sums)
+        for model, fractions in other.fractions.items():
+            self.fractions[model] = self.fractions[model] + fractions if model in self.fractions else fractions
         for option, totals in other.totals.items():
             of_groups = self.totals.setdefault(option, {})
             for group, sums in totals.items():

@@ -13,7 +13,8 @@ from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.statistics.score_grid import distances
 from evalpipe.statistics.summary import statistics
-from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
+from evalpipe.streams.known_levels import KnownLevels
+from evalpipe.streams.tables import UNITS, CellCounts, Labels, RowGroup, Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,8 +106,9 @@ class Tally:
         sliced = plan.slices.slicings if role == "evaluate" else ()
         self.slices = [_Numbered() for _ in sliced] or [_Numbered()]
         self.counted: dict[tuple[int, str], _Counted] = {}
-        self.distances: dict[str, ExactSums] = {}
+        self.fractions: dict[str, Wholes] = {}
         self.totals: dict[tuple[int, str, Option], ExactSums] = {}
+        self.known = KnownLevels()
         self.rows: dict[str, int] = {}
         self.levels: dict[str, tuple[int, int]] = {}
 
@@ -175,16 +177,18 @@ class Tally:
         return self.counted.setdefault((slicing, name), _Counted(size, states))
 
     def _cells(self, name: str, model: Predictions, event: Flags, weight: Wholes | None) -> Wholes:
-        """Return the cell of each row's score, and total the distances of the probabilities from 0 or 1 there."""
+        """Return the cell of each row's score, and total how far into it the rows lie."""
         assert model.score is not None and model.probability is not None  # noqa: S101, PT018 - of models with scores
         if model.log_odds:
             cells, near = self.asked.grid.of_log_odds(model.score), distances(model.score)
         else:
             cells = self.asked.grid.of_probabilities(model.probability)
             near = np.minimum(model.probability, 1 - model.probability)
-        size = self.asked.grid.size
-        sums = self.distances.setdefault(name, ExactSums(2 * size))
-        sums.add(near, np.where(event, cells, cells + size), weight)
+        (nearest, width), size = self.asked.grid.spans, self.asked.grid.size
+        into = np.clip((near - nearest[cells]) / width[cells], 0, 1)
+        units = np.rint(into * UNITS).astype(np.int64)
+        totals = self.fractions.setdefault(name, np.zeros(2 * size, np.int64))
+        np.add.at(totals, np.where(event, cells, cells + size), units if weight is None else units * weight)
         return cells
 
     def _terms(self, event: Flags, model: Predictions) -> dict[Option, Floats]:
@@ -215,7 +219,7 @@ class Tally:
             totals[slicing, name, option] = {
                 group: sums.of_group(number) for number in range(sums.size)
                 if (group := counted.group(number, labels)) in counts[slicing, name]}
-        return Tables(self.asked, counts, self.distances, totals, self.rows, self.levels)
+        return Tables(self.asked, counts, self.fractions, totals, self.rows, self.levels)
 
 
 def _part(model: Predictions, chunk: slice) -> Predictions:

@@ -73,3 +73,13 @@ def test_values_lie_between_the_ends_of_their_cells(edges: tuple[float, ...]) ->
     assert (low <= values).all()
     assert (values <= high).all()
     assert (high - low <= np.maximum(1 / EVEN, 0)).all()
+
+
+@pytest.mark.parametrize("edges", [(), EDGES])
+def test_spans_hold_the_distances_of_their_cells(edges: tuple[float, ...]) -> None:
+    grid, values = ScoreGrid(edges), probabilities()
+    cells, near = grid.of_probabilities(values), np.minimum(values, 1 - values)
+    nearest, width = grid.spans
+    assert (nearest[cells] <= near).all()
+    # Rounding of the sum of the two is at most half of a bit of the distance.
+    assert (near <= (nearest + width)[cells] * (1 + 2.0**-52)).all()
