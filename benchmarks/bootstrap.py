@@ -4,9 +4,10 @@
 
 Our side is one whole call of `evalpipe.evaluate`, with its checks, point values and results, and all replicates; theirs
 is a loop that draws rows and calls scikit-learn, without the fixed costs, timed over fewer replicates and extrapolated.
-Both run in turn in a process of their own for each number of rows; the figure that counts is the ratio. So that what is
-fast is also the same, the limits are compared in units of their Monte-Carlo error: with those of the loop's replicates,
-and with those of as many replicates of ours that draw every row and keep every score (`engine.mode: exact`).
+Both run in turn in a process of their own for each number of rows; the figure that counts is the ratio. A call with the
+bands of all curves stands against the same loop, which has none. So that what is fast is also the same, the limits are
+compared in units of their Monte-Carlo error: with those of the loop's replicates, and with those of as many replicates
+of ours that draw every row and keep every score (`engine.mode: exact`).
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ SIZES = {6_107: (5_000, 100, 5), 100_000: (2_000, 100, 3), 1_000_000: (2_000, 10
 """Rows: our replicates, theirs, and how often both are measured in turn."""
 
 HEADER = (
-    "| rows | replicates | evalpipe | sklearn loop | ratio | range | our memory | limits apart: loop | every row |",
-    "|---|---|---|---|---|---|---|---|---|",
+    "| rows | replicates | evalpipe | loop | ratio | range | bands | ratio | range | memory | apart, loop | rows |",
+    "|---|---|---|---|---|---|---|---|---|---|---|---|",
 )
 
 
@@ -39,11 +40,11 @@ def data(n: int) -> tuple[Any, Any]:
     return y, np.clip(generator.normal(0.35 + 0.2 * y, 0.2), 0, 1)
 
 
-def ours(y: Any, p: Any, replicates: int, mode: str = "auto") -> tuple[float, Any]:
-    """Return seconds and the rows of the results of one call."""
+def ours(y: Any, p: Any, replicates: int, mode: str = "auto", *, bands: bool = False) -> tuple[float, Any]:
+    """Return seconds and the rows of the results of one call; with the bands of all curves, if asked for."""
     import evalpipe
 
-    intervals = {"method": "percentile", "replicates": replicates, "bands": False}
+    intervals = {"method": "percentile", "replicates": replicates, "bands": bands}
     clipped = {"metric": "log_loss", "epsilon": float(np.finfo(float).eps)}  # as theirs does
     metrics = [clipped if name == "log_loss" else name for name in NAMES]
     begun = time.perf_counter()
@@ -104,15 +105,22 @@ def compare(n: int) -> str:
     ours(*data(1000), 100)  # imports
     mine = [ours(y, p, replicates) for _ in range(runs)]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    banded = [ours(y, p, replicates, bands=True)[0] for _ in range(runs)]
     loops = [theirs(y, p, few) for _ in range(runs)]
-    ratios = [loop[0] / few * replicates / one[0] for one, loop in zip(mine, loops, strict=True)]
-    left, right = (statistics.median(side[0] for side in both) for both in (mine, loops))
+    seconds = [loop[0] / few * replicates for loop in loops]
     cells = (
-        f"{n:,}", f"{replicates:,}", f"{left:.2f} s", f"{right / few * replicates:,.0f} s",
-        f"{statistics.median(ratios):,.0f}", f"{min(ratios):,.0f} to {max(ratios):,.0f}", f"{memory:,.0f} MB",
+        f"{n:,}", f"{replicates:,}", f"{statistics.median(run[0] for run in mine):.2f} s",
+        f"{statistics.median(seconds):,.0f} s", *ratios(seconds, [run[0] for run in mine]),
+        f"{statistics.median(banded):.2f} s", *ratios(seconds, banded), f"{memory:,.0f} MB",
         gaps(from_loop(mine[0][1], loops[0][1])), gaps(from_rows(mine[0][1], ours(y, p, replicates, "exact")[1])),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def ratios(theirs: list[float], ours: list[float]) -> tuple[str, str]:
+    """Write the median and the range of the ratios of seconds, those of the loop to ours."""
+    shares = [loop / run for loop, run in zip(theirs, ours, strict=True)]
+    return f"{statistics.median(shares):,.0f}", f"{min(shares):,.0f} to {max(shares):,.0f}"
 
 
 def gaps(found: list[float]) -> str:

@@ -1,19 +1,23 @@
 """All benchmarks, one command: prints the tables and writes benchmarks/RESULTS.md.
 
-    python benchmarks/run.py
+    python benchmarks/run.py                                 all of them
+    python benchmarks/run.py --only growth --data DIR        one section, in the place of the earlier one
 
 Every row of scikit-learn's table and every other table is measured in a process of its own.
 `pip install -r benchmarks/requirements.txt` brings the peers, best into a virtual environment of their own; one that is
-missing is said to be, in its table. The whole takes about twenty minutes.
+missing is said to be, in its table. The whole takes about half an hour and 2 GB of disk for data.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -22,19 +26,22 @@ import desirability
 import peers
 import recalibration
 import report
+import scale
+import scale_others
 import slices
 
-SHOWN = ("evalpipe", "numpy", "polars", "scipy", "scikit-learn", "pandas", *peers.PEERS)
+SHOWN = ("evalpipe", "numpy", "polars", "scipy", "scikit-learn", "pandas", "duckdb", *peers.PEERS)
 
 
 def loop() -> list[str]:
     """Return the section of the loop over scikit-learn, in Markdown."""
     job = (
         f"Percentile intervals of {', '.join(bootstrap.NAMES)}: one whole call of `evalpipe.evaluate` against a loop "
-        "that draws rows and calls scikit-learn. The loop is timed over fewer replicates and extrapolated; our "
-        "memory is the peak of the process. The last columns give how far our limits are from two others (median, "
-        "largest), in standard errors of the Monte-Carlo noise: from the loop's, and from as many replicates of ours "
-        "that draw every row and keep every score (`engine.mode: exact`)."
+        "that draws rows and calls scikit-learn; then the same call with the bands of all curves against that loop, "
+        "which has none. The loop is timed over fewer replicates and extrapolated; memory is the peak of our process "
+        "without bands. The last columns give how far our limits are from two others (median, largest), in standard "
+        "errors of the Monte-Carlo noise: from the loop's, and from as many replicates of ours that draw every row and "
+        "keep every score (`engine.mode: exact`)."
     )
     return ["## scikit-learn", "", job, "", *bootstrap.HEADER, *(row(n) for n in bootstrap.SIZES)]
 
@@ -84,6 +91,38 @@ def cards() -> list[str]:
     return ["## Cards", "", job, "", *report.HEADER, *report.rows(report.configs())]
 
 
+def growth(folder: Path) -> list[str]:
+    """Return the section on what many rows cost, in Markdown."""
+    job = (
+        f"Two models, the standard measures, {scale.REPLICATES:,} replicates and {scale.SLICES} slices, from Parquet "
+        "to the results, without a card: a process from its start to its end. Beside it, each timed after its imports: "
+        "polars reading the same columns and summing them; polars and DuckDB computing accuracy, Brier score, log loss "
+        f"and AUC of each model and slice without intervals, the AUC in {scale_others.BINS:,} bins; and "
+        "`roc_auc_score` of one model on a tenth of the rows, which are in memory. Times and memory are medians of "
+        f"{' and '.join(str(runs) for runs in sorted(set(scale.SIZES.values())))} runs of all jobs in turn."
+    )
+    return ["## Scale", "", job, "", *scale.table("growth", folder)]
+
+
+def parts_of_a_million(folder: Path) -> list[str]:
+    """Return the section on slices and baselines of a million rows, in Markdown."""
+    job = (
+        f"Two models of {scale.PART_ROWS:,} rows, {len(scale.SEVEN)} measures ({', '.join(scale.SEVEN)}) and "
+        f"{scale.REPLICATES:,} replicates, with and without {scale.SLICES} slices and a baseline: `auto` holds the "
+        "rows, `grid` reads them part by part (`engine.mode`)."
+    )
+    return ["## Slices and baselines of a million rows", "", job, "", *scale.table("parts", folder)]
+
+
+def bounds(folder: Path) -> list[str]:
+    """Return the section on how exact the grid is, in Markdown."""
+    job = (
+        f"Every measure of a model of {scale.BOUND_ROWS:,} rows from every row (`engine.mode: exact`) and on the grid, "
+        "with the bound that the results state."
+    )
+    return ["## Values on the grid", "", job, "", *scale.table("bounds", folder)]
+
+
 def machine() -> list[str]:
     """Return what the figures depend on: the processor, its cores, the memory, Python and the libraries."""
     described = Path("/proc/cpuinfo")
@@ -106,29 +145,50 @@ def version(name: str) -> str:
         return "(not installed)"
 
 
-def sections() -> Iterator[list[str]]:
-    """Yield the sections of the results, each when it is measured."""
+def heading() -> list[str]:
+    """Return what stands above the sections."""
     meaning = (
-        "Written by `make bench`. A ratio is the other side's figure over evalpipe's: above 1, evalpipe needs less. "
-        "The ratios are taken within one run; absolute figures depend on the machine."
+        "Written by `make bench`. A ratio is the other side's figure over evalpipe's: above 1, evalpipe needs less; "
+        "where a column says what it is to another, it is the other way round. The ratios are taken within one run; "
+        "absolute figures depend on the machine."
     )
-    yield ["# Benchmarks", "", meaning, "", *machine()]
-    yield loop()
-    yield parts()
-    yield steps()
-    yield goals()
-    yield cards()
-    for name in peers.PEERS:
-        yield peers.table(name)
+    return ["# Benchmarks", "", meaning, "", *machine()]
+
+
+def sections(data: Path) -> dict[str, Callable[[], list[str]]]:
+    """Return what measures each section, by its name on the command line; large data are kept in a folder."""
+    scales = {"growth": growth, "parts": parts_of_a_million, "bounds": bounds}
+    return {
+        "loop": loop, "slices": parts, "recalibration": steps, "desirability": goals, "cards": cards,
+        **{name: partial(section, data) for name, section in scales.items()},
+        **{name: partial(peers.table, name) for name in peers.PEERS},
+    }
+
+
+def replaced(text: str, section: str) -> str:
+    """Return the results with a section in the place of that of the same title, or after the others."""
+    head, *others = text.split("\n## ")
+    title = section.removeprefix("## ").splitlines()[0]
+    kept = {other.splitlines()[0]: other for other in others}
+    kept[title] = section.removeprefix("## ")
+    return "\n## ".join([head, *kept.values()])
 
 
 def main() -> None:
-    """Print the tables and write them beside this file, all or none."""
-    texts = []
-    for lines in sections():
-        texts.append("\n".join([*lines, ""]))
-        print(texts[-1], flush=True)
-    Path(__file__).with_name("RESULTS.md").write_text("\n".join(texts), encoding="utf-8")
+    """Print the tables and write them beside this file once all are measured: all of them, or those asked for."""
+    parser = argparse.ArgumentParser(description="Measure and write benchmarks/RESULTS.md.")
+    parser.add_argument("--only", choices=sections(Path()), action="append", help="a section to write again")
+    parser.add_argument("--data", type=Path, help="a folder in which large data are kept")
+    chosen = parser.parse_args()
+    place = Path(__file__).with_name("RESULTS.md")
+    text = place.read_text(encoding="utf-8") if chosen.only else "\n".join([*heading(), ""])
+    with tempfile.TemporaryDirectory() as made:
+        measured = sections(chosen.data or Path(made))
+        for name in chosen.only or measured:
+            section = "\n".join([*measured[name](), ""])
+            print(section, flush=True)
+            text = replaced(text, section)
+    place.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
