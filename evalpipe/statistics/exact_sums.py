@@ -116,6 +116,11 @@ class ExactSums:
         self.windows = {window: totals for window, totals in self.windows.items() if window > lowest}
 
 
+def unit(window: int) -> float:
+    """Return the unit of a window: all totals in it are whole multiples."""
+    return 2.0 ** _exponent(window)
+
+
 def _exponent(window: int) -> int:
     """Return the exponent of a window's unit."""
     return FIRST + WIDTH * window

@@ -47,9 +47,9 @@ def files(dataset: DatasetPlan, tables: Tables, sha256: Sequence[str]) -> tuple[
         for number, ((_, shown), digest) in enumerate(zip(dataset.table.files, sha256, strict=True)))
 
 
-def unknown(tables: Tables) -> dict[str, int]:
-    """Return how many rows lack a value that a condition needs, by the condition."""
-    return {name.removeprefix("unknown "): count for name, count in tables.rows.items() if name.startswith("unknown ")}
+def unknown(dataset: DatasetPlan, tables: Tables) -> dict[str, int]:
+    """Return how many rows lack a value that a condition needs, by the condition, in the order of the spec."""
+    return {condition.key: tables.rows.get(f"unknown {condition.key}", 0) for condition in dataset.conditions}
 
 
 def labels(plan: Plan, dataset: DatasetPlan, slicing: SlicingPlan, number: int, tables: Tables) -> tuple[Labels, ...]:

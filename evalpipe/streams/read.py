@@ -35,7 +35,8 @@ def _sample(plan: Plan, dataset: DatasetPlan) -> Sample:
     sliced = plan.slices.slicings if dataset.role == "evaluate" else ()
     labels = tuple(described.labels(plan, dataset, slicing, number, tables) for number, slicing in enumerate(sliced))
     summary = described.summary(dataset, tables, levels, whole=plan.weight is not None)
-    warnings = (*unknown_conditions(dataset.name, described.unknown(tables)), *absent_levels(summary, plan.task))
+    unknown = described.unknown(dataset, tables)
+    warnings = (*unknown_conditions(dataset.name, unknown), *absent_levels(summary, plan.task))
     sha256 = [_digest(path) for path, _ in dataset.table.files]
     whole = Sample(dataset.name, dataset.role, plan.task, levels, np.zeros(0, bool), None, "frequency", summary,
                    described.files(dataset, tables, sha256), warnings=warnings)

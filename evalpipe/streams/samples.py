@@ -11,6 +11,7 @@ import numpy as np
 
 from evalpipe.data.sample import Predictions, Sample, SlicedRows
 from evalpipe.statistics import Rows
+from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.tables import UNITS
 
@@ -157,10 +158,11 @@ class Samples:
         for option in self.tables.asked.totals:
             values = np.asarray(statistics[option[0]].function(plain, **dict(option[1])), float)
             totals = self.tables.totals[slicing or 0, name, option]
-            exact = np.zeros(len(rows.groups))
+            summed = [ExactSums(1) for _ in rows.groups]
             for group, total in totals.items():
                 key = group if slicing is not None else group._replace(labels=None)
-                exact[rows.groups[key]] += total.totals[0]
+                summed[rows.groups[key]].merge(total)
+            exact = np.concatenate([sums_of_group.totals for sums_of_group in summed])
             remainders[option] = (exact - np.bincount(rows.group, rows.counts * values, len(rows.groups))) / sums
         return replace(predictions, group=rows.group, remainders=MappingProxyType(remainders))
 
