@@ -14,6 +14,8 @@ from evalpipe.statistics.rows import Rows
 from evalpipe.statistics.summary import Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from evalpipe.arraytypes import Floats, Wholes
 
 CELLS = Rows(truth=np.array([True, True, False, False]), predicted=np.array([True, False, True, False]))
@@ -26,15 +28,37 @@ def sweep(summary: Summary, cuts: Wholes | None = None) -> Summary:
     The cuts are the m distinct scores in ascending order, at or above which a row is predicted as the event, and last
     one above them all; ``cuts`` chooses some by their places among these m + 1.
     """
-    events, others = summary.by_score
-    parts = [_parted(values, cuts) for values in (events, others)]
-    weights = np.stack([part for pair in parts for part in pair], axis=-1).astype(float)
+    return _swept(_cells(summary), slice(None) if cuts is None else cuts)
+
+
+def of_cells(summary: Summary) -> Summary:
+    """Return what measures of predicted classes see of the statistics of `Rows`: the four cells."""
+    matrix = summary("confusion")
+    return Summary(CELLS, matrix.reshape(*matrix.shape[:-2], 4), {("confusion", ()): matrix})
+
+
+def swept_in_parts(summary: Summary, cuts: Wholes, most: int) -> Iterator[Summary]:
+    """Yield the statistics of some cuts, at most so many at a time, which then fit the processor's cache."""
+    cells = _cells(summary)
+    for first in range(0, len(cuts), most):
+        yield _swept(cells, cuts[first : first + most])
+
+
+def _swept(cells: Sequence[Floats], cuts: Wholes | slice) -> Summary:
+    """Return the statistics of some cuts from the weights of the four cells at each, [..., m + 1]."""
+    weights = np.stack([cell[..., cuts] for cell in cells], axis=-1).astype(float)
     # The four weights are the matrix already; to group the four rows again for each cut would cost far more.
     return Summary(CELLS, weights, {("confusion", ()): weights.reshape(*weights.shape[:-1], 2, 2)})
 
 
-def _parted(values: Floats, cuts: Wholes | None) -> tuple[Floats, Floats]:
-    """Return the totals at or above each cut and those below it, [..., cuts], of values [..., m] at each score.
+def _cells(summary: Summary) -> tuple[Floats, ...]:
+    """Return the weights of the four cells at each cut, [..., m + 1]."""
+    events, others = summary.by_score
+    return (*_parted(events), *_parted(others))
+
+
+def _parted(values: Floats) -> tuple[Floats, Floats]:
+    """Return the totals at or above each cut and those below it, [..., m + 1], of values [..., m] at each score.
 
     Of floats both are sums: a difference could fall below zero by rounding.
     """
@@ -45,7 +69,7 @@ def _parted(values: Floats, cuts: Wholes | None) -> tuple[Floats, Floats]:
         above[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
     else:
         np.subtract(below[..., -1:], below, out=above)
-    return (above, below) if cuts is None else (above[..., cuts], below[..., cuts])
+    return above, below
 
 
 def cut_values(distinct: Floats) -> Floats:

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from evalpipe.metrics import registry
-from evalpipe.statistics import Rows, Summary, cut_values, sweep
+from evalpipe.statistics import Rows, Summary, cut_values, of_cells, sweep, swept_in_parts
 
 COSTS = ((0.0, 5.0), (1.0, 0.5))
 HARD = [metric for metric in registry if metric.needs == "labels" and "binary" in metric.tasks]
+OF_REPORTABLE = [metric for metric in HARD if metric.of_reportable]
 OPTIONS: dict[str, dict[str, Any]] = {"cost": {"costs": COSTS}, "cost_saved": {"costs": COSTS},
                                       "ppv": {"prevalence": 0.3}, "npv": {"prevalence": 0.3},
                                       "f_beta": {"beta": 2.0}}
@@ -43,6 +44,26 @@ def test_every_measure_of_classes_is_that_of_each_cut_alone(metric: Any, kind: s
         one = Rows(held.truth, held.chances >= cut, held.probability)
         # Sums in another order: 1e-9 of the value, where measures divide small differences.
         np.testing.assert_allclose(found[..., place], Summary(one, given).value(metric, options), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("most", [1, 3, 100])
+def test_cuts_in_parts_are_those_of_all(most: int) -> None:
+    held, cuts = Summary(rows(), weights("real")), np.array([5, 0, 3, 7])
+    parts = [part("confusion") for part in swept_in_parts(held, cuts, most)]
+    assert all(len(part) <= most for part in parts)
+    assert np.concatenate(parts).tolist() == sweep(held, cuts)("confusion").tolist()
+
+
+@pytest.mark.parametrize("kind", ["none", "real", "batch"])
+@pytest.mark.parametrize("metric", OF_REPORTABLE, ids=lambda metric: metric.name)
+def test_the_four_cells_have_every_measure_of_the_rows_that_have_a_class(metric: Any, kind: str) -> None:
+    options = metric.options(**OPTIONS.get(metric.name, {})).model_dump()
+    reportable = np.random.default_rng(5).random(60) < 0.7
+    held = rows()
+    summary = Summary(Rows(held.truth, held.chances >= 0.5, held.probability, None, reportable), weights(kind))
+    # Sums in another order: 1e-9 of the value, where measures divide small differences.
+    np.testing.assert_allclose(of_cells(summary.reportable).value(metric, options), summary.value(metric, options),
+                               rtol=1e-9, atol=1e-12)
 
 
 def test_some_cuts_are_those_of_all() -> None:
