@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe import constants, numbers
 from evalpipe.card import wording
+from evalpipe.card.drawing import drawn as drawings
 from evalpipe.card.page import Facts, Heading, Section, Text
 from evalpipe.card.procedures import HEADINGS, procedures
 from evalpipe.card.references import cited
@@ -144,6 +145,7 @@ def _intervals(results: Results) -> Iterator[Block]:
     yield Text(
         f"Level {wording.level(settings.level)}. Bootstrap: {numbers.count(settings.replicates)} replicates, seed "
         f"{settings.seed}." if drawn else "No measure has an interval.")
+    yield from map(Text, drawings(results))
     entries = tuple((wording.capital(method.title), _cited(method.text, method.ref)) for method in _methods(results))
     if entries:
         yield Facts(entries, "rules")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.metrics.expression import ExpressionMetric
+from evalpipe.plan.drawing import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ def plan_document(plan: Plan) -> Document:
         "datasets": [_dataset(plan, dataset) for dataset in plan.datasets],
         "estimates": list(_estimates(plan)),
         "not_served": list(_not_served(plan)),
-        "replicates": plan.replicates, "level": plan.level, "cost": plan.cost,
+        "replicates": plan.replicates, "level": plan.level, "cost": plan.cost, "drawing": _drawing(plan),
         "exposure": _exposure(plan),
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
@@ -49,6 +50,12 @@ def plan_document(plan: Plan) -> Document:
              "require": standard.require, "not_applicable": dict(standard.not_applicable)}
             for standard in plan.standards],
     }
+
+
+def _drawing(plan: Plan) -> Document:
+    """Say what replicates draw, as far as it is known before the data."""
+    planned = drawing(plan)
+    return {"mode": planned.mode, "reason": planned.reason, "refused": planned.refused}
 
 
 def _fitted(plan: Plan) -> Document:

@@ -11,6 +11,7 @@ from evalpipe.card.wording import level
 from evalpipe.chapters.curves.plan import GROUPS
 from evalpipe.cli.annotations import annotation
 from evalpipe.cli.plan_document import plan_document
+from evalpipe.plan.drawing import drawing
 from evalpipe.spec.text import STDIN
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def _text(plan: Plan) -> str:
     lines += _left_out(document["not_served"])
     lines += _asked(plan)
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
-    lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped"]
+    lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
+              drawing(plan).words]
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
 
 

@@ -1,78 +1,114 @@
-"""Large data, coarsened for drawing: rows that are alike in all that is asked become one unit of many observations.
+"""Large data, coarsened for drawing: rows that are alike in all that is asked become one cell of many observations.
 
-Units join rows of one truth, one predicted class (or none) of each model and the same slices, with neighbouring scores.
-Drawing so many observations from the units is drawing rows; what is lost is how the scores vary within a unit. Values
-are never computed from units, only the replicates are, and these are moved by what the units change in the value.
+Cells join rows of one truth and one predicted class (or none) of each model, with neighbouring scores. Drawing so many
+observations from the cells is drawing rows; what is lost is how the scores vary within a cell. Values are never
+computed from cells, only the replicates are, and these are moved by what the cells change in the value.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.plan.drawing import ROWS, obstacle_of
+from evalpipe.statistics.alike import alike
 from evalpipe.statistics.grid import EDGES, TENTHS, cut, first_rows, joint, means
 from evalpipe.statistics.rows import present, taken
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.arraytypes import Floats, Values, Wholes
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
 
-ROWS = 16_384
-"""The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of units costs less."""
+CELLS = 32_768
+"""The most cells; of more, drawing rows costs no more."""
 
-UNITS = 32_768
-"""The most units: beyond, drawing rows costs no more."""
+MERGED = 4096
+"""The most cells of several models that are drawn together."""
 
-GRIDS = {0: (1,), 1: (2048, 1024, 512, 256), 2: (256, 128, 64), 3: (64, 32)}
+GRIDS = {0: (1,), 1: (512, 256, 128, 64, 32), 2: (256, 128, 64), 3: (64, 32)}
 """The cells to try for each of so many numbers that are put on grids, finest first. Of a number that is spread evenly
 over g cells, 1 / g^2 of the variance lies within cells: at most a thousandth."""
 
+FINE, LOST = 64, 1e-3
+"""Of models that are drawn together: the parts that each score is cut into, and the share of the variance of each that
+may lie within cells, unless there would be more than `MERGED`."""
+
+SLICED = 64
+"""The parts that a score is cut into where slices are drawn: half of them hold events, half non-events."""
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """Rows in cells: ``number`` [n] is the cell of each row, ``sample`` has a row for each cell.
+
+    ``lost`` is the largest share of the variance of any model's scores that lies within cells.
+    """
+
+    number: Wholes
+    sample: Sample
+    lost: float
+
+
+def obstacle(sample: Sample) -> str | None:
+    """Return why the rows of a sample cannot be joined in cells; None where they can."""
+    models = sample.models.values()
+    return obstacle_of(
+        clusters=sample.cluster is not None, importance=sample.weight_kind == "importance",
+        exposure=sample.exposure is not None, left_out=any(model.left_out is not None for model in models),
+        levels=any(model.probability is not None and model.probability.ndim > 1 for model in models))
+
+
+def gridded(plan: Plan, sample: Sample) -> bool:
+    """Tell whether replicates are drawn from cells of like rows, and not from the rows."""
+    wanted = sample.streamed or plan.mode == "grid" or (plan.mode == "auto" and sample.n > ROWS)
+    return wanted and obstacle(sample) is None
+
 
 def coarsened(plan: Plan, sample: Sample) -> Sample | None:
-    """Return the units as a sample whose frequency weights are their observations; None where rows are to be drawn."""
-    mode = plan.mode
-    if mode == "exact" or (mode == "auto" and sample.n <= ROWS):
-        return None
-    # Clusters are drawn whole; importance weights and exposures make rows with one score unlike.
-    if sample.cluster is not None or sample.weight_kind == "importance" or sample.exposure is not None:
-        return None
-    numbers = _numbers(sample)
-    if numbers is None or len(numbers) not in GRIDS:
-        return None
+    """Return the cells as a sample whose frequency weights are their observations; None where rows are to be drawn."""
+    cells = cells_of(sample, most=sample.n // 2) if gridded(plan, sample) else None
+    return None if cells is None else cells.sample
+
+
+def cells_of(sample: Sample, *, sliced: bool = False, most: int | None = None) -> Coarse | None:
+    """Return the rows of a sample in cells, coarser where slices are drawn; None where there would be too many.
+
+    That is more than ``most``, such as half of the rows: cells of fewer than two rows in the mean would save no work.
+    """
+    most = CELLS if most is None else min(most, CELLS)
+    pattern, numbers, several = _pattern(sample), _numbers(sample), sample.task in NUMBERS
+    if several or len(numbers) < 2:
+        grids = (SLICED,) if sliced and 0 < len(numbers) < 3 else GRIDS.get(len(numbers), ())
+        cells = _product(sample, pattern, numbers, grids, most)
+        return cells or (_merged(sample, pattern, numbers, min(most, MERGED) if sliced else most) if several else None)
+    return _merged(sample, pattern, numbers, min(most, MERGED // 4 if sliced else MERGED))
+
+
+def _pattern(sample: Sample) -> Wholes:
+    """Return a number for each row that tells apart what cells may not join, [n]."""
     fixed = [_codes(sample.truth)] if sample.task not in NUMBERS else []
-    fixed += [slicing.codes + 1 for slicing in (*sample.slicings, *sample.searched)]
     if sample.task not in NUMBERS:
         fixed += [_codes(model.predicted) for model in sample.models.values() if model.predicted is not None]
         fixed += [_codes(model.reportable) for model in sample.models.values() if model.reportable is not None]
     fixed += [folds for folds in [_folds(sample)] if folds is not None]
-    pattern, _ = joint(*fixed) if fixed else (np.zeros(sample.n, np.intp), 1)
-    ends = _ends(sample, len(numbers))
-    for cells in GRIDS[len(numbers)]:
-        grid = [cut(values, cells, *some) for values, some in zip(numbers, ends, strict=True)]
-        units, count = joint(pattern, *grid)
-        # Units of fewer than two rows in the mean would save no work.
-        if count <= min(UNITS, sample.n // 2):
-            return _joined(sample, units, grid)
-    return None
+    return joint(*fixed)[0] if fixed else np.zeros(sample.n, np.intp)
 
 
-def _numbers(sample: Sample) -> list[Floats] | None:
-    """Return what is put on grids; None where it is too much for any."""
+def _numbers(sample: Sample) -> list[Floats]:
+    """Return what is put on grids: scores, or true and predicted numbers."""
     if sample.task in NUMBERS:
-        if any(model.left_out is not None for model in sample.models.values()):
-            return None
-        return [np.asarray(sample.truth, float), *(np.asarray(m.predicted, float) for m in _originals(sample).values())]
-    if any(model.probability is not None and model.probability.ndim > 1 for model in sample.models.values()):
-        return None
-    return [model.score for model in _originals(sample).values() if model.score is not None]
+        return [np.asarray(sample.truth, float), *(np.asarray(m.predicted, float) for m in originals(sample).values())]
+    return [model.score for model in originals(sample).values() if model.score is not None]
 
 
-def _originals(sample: Sample) -> dict[str, Predictions]:
+def originals(sample: Sample) -> dict[str, Predictions]:
     """Return the models but for variants, whose predictions follow from theirs and the fold of the row."""
     return {name: model for name, model in sample.models.items() if model.source is None}
 
@@ -81,42 +117,68 @@ def _folds(sample: Sample) -> Wholes | None:
     return next((model.folds for model in sample.models.values() if model.folds is not None), None)
 
 
-def _ends(sample: Sample, several: int) -> list[list[tuple[Floats, Floats]]]:
-    """Return, for each of ``several`` numbers, where cells always end; of several models' fewer, as cells multiply."""
-    if sample.task in NUMBERS or any(model.probability is None for model in sample.models.values()):
-        return [[]] * several
-    edges = EDGES if several == 1 else TENTHS
-    scored = (model for model in _originals(sample).values() if model.score is not None)
-    return [[(present(model.probability, "probabilities"), edges)] for model in scored]
-
-
 def _codes(values: Values) -> Wholes:
     return np.asarray(values).astype(np.intp)
 
 
-def _joined(sample: Sample, units: Wholes, grid: list[Wholes]) -> Sample:
-    sizes = np.bincount(units, sample.weights).astype(float)
-    first = first_rows(units, len(sizes))
-    number = sample.task in NUMBERS
-    truth = means(sample.truth, units, sample.weights) if number else sample.truth[first]
-    cells = {} if number else _cells(sample, grid)
+def _product(
+    sample: Sample, pattern: Wholes, numbers: Sequence[Floats], grids: Sequence[int], most: int
+) -> Coarse | None:
+    """Return the cells of the finest grid that is not too fine: those of every number crossed."""
+    for parts in grids:
+        grid = [_cut(sample, values, parts, EDGES if parts > SLICED else TENTHS) for values in numbers]
+        number, count = joint(pattern, *grid)
+        if count <= most:
+            return Coarse(number, _joined(sample, number, grid), 1 / parts**2)
+    return None
+
+
+def _merged(sample: Sample, pattern: Wholes, numbers: Sequence[Floats], most: int) -> Coarse | None:
+    """Return at most so many cells: rows of one pattern are parted in turn where the numbers vary most."""
+    if int(pattern.max()) >= most:
+        return None
+    # How far predicted numbers are off is what measures are made of.
+    parted = [numbers[0], *(values - numbers[0] for values in numbers[1:])] if sample.task in NUMBERS else numbers
+    number, lost = alike(pattern, [_cut(sample, values, FINE, TENTHS) for values in parted], most, LOST)
+    scores = [means(values, number, sample.weights) for values in numbers]
+    # Cells of one model's neighbouring scores share a score, so that curves have few points.
+    grid = [cut(score, GRIDS[1][0])[number] for score in scores]
+    return Coarse(number, _joined(sample, number, grid), lost)
+
+
+def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:
+    """Cut one number of a sample into about so many cells, which end at edges of the probability where there is one."""
+    if sample.task in NUMBERS:
+        return cut(values, parts)
+    ends = [(present(model.probability, "probabilities"), edges) for model in originals(sample).values()
+            if model.score is values and model.probability is not None]
+    if sample.task != "binary" or parts > SLICED:
+        return cut(values, parts, *ends)
+    # Of rare events a few cells would hold all: half of the cells are of them.
+    halves = [np.sort(values[sample.truth == event]) for event in (True, False)]
+    inner = [half[(np.arange(1, parts // 2) * len(half)) // (parts // 2)] for half in halves if len(half)]
+    return cut(values, 1, (values, np.concatenate(inner)), *ends)
+
+
+def _joined(sample: Sample, number: Wholes, grid: list[Wholes]) -> Sample:
+    sizes = np.bincount(number, sample.weights).astype(float)
+    first = first_rows(number, len(sizes))
+    numeric = sample.task in NUMBERS
+    truth = means(sample.truth, number, sample.weights) if numeric else sample.truth[first]
+    cells = {} if numeric else _cells(sample, grid)
     models = {
-        name: _joined_numbers(sample, model, units, first) if number else
-        _joined_scores(sample, model, units, first, cells.get(name))
+        name: _joined_numbers(sample, model, number, first) if numeric else
+        _joined_scores(sample, model, number, first, cells.get(name))
         for name, model in sample.models.items()
     }
-    slicings, searched = (
-        tuple(replace(slicing, codes=slicing.codes[first]) for slicing in several)
-        for several in (sample.slicings, sample.searched)
-    )
     return replace(
-        sample, truth=truth, weight=sizes, weight_kind="frequency", models=MappingProxyType(models), slicings=slicings,
-        searched=searched,
+        sample, truth=truth, weight=sizes, weight_kind="frequency", models=MappingProxyType(models), slicings=(),
+        searched=(), parts=MappingProxyType({}),
     )
 
 
 def _joined_numbers(sample: Sample, model: Predictions, units: Wholes, first: Wholes) -> Predictions:
-    """Return predicted numbers of each unit: the mean of its rows, weighted."""
+    """Return predicted numbers of each cell: the mean of its rows, weighted."""
     predicted = means(present(model.predicted, "predictions"), units, sample.weights)
     return replace(model, predicted=predicted, folds=taken(model.folds, first))
 
@@ -124,7 +186,7 @@ def _joined_numbers(sample: Sample, model: Predictions, units: Wholes, first: Wh
 def _joined_scores(
     sample: Sample, model: Predictions, units: Wholes, first: Wholes, cells: Wholes | None
 ) -> Predictions:
-    """Return the predictions of each unit: its classes, and of scores the mean of the cell that it shares."""
+    """Return the predictions of each cell: its classes, and of scores the mean of those that it shares a score with."""
     score = chance = stated = None
     if model.score is not None and cells is not None:
         score = means(model.score, cells, sample.weights)[cells[first]]
@@ -134,15 +196,16 @@ def _joined_scores(
     return replace(
         model, score=score, probability=chance, predicted=taken(model.predicted, first),
         folds=taken(model.folds, first), cuts=None, stated=stated, reportable=taken(model.reportable, first),
+        group=None, remainders=None, ends=None,
     )
 
 
 def _cells(sample: Sample, grid: list[Wholes]) -> dict[str, Wholes]:
     """Return the cell of each row's score, by model: a variant's are those of its original, in each fold apart."""
-    scored = (name for name, model in _originals(sample).items() if model.score is not None)
-    cells_of = dict(zip(scored, grid, strict=True))
+    scored = (name for name, model in originals(sample).items() if model.score is not None)
+    cells_by_model = dict(zip(scored, grid, strict=True))
     for name, model in sample.models.items():
-        if model.source is not None and model.source in cells_of:
-            original = cells_of[model.source]
-            cells_of[name] = original if model.folds is None else joint(original, model.folds)[0]
-    return cells_of
+        if model.source is not None and model.source in cells_by_model:
+            original = cells_by_model[model.source]
+            cells_by_model[name] = original if model.folds is None else joint(original, model.folds)[0]
+    return cells_by_model

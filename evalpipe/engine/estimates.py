@@ -63,7 +63,7 @@ class Scope:
         """Return a measure with its replicates; one number a class where they are not averaged."""
         key = self.model, self.number, self.plan.entries.index(entry)
         value, clusters, shift = values(self.summary, entry), self.subset.clusters, replicates.shift.get(key)
-        if shift is not None and replicates.units is None:
+        if shift is not None and not replicates.gridded:
             shift = np.where(shift == 0, np.nan, shift)  # ranked by every score after all
         return Drawn(
             value if np.ndim(value) else float(value), replicates.metrics.get(key),

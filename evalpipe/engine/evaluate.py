@@ -15,7 +15,8 @@ from evalpipe.engine.curves import model_curves
 from evalpipe.engine.dataset_differences import dataset_differences
 from evalpipe.engine.evaluated import evaluated
 from evalpipe.engine.notes import notes
-from evalpipe.results import Confusion, Curve, Estimate, InputFile, Warned
+from evalpipe.engine.parts import not_gridded
+from evalpipe.results import Confusion, Curve, Draw, Estimate, InputFile, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,15 +31,15 @@ if TYPE_CHECKING:
 class Evaluation:
     """The tables of step 4, those of chapters in ``tables`` by their names in `Results`.
 
-    ``files`` are those that hold candidates; ``samples`` the evaluated datasets, with variants and classes. ``units``
-    are how many a dataset was drawn in, where that was on a grid.
+    ``files`` are those that hold candidates; ``samples`` the evaluated datasets, with variants and classes. ``draws``
+    say what replicates drew.
     """
 
     estimates: list[Estimate] = field(default_factory=list)
     confusion: list[Confusion] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     tables: dict[str, Any] = field(default_factory=dict)
-    units: dict[str, int] = field(default_factory=dict)
+    draws: list[Draw] = field(default_factory=list)
     warnings: list[Warned] = field(default_factory=list)
     files: tuple[InputFile, ...] = ()
     samples: tuple[Sample, ...] = ()
@@ -60,8 +61,8 @@ def evaluate(
     evaluation.tables |= {"recalibration": variants.records, "thresholds": thresholds}
     for sample in (sample for sample in with_refits(plan, classified) if sample.role == "evaluate"):
         datasets.append(dataset := evaluated(plan, sample, advance))
-        if dataset.replicates.units is not None:
-            evaluation.units[sample.dataset] = dataset.replicates.units
+        evaluation.draws += dataset.replicates.draws
+        evaluation.warnings += not_gridded(plan, dataset.replicates.draws)
         for name in sample.models:
             _add_model(evaluation, dataset, name)
     evaluation.samples = tuple(dataset.sample for dataset in datasets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -83,5 +83,6 @@ def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambd
     divided = subsets(plan, sample)
     of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
     summaries = summaries_of(plan, sample, of_model)
-    replicates = draw(plan, replace(sample, searched=()), summaries, subsets, advance)
+    together = plan.compare is not None or bool(plan.goals)
+    replicates = draw(plan, sample, summaries, divided, advance, together=together)
     return Evaluated(plan, sample, divided, of_model, summaries, replicates)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import RowFile
+    from evalpipe.results import Draw, RowFile
 
 
 def gather(
@@ -119,5 +119,15 @@ def _method(plan: Plan, evaluation: Evaluation) -> Method:
     return Method(
         level=plan.level, replicates=plan.replicates,
         pairings=PERMUTATIONS if plan.no_information else 0, seed=plan.seed,
-        methods=_methods(plan), resampling=plan.resampling, units=evaluation.units,
+        methods=_methods(plan), resampling=plan.resampling, draws=evaluation.draws,
+        units=_units(evaluation.draws),
     )
+
+
+def _units(draws: Sequence[Draw]) -> dict[str, int]:
+    """Return the most cells that all rows of each dataset on a grid were drawn from."""
+    units: dict[str, int] = {}
+    for draw in draws:
+        if draw.mode == "cells" and draw.slicing is None:
+            units[draw.dataset] = max(draw.units, units.get(draw.dataset, 0))
+    return units

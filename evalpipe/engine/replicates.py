@@ -17,15 +17,14 @@ import numpy as np
 
 from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.averages import values
-from evalpipe.engine.coarse import coarsened
 from evalpipe.engine.curves.declare import drawn_heights
-from evalpipe.engine.rows import rows_of
-from evalpipe.engine.subsets import Subset, subsets
+from evalpipe.engine.parts import draws_of, parts_of
+from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
-from evalpipe.intervals.resampling import Design, block_counts, blocks, jackknife_counts, split, stream
+from evalpipe.intervals.resampling import block_counts, blocks, jackknife_counts, split, stream
 from evalpipe.metrics.values import ratio
-from evalpipe.statistics import Draws, Stack, Summary, View, view
+from evalpipe.statistics import Draws, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,13 +32,14 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.curves.declare import Heights
+    from evalpipe.engine.parts import DrawnPart
+    from evalpipe.engine.subsets import Subset
+    from evalpipe.intervals.resampling import Design
     from evalpipe.plan.plan import Plan
+    from evalpipe.results import Draw
 
 Key = tuple[str, int, int]
 """A model, the number of a subset, and the number of a metric in the plan."""
-
-CELLS = 200_000
-"""Weights summed up at once, few enough for the processor's cache; changes no result."""
 
 KEPT = 31 * 2**20
 """Bytes of the largest array that the C library then keeps for use again, instead of returning it to the system."""
@@ -56,7 +56,8 @@ class Replicates:
     ``curves[model, name]`` those of the heights of a curve [B, points], or of the event rates of reliability bins;
     where the interval method needs them, ``jackknife`` the values with a group of rows left out [J], ``errors`` the
     standard error of each replicate [B], and ``error`` that of the value itself; ``shift`` by how much the values of
-    the grid were moved to those of the rows: all replicates have been moved so.
+    the grid were moved to those of the rows: all replicates have been moved so. The subset `beside` a slicing is all
+    rows, drawn together with its slices. ``draws`` say what was drawn.
     """
 
     metrics: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
@@ -65,7 +66,12 @@ class Replicates:
     errors: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
     error: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
     shift: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
-    units: int | None = None
+    draws: tuple[Draw, ...] = ()
+
+    @property
+    def gridded(self) -> bool:
+        """Whether cells of like rows were drawn, and not rows."""
+        return any(draw.mode == "cells" for draw in self.draws)
 
 
 @dataclass(frozen=True)
@@ -74,49 +80,34 @@ class _Task:
 
     plan: Plan
     sample: Sample
-    design: Design
-    views: Mapping[tuple[str, int], View]
+    parts: Sequence[DrawnPart]
     wanted: Sequence[int]
     heights: Mapping[str, Mapping[str, tuple[Heights, Floats]]]
-    apart: Mapping[int, int]
     campaign: Campaign | None
-
-    @cached_property
-    def base(self) -> Wholes:
-        """The counts of a draw that holds every observation once, shape [1, units]."""
-        return self.design.sizes[None]
 
     def block(self, number: int, size: int) -> dict[Any, Floats]:
         """Return the replicates of one block, by what they are of."""
         drawn_values: dict[Any, list[Floats]] = defaultdict(list)
-        seed = self.plan.seed
-        # A stream of its own: the replicates are the same whether or not errors are asked for.
-        grouped = stream(seed, "folds", self.sample.dataset, number)
-        priors, first = self._priors(number, size), 0
-        for counts in block_counts(self.design, number, size, seed, self.sample.dataset):
-            draws, scale, prior = Draws(counts), self._scale(counts), priors[first : first + len(counts)]
-            first += len(counts)
-            for (model, subset), chosen, summary in self._summaries(draws):
-                drawn = prior[chosen] if len(priors) else None
-                self._add(drawn_values, model, subset, summary, None if scale is None else scale[chosen], drawn)
-            for drawn in counts if self.with_errors else ():
-                for key, square in self._squares(drawn, grouped):
-                    drawn_values["error", *key].append(np.sqrt(square)[None])
+        priors = self._priors(number, size)
+        for part in self.parts:
+            self._add_part(drawn_values, part, number, size, priors)
         return {key: np.concatenate(values) for key, values in drawn_values.items()}
 
-    @cached_property
-    def stacks(self) -> list[tuple[list[tuple[str, int]], Stack]]:
-        """The views in stacks of subsets that share no rows: all rows, and the slices of each slicing."""
-        keys_of: dict[object, list[tuple[str, int]]] = defaultdict(list)
-        for model, subset in self.views:
-            keys_of[model, self.apart.get(subset, (subset,))].append((model, subset))
-        return [(keys, Stack(tuple(self.views[key] for key in keys))) for keys in keys_of.values()]
-
-    def _summaries(self, draws: Draws) -> Iterator[tuple[tuple[str, int], slice, Summary]]:
-        """Yield the statistics of each view in batches of replicates."""
-        for keys, stack in self.stacks:
-            for number, chosen, weights in stack.weights(draws, CELLS):
-                yield keys[number], chosen, Summary(self.views[keys[number]].rows, weights)
+    def _add_part(
+        self, drawn_values: dict[Any, list[Floats]], part: DrawnPart, number: int, size: int, priors: Floats
+    ) -> None:
+        """Add what a part gives to the values of a block."""
+        # A stream of its own: the replicates are the same whether or not errors are asked for.
+        first, grouped = 0, stream(self.plan.seed, "folds", part.name, number)
+        for counts in block_counts(part.design, number, size, self.plan.seed, part.name):
+            scale, prior = self._scale(part.design, counts), priors[first : first + len(counts)]
+            first += len(counts)
+            for scopes, chosen, summary in part.summaries(Draws(counts)):
+                self._add(drawn_values, scopes, summary, None if scale is None else scale[chosen],
+                          prior[chosen] if len(priors) else None)
+            for drawn in counts if self.with_errors else ():
+                for key, square in self._squares(part, drawn, grouped):
+                    drawn_values["error", *key].append(np.sqrt(square)[None])
 
     def _priors(self, number: int, size: int) -> Floats:
         """Draw the prevalence of each replicate of a block, [size, K], from what is declared; [0] where it is known."""
@@ -127,20 +118,24 @@ class _Task:
         return stream(self.plan.seed, "prior", self.sample.dataset, number).dirichlet(shape, size)
 
     def _add(
-        self, drawn_values: dict[Any, list[Floats]], model: str, subset: int, summary: Summary, scale: Floats | None,
-        prior: Floats | None,
+        self, drawn_values: dict[Any, list[Floats]], scopes: Sequence[tuple[str, int]], summary: Summary,
+        scale: Floats | None, prior: Floats | None,
     ) -> None:
-        """Add the values of a subset's measures, and of its curves where it is all rows, to those of the block."""
-        for i in self._taken(subset):
-            drawn_values["metric", model, subset, i].append(values(summary, self.plan.entries[i], prior, scale))
-        if subset == 0:
-            for name, heights in self._curves(model, summary):
-                drawn_values["curve", model, name].append(heights)
+        """Add the values of the measures in some scopes, and of curves where one is all rows, to those of the block."""
+        shape = summary.weights.shape[:-1]
+        scale = None if scale is None else np.broadcast_to(scale, shape)
+        prior = None if prior is None else np.broadcast_to(prior, (*shape, prior.shape[-1]))
+        for i in self._taken(scopes):
+            for (model, subset), drawn in zip(scopes, values(summary, self.plan.entries[i], prior, scale), strict=True):
+                drawn_values["metric", model, subset, i].append(drawn)
+        model, subset = scopes[0]
+        for name, heights in self._curves(model, summary) if subset == 0 else ():
+            drawn_values["curve", model, name].append(heights[0])
 
-    def _taken(self, subset: int, wanted: Sequence[int] | None = None) -> Iterator[int]:
-        """Yield the numbers of the wanted measures that are taken in a subset: in slices, not those of all rows."""
+    def _taken(self, scopes: Sequence[tuple[str, int]], wanted: Sequence[int] | None = None) -> Iterator[int]:
+        """Yield the numbers of the wanted measures that are taken in some scopes: in slices, not those of all rows."""
         for i in self.wanted if wanted is None else wanted:
-            if subset == 0 or not self.plan.of_all_rows(i):
+            if scopes[0][1] == 0 or not self.plan.of_all_rows(i):
                 yield i
 
     def _curves(self, model: str, summary: Summary) -> Iterator[tuple[str, Floats]]:
@@ -150,31 +145,34 @@ class _Task:
         if self.campaign is not None and self.sample.models[model].score is not None:
             yield "profit", self.campaign.profits(summary)
 
-    def _scale(self, counts: Wholes) -> Floats | None:
+    def _scale(self, design: Design, counts: Wholes) -> Floats | None:
         """Return what brings a measure that grows with the rows to as many as there are, where draws vary in size [b].
 
         It is of all rows together: how many are in a slice is left to chance, as it is in draws of a fixed size.
         """
-        if not (self.design.poisson and any(self.plan.entries[i].metric.extensive for i in self.wanted)):
+        if not (design.poisson and any(self.plan.entries[i].metric.extensive for i in self.wanted)):
             return None
-        return ratio(self.design.weights(self.base).sum(), self.design.weights(counts).sum(axis=-1))
+        return ratio(design.weights(design.sizes[None]).sum(), design.weights(counts).sum(axis=-1))
 
     def base_values(self) -> Iterator[tuple[Key, Floats]]:
         """Yield the values on the grid of what was observed."""
-        for (model, subset), seen in self.views.items():
-            summary = Summary(seen.rows, seen.weights(self.base))
-            for i in self._taken(subset):
-                yield (model, subset, i), values(summary, self.plan.entries[i])[0]
+        for part in self.parts:
+            for scopes, _, summary in part.summaries(Draws(part.design.sizes[None])):
+                for i in self._taken(scopes):
+                    for scope, value in zip(scopes, values(summary, self.plan.entries[i]), strict=True):
+                        yield (*scope, i), value[0]
 
     def left_out(self) -> dict[Key, Floats]:
         """Return the values of the metrics whose limits need a jackknife with each group of units left out in turn."""
         wanted = self._needing("jackknife")
         left_out_values: dict[Key, list[Floats]] = defaultdict(list)
-        generator = stream(self.plan.seed, "jackknife", self.sample.dataset)
-        for counts in jackknife_counts(self.design, generator) if wanted else ():
-            for (model, subset), _, summary in self._summaries(Draws(counts)):
-                for i in self._taken(subset, wanted):
-                    left_out_values[model, subset, i].append(values(summary, self.plan.entries[i]))
+        for part in self.parts if wanted else ():
+            generator = stream(self.plan.seed, "jackknife", part.name)
+            for counts in jackknife_counts(part.design, generator):
+                for scopes, _, summary in part.summaries(Draws(counts)):
+                    for i in self._taken(scopes, wanted):
+                        for scope, left in zip(scopes, values(summary, self.plan.entries[i]), strict=True):
+                            left_out_values[*scope, i].append(left)
         return {key: np.concatenate(values) for key, values in left_out_values.items()}
 
     @cached_property
@@ -186,41 +184,49 @@ class _Task:
         """Return the numbers of the metrics whose interval method needs something beside replicates."""
         return tuple(i for i in self.wanted if what in registry[self.plan.entries[i].method].needs)
 
-    def _squares(self, counts: Wholes, generator: np.random.Generator) -> Iterator[tuple[Key, Floats]]:
+    def _squares(
+        self, part: DrawnPart, counts: Wholes, generator: np.random.Generator
+    ) -> Iterator[tuple[Key, Floats]]:
         """Yield the squared standard errors under one draw [units], leaving out `FOLDS` groups of it in turn.
 
         The jackknife of groups: Tukey (1958). What was drawn twice counts as two observations, each in its own group.
         """
         left = counts - np.concatenate(list(split(generator, counts, FOLDS)))
-        for (model, subset), seen in self.views.items():
-            summary = Summary(seen.rows, seen.weights(left))
-            for i in self._taken(subset, self.with_errors):
-                fold_values = values(summary, self.plan.entries[i])
-                square = ((fold_values - fold_values.mean(axis=0)) ** 2).sum(axis=0)
-                yield (model, subset, i), np.asarray((FOLDS - 1) / FOLDS * square)
+        fold_values: dict[Key, list[Floats]] = defaultdict(list)
+        for scopes, _, summary in part.summaries(Draws(left)):
+            for i in self._taken(scopes, self.with_errors):
+                for scope, without in zip(scopes, values(summary, self.plan.entries[i]), strict=True):
+                    fold_values[*scope, i].append(without)
+        for key, several in fold_values.items():
+            without = np.concatenate(several)
+            square = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+            yield key, np.asarray((FOLDS - 1) / FOLDS * square)
 
     def own_errors(self) -> dict[Key, Floats]:
         """Return the standard errors of the values whose limits need them."""
-        generator = stream(self.plan.seed, "folds", self.sample.dataset)
         squares_of: dict[Key, list[Floats]] = defaultdict(list)
-        for _ in range(TIMES if self.with_errors else 0):
-            for key, square in self._squares(self.base[0], generator):
-                squares_of[key].append(square)
+        for part in self.parts if self.with_errors else ():
+            generator = stream(self.plan.seed, "folds", part.name)
+            for _ in range(TIMES):
+                for key, square in self._squares(part, part.design.sizes, generator):
+                    squares_of[key].append(square)
         return {key: np.sqrt(np.mean(squares, axis=0)) for key, squares in squares_of.items()}
 
 
 def draw(
     plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
-    divide: Callable[[Plan, Sample], Sequence[Subset]] = subsets, advance: Callable[[int], None] = lambda _: None,
+    divided: Sequence[Subset] | None = None, advance: Callable[[int], None] = lambda _: None, *, together: bool = True,
 ) -> Replicates:
     """Draw the replicates that the plan asks for.
 
-    ``summaries`` are those of each model in each subset of the sample that ``divide`` makes, and that is large enough.
+    ``summaries`` are those of each model in each of the subsets ``divided``, by default the plan's, that is large
+    enough; ``together`` says that models are compared, so that their differences need one draw.
     """
+    divided = subsets(plan, sample) if divided is None else divided
     # Once an array as large as this was freed, glibc no longer asks the system for every batch of arrays anew: twice as
     # fast. It is never written to, so it takes no memory.
     np.empty(KEPT, np.uint8)
-    task = _task(plan, sample, summaries, divide)
+    task = _task(plan, sample, summaries, divided, together=together)
     if task is None:
         return Replicates()
     drawn = _all_blocks(task, blocks(plan.replicates), advance)
@@ -228,13 +234,14 @@ def draw(
         kind: {key[1:]: value for key, value in drawn.items() if key[0] == kind}
         for kind in ("metric", "curve", "error")
     }
-    shift = {key: _shift(plan, summaries[key[:2]], key[2], value) for key, value in task.base_values()}
+    shift = {
+        key: _shift(plan, summaries[key[0], max(key[1], 0)], key[2], value) for key, value in task.base_values()}
     left = task.left_out()
     return Replicates(
         {key: _moved(plan, key, value, shift) for key, value in kinds["metric"].items()},
         kinds["curve"],
         {key: _moved(plan, key, value, shift) for key, value in left.items()},
-        kinds["error"], task.own_errors(), shift, len(task.design.sizes) if task.sample is not sample else None,
+        kinds["error"], task.own_errors(), shift, draws_of(plan, sample, task.parts),
     )
 
 
@@ -268,8 +275,8 @@ def _workers(plan: Plan) -> int:
 
 
 def _task(
-    plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
-    divide: Callable[[Plan, Sample], Sequence[Subset]],
+    plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary], divided: Sequence[Subset], *,
+    together: bool,
 ) -> _Task | None:
     """Put together what is drawn; None where nothing is."""
     wanted = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
@@ -278,33 +285,11 @@ def _task(
     campaign = Campaign.of(plan, sample) if plan.profit_drawn and scored else None
     if not wanted and not any(heights.values()) and campaign is None:
         return None
-    drawn = coarsened(plan, sample) or sample
-    how = design(plan, drawn)
-    divided = divide(plan, drawn)
-    views = {
-        (name, k): _view(plan, drawn, how, name, divided[k], [at for kind, at in heights[name].values() if kind.part])
-        for name, k in summaries
-    }
-    slices = {k: subset for k, subset in enumerate(divided) if subset.slice is not None}
-    apart = {k: subset.slicing for k, subset in slices.items() if subset.slicing is not None}
-    return _Task(plan, drawn, how, views, wanted, heights, apart, campaign)
-
-
-def _view(plan: Plan, sample: Sample, design: Design, name: str, subset: Subset, edges: Sequence[Floats]) -> View:
-    rows = rows_of(sample, sample.models[name])
-    return view(
-        rows if subset.rows is None else rows.taken(subset.rows), subset.of(design.unit), subset.of(design.factor),
-        subset.of(sample.weight), np.concatenate(edges) if edges else None, exact=plan.mode == "exact",
-    )
-
-
-def design(plan: Plan, sample: Sample) -> Design:
-    """Return how the rows of a sample are resampled."""
-    strata = None
-    if plan.stratify:
-        strata = np.where(sample.truth, 0, 1) if plan.task == "binary" else sample.truth
-    poisson = plan.resampling == "poisson"
-    return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)
+    edges = {
+        name: np.concatenate(places) for name, kinds in heights.items()
+        if (places := [at for kind, at in kinds.values() if kind.part])}
+    parts = parts_of(plan, sample, divided, list(summaries), edges, together=together)
+    return _Task(plan, sample, parts, wanted, heights, campaign)
 
 
 def _shift(plan: Plan, summary: Summary, i: int, gridded: Floats) -> Floats:

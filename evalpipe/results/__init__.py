@@ -37,7 +37,7 @@ from evalpipe.results.datasets import DatasetDifference, DatasetSummary, InputFi
 from evalpipe.results.document import Document
 from evalpipe.results.frames import frame_of
 from evalpipe.results.short import in_short
-from evalpipe.results.tables import Confusion, Estimate, Method, MetricSummary, ModelSummary, Warned
+from evalpipe.results.tables import Confusion, Draw, Estimate, Method, MetricSummary, ModelSummary, Warned
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Applied", "BestProfit", "CandidateGoal", "Candidates", "Comparison", "Confusion", "Constraint",
-    "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Estimate",
+    "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Draw", "Estimate",
     "FailOn", "Gate", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",
     "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
     "RateDifference", "Recalibration", "Record", "Repeat", "RepeatedModel", "Results", "RowColumn", "RowFile", "Scalar",

@@ -119,6 +119,21 @@ class Warned(Record):
     message: str
 
 
+class Draw(Record):
+    """What replicates drew together: all rows of a dataset, or the slices of one slicing, for some models."""
+
+    dataset: str
+    models: list[str]
+    slicing: str | None = None
+    """The title of the slicing; null where all rows were drawn."""
+    mode: Literal["rows", "clusters", "cells"]
+    units: int
+    """How many rows, clusters, or cells of like rows were drawn from."""
+    lost: float = 0.0
+    """Of cells: the largest share of the variance of any model's predictions, by rank, that lies within cells."""
+    reason: str
+
+
 class Method(Record):
     """How the intervals of the run were made."""
 
@@ -131,4 +146,6 @@ class Method(Record):
     """The interval method of each metric, with the reason for it."""
     resampling: str = "multinomial"
     units: dict[str, int] = Field(default_factory=dict)
-    """For each dataset drawn on a grid: the number of units of like rows that represent its rows in replicates."""
+    """For each dataset drawn on a grid: the most cells of like rows that represent all its rows in replicates."""
+    draws: list[Draw] = Field(default_factory=list)
+    """What replicates drew, and why."""

@@ -227,10 +227,12 @@ class Engine(SpecPart):
     mode: Literal["auto", "exact", "grid"] = "auto"
     """`exact`: all rows are held, every row is drawn and every score is kept. `grid`: files are read part by part and
     never held; rows are counted in the cells of a fixed grid of probabilities, from which all is computed, with a
-    stated bound where that is not exact. Data that are in memory already are drawn on a grid: rows that are alike, with
-    neighbouring scores, are drawn and ranked together. `auto`: files of more than 20,000,000 rows are read part by
-    part, where nothing needs all rows at once. Of rows that are held up to 16,384 are drawn each, and scores are kept
-    apart up to 4,096 of them; beyond, they are drawn on a grid, and values are exact."""
+    stated bound where that is not exact. Data that are in memory already are drawn in cells of like rows, with
+    neighbouring scores, slices in cells of their own. `auto`: files of more than 20,000,000 rows are read part by part,
+    where nothing needs all rows at once. Of rows that are held up to 16,384 are drawn each, and scores are kept apart
+    up to 4,096 of them; beyond, they are drawn in cells, and values are exact. Clusters, importance weights, exposures
+    and probabilities of several levels are always drawn by rows or clusters; where a grid is asked for, the results
+    warn. `evalpipe plan` and the card say what is drawn, and why."""
     workers: Literal["auto"] | Annotated[StrictInt, Field(ge=1, le=256)] = "auto"
     """Threads; `auto` takes as many as there are processors. They change no byte of the results."""
 

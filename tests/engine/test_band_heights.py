@@ -82,3 +82,12 @@ def test_isotonic_heights_are_those_of_one_fit_at_a_time(n: int, decimals: int, 
             continue
         level = isotonic_regression(hits[kept] / weight[kept], weights=weight[kept]).x
         assert row == pytest.approx(np.interp(places, summary.rows.chance_at[kept], level), rel=0, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("heights", [roc_heights, pr_heights, gain_heights, isotonic_heights])
+def test_heights_keep_the_axes_of_the_weights(heights: Callable[..., Floats]) -> None:
+    summary = drawn(40, 1, floats=False)
+    stacked = Summary(summary.rows, summary.weights.reshape(3, 3, -1))
+    expected = heights(summary, PLACES)
+    assert np.array_equal(heights(stacked, PLACES), expected.reshape(3, 3, -1), equal_nan=True)
+    assert np.array_equal(heights(Summary(summary.rows, summary.weights[0]), PLACES), expected[0], equal_nan=True)

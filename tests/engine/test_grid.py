@@ -128,19 +128,26 @@ def test_a_grid_is_taken_beyond_16_384_rows_unless_every_row_is_asked_for() -> N
     assert run(rows()[:2000], **keys, engine={"mode": "grid"}).intervals.units["d"] <= 1000
 
 
-@pytest.mark.parametrize("keys", [
-    {"cluster": "who"},
-    {"weight": {"column": "heavy", "kind": "importance"}},
-    {"task": "multiclass", "outcome": {"column": "y", "levels": [1, 0]},
-     "models": {"m": {"probabilities": {"1": "p", "0": "other"}}}, "metrics": ["accuracy", "log_loss"],
-     "intervals": {"replicates": 100}},
+@pytest.mark.parametrize(("keys", "mode", "reason"), [
+    ({"cluster": "who"}, "clusters", "clusters are drawn whole"),
+    ({"weight": {"column": "heavy", "kind": "importance"}}, "rows",
+     "importance weights make rows with one score unlike"),
+    ({"task": "multiclass", "outcome": {"column": "y", "levels": [1, 0]},
+      "models": {"m": {"probabilities": {"1": "p", "0": "other"}}}, "metrics": ["accuracy", "log_loss"],
+      "intervals": {"replicates": 100}}, "rows", "probabilities of several levels leave few rows alike"),
 ])
-def test_where_no_grid_fits_every_row_is_drawn_whatever_is_asked(keys: dict[str, Any]) -> None:
+def test_where_no_grid_fits_every_row_is_drawn_and_the_results_say_so(
+    keys: dict[str, Any], mode: str, reason: str
+) -> None:
     frame = people(600).with_columns(other=1 - pl.col("p"))
     given: dict[str, Any] = {"metrics": ["brier", "f1"], "intervals": intervals(100)} | keys
-    exact, grid = (run(frame, **given, engine={"mode": mode}) for mode in ("exact", "grid"))
+    exact, grid = (run(frame, **given, engine={"mode": asked}) for asked in ("exact", "grid"))
     assert grid.intervals.units == {}
-    assert numbers(exact) == numbers(grid)
+    assert [(draw.mode, draw.reason) for draw in grid.intervals.draws] == [(mode, reason)]
+    drawn = "whole clusters were" if mode == "clusters" else "every row was"
+    assert [warning.message for warning in grid.warnings if warning.code == "not-gridded"] == [
+        f"d: {drawn} drawn, although engine.mode is grid: {reason}"]
+    assert (grid.rows, grid.curves) == (exact.rows, exact.curves)
 
 
 def backwards(task: Any, sizes: Any) -> Any:
@@ -161,7 +168,7 @@ def test_threads_batches_and_the_order_of_rows_change_no_byte_on_a_grid(
     assert expected.intervals.units["d"] <= 1500
     shuffled = frame.sample(fraction=1, shuffle=True, seed=2)
     assert numbers(run(shuffled, **keys, engine={"mode": "grid", "workers": 3})) == numbers(expected)
-    monkeypatch.setattr(engine, "CELLS", 777)
+    monkeypatch.setattr("evalpipe.engine.parts.CELLS", 777)
     monkeypatch.setattr(resampling, "HELD", 9999)
     monkeypatch.setattr(resampling, "LOOKUP", 0)
     monkeypatch.setattr(engine, "_blocks", backwards)

@@ -101,12 +101,12 @@ def backwards(task: Any, sizes: Any) -> Iterator[Any]:
 
 
 def one_by_one(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(engine, "CELLS", 1)
+    patch.setattr("evalpipe.engine.parts.CELLS", 1)
     patch.setattr(resampling, "HELD", 1)
 
 
 def in_odd_batches_and_backwards(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(engine, "CELLS", 1234)
+    patch.setattr("evalpipe.engine.parts.CELLS", 1234)
     patch.setattr(resampling, "HELD", 1500)
     patch.setattr(resampling, "LOOKUP", 0)
     patch.setattr(engine, "_blocks", backwards)

@@ -12,7 +12,7 @@ import numpy as np
 
 from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.chapters.equivocal.compute import reportable_rows
-from evalpipe.engine.replicates import design
+from evalpipe.engine.parts import design
 from evalpipe.engine.ties import apart
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.resampling import replicate_weights, stream

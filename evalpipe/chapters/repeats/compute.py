@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.engine.drawn import Drawn
     from evalpipe.engine.evaluated import Evaluated
-    from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
 
@@ -72,7 +71,7 @@ def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
     narrow, fits = _narrow(plan), _of_fits(sample, model)
     subset = whole(fits)
     summaries = summaries_of(narrow, fits, dict.fromkeys(fits.models, (subset,)))
-    replicates = draw(narrow, fits, summaries, _all_rows)
+    replicates = draw(narrow, fits, summaries, (subset,))
     scopes = [Scope(narrow, fits, name, 0, subset, summaries[name, 0]) for name in fits.models]
     for asked, entry in zip(plan.metrics, narrow.metrics, strict=True):
         if scopes[0].serves(entry):
@@ -103,10 +102,6 @@ def _of_fits(sample: Sample, model: str) -> Sample:
 def _fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
     """Return the predictions of all fits of a model, in the order of their files."""
     return sample.models[model], *(refit.predictions for refit in sample.refits[model])
-
-
-def _all_rows(_: Plan, sample: Sample) -> tuple[Subset, ...]:
-    return (whole(sample),)
 
 
 def _fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from evalpipe.chapters.slices.records import SliceDifference, SliceSummary
 from evalpipe.engine.contrasts import of_subsets
 from evalpipe.engine.differences import Tested, ratio_limited, tested
 from evalpipe.engine.drawn import Limited
+from evalpipe.engine.parts import beside
 from evalpipe.intervals.multiplicity import benjamini_hochberg, holm
 
 if TYPE_CHECKING:
@@ -71,13 +72,19 @@ class SliceValues:
         if number not in self.scopes or base not in self.scopes:
             reason = "too few rows" if number not in self.scopes else "the reference has too few rows"
             return Tested(None, status="insufficient", reason=reason), Limited(None)
-        plan, first, second = self.scopes[number].plan, self.drawn[number], self.drawn[base]
+        plan, first, second = self.scopes[number].plan, self.drawn[number], self._base(number, base)
         test = None if first.replicates is None else of_subsets(
             plan, self.scopes[number], self.scopes[base], self.entry, self.k)
         difference = tested(first, second, plan.level, test, first.undefined)
         if test is None and difference.test is not None and (_constant(first) or _constant(second)):
             difference = Tested(difference.value, status="degenerate", reason=CONSTANT, drawn=difference.drawn)
         return difference, ratio_limited(first / second, plan.level)
+
+
+    def _base(self, number: int, base: int) -> Drawn:
+        """Return what a slice is compared with; all rows as they were drawn together with it."""
+        slicing = self.scopes[number].subset.slicing
+        return self.drawn[base] if base or slicing is None else self.drawn.get(beside(slicing), self.drawn[base])
 
 
 def _constant(value: Drawn) -> bool:
@@ -89,14 +96,22 @@ def differences(evaluated: Evaluated) -> Iterator[SliceDifference]:
     sample = evaluated.sample
     for model in sample.models if sample.slicings else ():
         scopes = {scope.number: scope for scope in evaluated.scopes(model, rest=True)}
+        besides = _besides(evaluated, scopes[0])
         for entry in filter(scopes[0].serves, evaluated.plan.metrics):
-            drawn = {number: scope.drawn(entry, evaluated.replicates) for number, scope in scopes.items()}
+            drawn = {
+                scope.number: scope.drawn(entry, evaluated.replicates) for scope in (*scopes.values(), *besides)}
             if entry.average != "none":
                 yield from _adjusted(list(_of_measure(evaluated, SliceValues(scopes, drawn, entry, None))))
                 continue
             for k in range(len(sample.levels)):
                 of_class = {number: value.of_class(k) for number, value in drawn.items()}
                 yield from _adjusted(list(_of_measure(evaluated, SliceValues(scopes, of_class, entry, k))))
+
+
+def _besides(evaluated: Evaluated, whole: Scope) -> list[Scope]:
+    """Return all rows as they were drawn together with each slicing, where slicings were drawn apart."""
+    apart = {subset for model, subset, _ in evaluated.replicates.metrics if model == whole.model and subset < 0}
+    return [replace(whole, number=number) for number in sorted(apart)]
 
 
 def _of_measure(evaluated: Evaluated, values: SliceValues) -> Iterator[SliceDifference]:

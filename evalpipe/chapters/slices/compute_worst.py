@@ -132,14 +132,11 @@ def _drawn(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, ranked: Sequence[Candidate], searched: int
 ) -> Iterator[WorstSlice]:
     """Yield the slices with limits by the method of the measure, and what tells them from all rows."""
-    def divide(_: Plan, resampled: Sample) -> list[Subset]:
-        return [whole(resampled), *(candidate.subset(resampled) for candidate in ranked)]
-
-    subsets = divide(plan, sample)
+    subsets = [whole(sample), *(candidate.subset(sample) for candidate in ranked)]
     summaries = summaries_of(plan, sample, dict.fromkeys(sample.models, subsets))
     # Only the searched measure is drawn: no bands, bins or other measures of slices that no table lists.
     narrow = replace(plan, metrics=(entry,), behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
-    replicates = draw(narrow, sample, summaries, divide) if ranked else Replicates()
+    replicates = draw(narrow, sample, summaries, subsets) if ranked else Replicates()
     overall, *slices = (
         Scope(narrow, sample, name, k, subset, summaries[name, k]) for k, subset in enumerate(subsets))
     of_all_rows = overall.drawn(entry, replicates)

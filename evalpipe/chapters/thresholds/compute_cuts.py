@@ -10,7 +10,7 @@ import numpy as np
 
 from evalpipe.engine.averages import values
 from evalpipe.engine.coarse import coarsened
-from evalpipe.engine.replicates import CELLS, design
+from evalpipe.engine.parts import CELLS, design
 from evalpipe.engine.rows import rows_of
 from evalpipe.intervals.resampling import block_counts, blocks
 from evalpipe.metrics.operating import ROUNDING

@@ -49,8 +49,9 @@ def _shares(summary: Summary) -> tuple[Floats, Floats]:
 
 def _share(values: Floats) -> Floats:
     """Return the part of all that values [..., m] at or above each score are, as `_rising` has them."""
+    rising = _rising(values)
     with np.errstate(invalid="ignore"):  # without any weight there is no curve, see `_defined`
-        return _rising(values) / values[..., :1]
+        return rising / rising[:, -1:]
 
 
 def _rising(values: Floats) -> Floats:

@@ -1,0 +1,302 @@
+"""What replicates of a dataset are drawn together: everything from its rows, or parts of it from cells of like rows.
+
+Rows are drawn once for all models and subsets. Cells are drawn apart for all rows and for the slices of each slicing,
+which no number compares with those of another; and for each model, where none compares models. So slices add to the
+cost and do not multiply it, and no replicate of all rows changes with them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from evalpipe.engine.coarse import cells_of, gridded, obstacle, originals
+from evalpipe.engine.rows import rows_of
+from evalpipe.engine.subsets import subsets
+from evalpipe.intervals.resampling import Design
+from evalpipe.plan.drawing import ASKED, FEW, MORE, PATTERNS
+from evalpipe.results import Draw, Warned
+from evalpipe.statistics import Draws, Stack, Summary, View, view
+from evalpipe.statistics.grid import first_rows, joint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalpipe.arraytypes import Flags, Floats, Values, Wholes
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.subsets import Subset
+    from evalpipe.plan.plan import Plan
+
+Scope = tuple[str, int]
+"""A model and the number of a subset; see `beside` for those of all rows that are drawn with a slicing."""
+
+CELLS = 200_000
+"""Weights summed up at once, few enough for the processor's cache; changes no result."""
+
+
+def beside(slicing: int) -> int:
+    """Return the number of all rows as they are drawn together with a slicing, to be compared with its slices."""
+    return -1 - slicing
+
+
+class DrawnPart(Protocol):
+    """What is drawn together."""
+
+    @property
+    def name(self) -> str:
+        """The name of its random stream."""
+
+    @property
+    def design(self) -> Design:
+        """How its units are drawn."""
+
+    @property
+    def mode(self) -> Literal["rows", "clusters", "cells"]:
+        """What its units are."""
+
+    @property
+    def scopes(self) -> Sequence[Scope]:
+        """The models and subsets that it has statistics of."""
+
+    @property
+    def slicing(self) -> str | None:
+        """The title of the slicing whose slices alone are drawn; None where all rows are."""
+
+    @property
+    def lost(self) -> float:
+        """The largest share of the variance of any model's predictions within its units; 0 where these are rows."""
+
+    def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
+        """Yield the statistics [scopes, b, …] of some scopes in batches of replicates."""
+
+
+@dataclass(frozen=True)
+class RowsPart:
+    """All models and subsets, drawn row by row, or cluster by cluster; ``apart`` is the slicing of each subset."""
+
+    name: str
+    design: Design
+    views: Mapping[Scope, View]
+    apart: Mapping[int, int]
+    lost: float = 0.0
+    slicing: str | None = None
+
+    @property
+    def mode(self) -> Literal["rows", "clusters"]:
+        """What its units are."""
+        return "rows" if self.design.cluster is None else "clusters"
+
+    @property
+    def scopes(self) -> Sequence[Scope]:
+        """The models and subsets that it has statistics of."""
+        return tuple(self.views)
+
+    @cached_property
+    def stacks(self) -> list[tuple[list[Scope], Stack]]:
+        """The views in stacks of subsets that share no rows: all rows, and the slices of each slicing."""
+        keys_of: dict[object, list[Scope]] = defaultdict(list)
+        for model, subset in self.views:
+            keys_of[model, self.apart.get(subset, (subset,))].append((model, subset))
+        return [(keys, Stack(tuple(self.views[key] for key in keys))) for keys in keys_of.values()]
+
+    def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
+        """Yield the statistics of each scope in batches of replicates."""
+        for keys, stack in self.stacks:
+            for number, chosen, weights in stack.weights(draws, CELLS):
+                yield keys[number : number + 1], chosen, Summary(self.views[keys[number]].rows, weights[None])
+
+
+@dataclass(frozen=True)
+class CellsPart:
+    """Some models in some subsets, drawn from cells; all subsets share the cells, so one summary serves them all.
+
+    The units are the cells of each of some groups of rows, ``design.sizes`` being [groups x cells]; ``members``
+    [subsets, groups] tells which groups make the subset of each of ``numbers``.
+    """
+
+    name: str
+    design: Design
+    views: Mapping[str, View]
+    numbers: tuple[int, ...]
+    members: Flags
+    lost: float
+    slicing: str | None = None
+
+    @property
+    def mode(self) -> Literal["cells"]:
+        """What its units are."""
+        return "cells"
+
+    @property
+    def scopes(self) -> Sequence[Scope]:
+        """The models and subsets that it has statistics of."""
+        return tuple((model, k) for model in self.views for k in self.numbers)
+
+    def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
+        """Yield the statistics of each model in all subsets in batches of replicates."""
+        groups, times = self.members.shape[1], len(draws.counts)
+        by_cell = Draws(draws.counts.reshape(times * groups, -1))
+        for model, seen in self.views.items():
+            (_, _, weights), = Stack((seen,)).weights(by_cell, by_cell.counts.size)
+            drawn = weights.reshape(times, groups, -1)
+            step = max(1, CELLS // (drawn.shape[-1] * len(self.numbers)))
+            for first in range(0, times, step):
+                chosen = slice(first, first + step)
+                yield [(model, k) for k in self.numbers], chosen, Summary(seen.rows, self._of_subsets(drawn[chosen]))
+
+    def _of_subsets(self, weights: Values) -> Values:
+        """Return the weights [subsets, b, cells] of subsets, out of those of groups [b, groups, cells]."""
+        whole = weights.sum(axis=1)
+        parts = np.empty((len(self.members), *whole.shape), whole.dtype)
+        for part, inside in zip(parts, self.members, strict=True):
+            few = inside if 2 * inside.sum() <= len(inside) else ~inside
+            summed = weights[:, np.flatnonzero(few)].sum(axis=1)
+            # Counts are whole numbers, so that what is left of them is exact.
+            part[:] = summed if few is inside else whole - summed
+        return parts
+
+
+def rows_part(
+    plan: Plan, sample: Sample, divided: Sequence[Subset], scopes: Sequence[Scope], edges: Mapping[str, Floats]
+) -> RowsPart:
+    """Return the one part of a dataset whose rows are drawn."""
+    how = design(plan, sample)
+    views = {(name, k): _view(plan, sample, how, name, divided[k], edges.get(name)) for name, k in scopes}
+    slices = {k: subset for k, subset in enumerate(divided) if subset.slice is not None}
+    apart = {k: subset.slicing for k, subset in slices.items() if subset.slicing is not None}
+    return RowsPart(sample.dataset, how, views, apart)
+
+
+def _view(
+    plan: Plan, sample: Sample, design: Design, name: str, subset: Subset, edges: Floats | None
+) -> View:
+    rows = rows_of(sample, sample.models[name])
+    return view(
+        rows if subset.rows is None else rows.taken(subset.rows), subset.of(design.unit), subset.of(design.factor),
+        subset.of(sample.weight), edges, exact=plan.mode == "exact",
+    )
+
+
+def design(plan: Plan, sample: Sample) -> Design:
+    """Return how the rows of a sample are resampled."""
+    strata = None
+    if plan.stratify:
+        strata = np.where(sample.truth, 0, 1) if plan.task == "binary" else sample.truth
+    poisson = plan.resampling == "poisson"
+    return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)
+
+
+def parts_of(
+    plan: Plan, sample: Sample, divided: Sequence[Subset], scopes: Sequence[Scope], edges: Mapping[str, Floats], *,
+    together: bool,
+) -> list[DrawnPart]:
+    """Return what is drawn of a dataset: its rows, or cells of them in parts.
+
+    ``scopes`` are the models and subsets that are wanted, ``edges`` the scores at which cells of a model end;
+    ``together`` says that models are compared.
+    """
+    if gridded(plan, sample):
+        parts = [
+            _cells_part(plan, sample, alone, numbers, divided, edges)
+            for alone in ([None] if together else originals(sample))
+            for numbers in _drawn_together(divided, sorted({k for _, k in scopes}), plan.slices.reference)]
+        if all(part is not None for part in parts):
+            return [part for part in parts if part is not None]
+    return [rows_part(plan, sample, divided, scopes, edges)]
+
+
+def _drawn_together(divided: Sequence[Subset], wanted: Sequence[int], reference: object) -> list[list[int]]:
+    """Return the numbers of subsets that are drawn together; see `beside` for all rows beside slices."""
+    sliced = sorted({part.slicing for k in wanted if (part := divided[k]).slicing is not None})
+    if any(divided[k].slicing is None for k in wanted if k):
+        return [list(wanted)]  # slices that overlap, and all rows that they are compared with
+    return [[0], *(
+        [k for k in wanted if divided[k].slicing == slicing] + ([] if reference == "rest" else [beside(slicing)])
+        for slicing in sliced)]
+
+
+def _cells_part(
+    plan: Plan, sample: Sample, alone: str | None, numbers: Sequence[int], divided: Sequence[Subset],
+    edges: Mapping[str, Floats],
+) -> CellsPart | None:
+    """Return some subsets of all models, or of one ``alone``, in cells; None where there would be too many cells."""
+    slicing = divided[numbers[0]].slicing
+    cells = cells_of(_of_model(sample, alone, slicing), sliced=list(numbers) != [0],
+                     most=None if sample.streamed else sample.n // 2)
+    if cells is None:
+        return None
+    # A dataset that is not held has rows of its own for each model.
+    divided = subsets(plan, sample, alone) if sample.streamed else divided
+    of_rows = sample.of(alone, slicing)
+    group, members = _groups(of_rows, [divided[max(k, 0)] for k in numbers])
+    joined, count, groups = cells.sample, cells.sample.n, members.shape[1]
+    sizes = np.bincount(group * count + cells.number, of_rows.weights, groups * count)
+    how = design(plan, joined)
+    strata = None if how.strata is None else np.tile(how.strata, groups)
+    how = replace(how, n=len(sizes), weight=sizes.astype(float), strata=strata)
+    views = {
+        model: view(rows_of(joined, joined.models[model]), np.arange(count), None, joined.weight, edges.get(model))
+        for model in joined.models}
+    title = None if slicing is None else sample.slicings[slicing].title
+    stream = "/".join([sample.dataset, *([] if alone is None else [alone]),
+                       *([] if list(numbers) == [0] else [title or "slices"])])
+    return CellsPart(stream, how, views, tuple(numbers), members, cells.lost, title)
+
+
+def _of_model(sample: Sample, alone: str | None, slicing: int | None) -> Sample:
+    """Return the rows to join in cells, with all models, or with one and its variants."""
+    of_rows = sample.of(alone, slicing)
+    models = {name: model for name, model in of_rows.models.items() if alone in (None, name, model.source)}
+    return replace(of_rows, models=MappingProxyType(models))
+
+
+def _groups(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, Flags]:
+    """Return the group of each row, [n], and which groups make each subset, [subsets, groups]."""
+    group = np.zeros(sample.n, np.intp)
+    for number, subset in enumerate(subsets, 1):
+        if subset.rows is not None and subset.beside is None:
+            inside = np.zeros(sample.n, np.intp)
+            inside[subset.rows] = number
+            # Slices of one slicing share no rows; others may.
+            group = group + inside if subset.slicing is not None else joint(group, inside)[0]
+    group, count = joint(group)
+    first = first_rows(group, count)
+    members = np.ones((len(subsets), count), bool)
+    for inside, subset in zip(members, subsets, strict=True):
+        if subset.rows is not None:
+            of_rows = np.zeros(sample.n, bool)
+            of_rows[subset.rows] = True
+            inside[:] = of_rows[first]
+    return group, members
+
+
+def draws_of(plan: Plan, sample: Sample, parts: Sequence[DrawnPart]) -> tuple[Draw, ...]:
+    """Return what the replicates of a dataset drew, a record for each part."""
+    return tuple(
+        Draw(dataset=sample.dataset, models=sorted({model for model, _ in part.scopes}), slicing=part.slicing,
+             mode=part.mode, units=len(part.design.sizes), lost=part.lost, reason=_reason(plan, sample, part))
+        for part in parts)
+
+
+def _reason(plan: Plan, sample: Sample, part: DrawnPart) -> str:
+    """Return why this was drawn, and nothing else."""
+    if sample.streamed:
+        return plan.streaming.reason
+    if part.mode == "cells":
+        return ASKED.format(mode="grid") if plan.mode == "grid" else MORE.format(rows=sample.n)
+    if plan.mode == "exact" and sample.cluster is None:
+        return ASKED.format(mode="exact")
+    return obstacle(sample) or (PATTERNS if gridded(plan, sample) else FEW.format(rows=sample.n))
+
+
+def not_gridded(plan: Plan, draws: Sequence[Draw]) -> Iterator[Warned]:
+    """Yield a warning where the spec asks for a grid and something else was drawn."""
+    if plan.mode == "grid" and draws and draws[0].mode != "cells":
+        kind = "whole clusters were" if draws[0].mode == "clusters" else "every row was"
+        yield Warned(code="not-gridded", message=(
+            f"{draws[0].dataset}: {kind} drawn, although engine.mode is grid: {draws[0].reason}"))

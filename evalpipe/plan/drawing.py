@@ -1,0 +1,72 @@
+"""What replicates draw, rows or cells of like rows, as far as it is known before the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from evalpipe.plan.plan import Plan
+
+ROWS = 16_384
+"""The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of cells costs less."""
+
+ASKED = "engine.mode is {mode}"
+FEW = f"{{rows:,}} rows, at most {ROWS:,}"
+MORE = f"{{rows:,}} rows, more than {ROWS:,}"
+PATTERNS = "the predicted classes of the models leave few rows alike"
+CLUSTERS = "clusters are drawn whole"
+IMPORTANCE = "importance weights make rows with one score unlike"
+EXPOSURE = "exposures make rows with one prediction unlike"
+LEVELS = "probabilities of several levels leave few rows alike"
+LEFT_OUT = "predictions of models fitted without the row leave few rows alike"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingPlan:
+    """What replicates draw: nothing, rows, whole clusters, or cells of like rows; "auto" leaves it to the rows.
+
+    ``reason`` says why; ``refused`` that the spec asks for a grid that these data cannot be put on.
+    """
+
+    mode: Literal["none", "rows", "clusters", "cells", "auto"]
+    reason: str
+    refused: bool = False
+
+    @property
+    def words(self) -> str:
+        """The sentence that tells a reader what is drawn."""
+        if self.mode == "none":
+            return f"no replicates are drawn: {self.reason}"
+        if self.mode == "auto":
+            return f"replicates draw rows, up to {self.reason}; of more, cells of like rows (engine.mode is auto)"
+        drawn = {"rows": "rows", "clusters": "whole clusters", "cells": "cells of like rows"}[self.mode]
+        grid = ", although engine.mode is grid" if self.refused else ""
+        return f"replicates draw {drawn}{grid}: {self.reason}"
+
+
+def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool) -> str | None:
+    """Return why rows with these cannot be joined in cells; None where they can."""
+    reasons = {CLUSTERS: clusters, IMPORTANCE: importance, EXPOSURE: exposure, LEVELS: levels, LEFT_OUT: left_out}
+    return next((reason for reason, present in reasons.items() if present), None)
+
+
+def drawing(plan: Plan) -> DrawingPlan:
+    """Return what replicates of every dataset draw; rows are known when the data are read."""
+    if not (plan.banded or plan.profit_drawn or any(plan.draws(entry) for entry in plan.entries)):
+        return DrawingPlan("none", "no interval needs them")
+    models = plan.models.values()
+    reason = obstacle_of(
+        clusters=plan.cluster is not None, importance=plan.importance, exposure=plan.exposure is not None,
+        levels=any(model.level_columns for model in models),
+        left_out=any(model.loo_prediction is not None for model in models))
+    if plan.streaming.streamed:
+        return DrawingPlan("cells", plan.streaming.reason)
+    refused = plan.mode == "grid"
+    if plan.cluster is not None:
+        return DrawingPlan("clusters", CLUSTERS, refused)
+    if plan.mode == "exact":
+        return DrawingPlan("rows", ASKED.format(mode="exact"))
+    if reason is not None:
+        return DrawingPlan("rows", reason, refused)
+    return DrawingPlan("cells", ASKED.format(mode="grid")) if refused else DrawingPlan("auto", f"{ROWS:,} of them")
