@@ -41,9 +41,10 @@ def _leading(table: pl.DataFrame) -> list[str]:
 
 def _tied(table: pl.DataFrame, leading: list[str], order: Wholes) -> Wholes:
     """Return the places in an order whose row has the same leading values as a neighbour."""
-    same = np.ones(max(len(order) - 1, 0), bool)
-    for name in reversed(leading):  # the last of them, which has most values, leaves little to compare
+    *others, last = leading
+    values = table[last].to_numpy()[order]
+    at = np.flatnonzero(values[1:] == values[:-1])  # of the column with most values, which leaves little to compare
+    for name in others:
         values = table[name].to_numpy()
-        at = np.flatnonzero(same)
-        same[at] = values[order[at]] == values[order[at + 1]]
-    return np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+        at = at[values[order[at]] == values[order[at + 1]]]
+    return np.union1d(at, at + 1)

@@ -223,8 +223,6 @@ class Rows(OfLevels):
         """The events (True) and the non-events by score: their positions, and the place of each among the scores."""
         truth = self.truth[self.order]
         members = {event: np.flatnonzero(truth == event) for event in (True, False)}
-        if len(self.starts) == len(self.order):
-            return {event: (self.order[at], at) for event, at in members.items()}
         steps = np.zeros(len(self.order), np.intp)
         steps[self.starts[1:]] = 1
         place = np.cumsum(steps)

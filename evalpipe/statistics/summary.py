@@ -101,8 +101,12 @@ class Summary:
     @cached_property
     def by_score(self) -> tuple[Floats, Floats]:
         """Events and non-events at each distinct score, each [..., m]; whole numbers where the weights are."""
-        places = self.rows.places
-        return self._at_scores(*places[True]), self._at_scores(*places[False])
+        rows = self.rows
+        if len(rows.starts) == len(rows.order):  # each score is of one row
+            weights, truth = np.take(self.weights, rows.order, axis=-1), rows.truth[rows.order]
+            nothing = np.zeros((), weights.dtype)
+            return np.where(truth, weights, nothing), np.where(truth, nothing, weights)
+        return self._at_scores(*rows.places[True]), self._at_scores(*rows.places[False])
 
     def _at_scores(self, members: Wholes, place: Wholes) -> Floats:
         """Return the weight [..., m] at each of the m distinct scores of the rows at the positions ``members`` [k].
@@ -111,9 +115,6 @@ class Summary:
         """
         weights = np.take(self.weights, members, axis=-1)
         totals = np.zeros((*self.weights.shape[:-1], len(self.rows.distinct)), self.weights.dtype)
-        if totals.shape == self.weights.shape:  # each score is of one row
-            totals[..., place] = weights
-            return totals
         starts = starts_of_runs(place)
         totals[..., place[starts]] = totals_of_runs(weights, starts)
         return totals

@@ -52,24 +52,24 @@ def _swept(cells: Sequence[Floats], cuts: Wholes | slice) -> Summary:
 
 
 def _cells(summary: Summary) -> tuple[Floats, ...]:
-    """Return the weights of the four cells at each cut, [..., m + 1]."""
-    events, others = summary.by_score
-    return (*_parted(events), *_parted(others))
+    """Return the weights of the four cells at each cut, [..., m + 1].
 
-
-def _parted(values: Floats) -> tuple[Floats, Floats]:
-    """Return the totals at or above each cut and those below it, [..., m + 1], of values [..., m] at each score.
-
-    Of floats both are sums: a difference could fall below zero by rounding.
+    What lies below a cut is a sum and no difference of floats, which could fall below zero by rounding.
     """
+    events, others = summary.by_score
+    return (_above(summary("events_from")), _below(events), _above(summary("others_from")), _below(others))
+
+
+def _above(totals: Floats) -> Floats:
+    """Return the totals [..., m] at or above each score with that above all scores, [..., m + 1]."""
+    return np.concatenate([totals, np.zeros_like(totals[..., :1])], axis=-1)
+
+
+def _below(values: Floats) -> Floats:
+    """Return the totals below each cut, [..., m + 1], of values [..., m] at each score."""
     below = np.zeros((*values.shape[:-1], values.shape[-1] + 1), values.dtype)
     np.cumsum(values, axis=-1, out=below[..., 1:])
-    above = np.zeros_like(below)
-    if values.dtype.kind == "f":
-        above[..., :-1] = np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
-    else:
-        np.subtract(below[..., -1:], below, out=above)
-    return above, below
+    return below
 
 
 def cut_values(distinct: Floats) -> Floats:

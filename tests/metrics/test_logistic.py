@@ -1,0 +1,54 @@
+"""Logistic lines of many places, which start from a line through neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evalpipe.metrics import logistic
+from evalpipe.metrics.logistic import JOINED, LEAST, line
+
+MANY = JOINED * LEAST
+
+
+def drawn(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return events, others and ascending log odds [2, n], whose true line is 0.3 + 0.7 x, the second weighted."""
+    generator = np.random.default_rng(seed)
+    x = np.sort(generator.normal(0, 1.5, (2, n)), axis=-1)
+    event = generator.random((2, n)) < 1 / (1 + np.exp(-(0.3 + 0.7 * x)))
+    weight = np.stack([np.ones(n), generator.integers(0, 3, n)])
+    return event * weight, ~event * weight, x
+
+
+@pytest.mark.parametrize("n", [MANY - 1, MANY, 5 * MANY + 3])
+def test_a_line_is_the_same_wherever_it_starts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = drawn(n)
+    begun = line(*tables)
+    monkeypatch.setattr(logistic, "LEAST", np.inf)
+    # 1e-12: both end where a step changes nothing, but for the last bits of sums of so many terms.
+    np.testing.assert_allclose(begun, line(*tables), rtol=1e-12)
+
+
+def test_the_start_saves_half_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    derivatives = logistic._derivatives
+
+    def counted(events: np.ndarray, *rest: Any) -> Any:
+        sizes.append(events.shape[-1])
+        return derivatives(events, *rest)
+
+    monkeypatch.setattr(logistic, "_derivatives", counted)
+    line(*drawn(MANY))
+    begun = sizes.count(MANY)
+    sizes.clear()
+    monkeypatch.setattr(logistic, "LEAST", np.inf)
+    line(*drawn(MANY))
+    assert 0 < begun <= sizes.count(MANY) / 2
+
+
+def test_a_line_without_a_finite_fit_has_no_start_either() -> None:
+    x = np.linspace(-3, 3, MANY)[None]
+    apart = (x > 0).astype(float)
+    assert np.isnan(line(apart, 1 - apart, x)).all()
