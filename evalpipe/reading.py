@@ -8,6 +8,7 @@ from evalpipe.data.candidates import read_candidates
 from evalpipe.data.read import read
 from evalpipe.errors import DataError
 from evalpipe.streams.read import read_streamed
+from evalpipe.streams.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,18 +22,19 @@ if TYPE_CHECKING:
 
 
 def read_all(
-    plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None
+    plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None, work: Work | None = None
 ) -> tuple[tuple[Sample, ...], CandidateRows | None]:
     """Return a sample for each dataset, and the candidates; ``frames`` are datasets held in memory, by name.
 
-    Raises DataError with every problem of both.
+    ``work`` says how datasets that are not held are read, and counts their parts. Raises DataError with every problem
+    of both.
     """
     samples: tuple[Sample, ...] = ()
     candidates: CandidateRows | None = None
     problems: list[Problem] = []
     try:
         if plan.datasets:
-            samples = read_streamed(plan) if plan.streaming.streamed else read(plan, frames)
+            samples = read_streamed(plan, work or Work()) if plan.streaming.streamed else read(plan, frames)
     except DataError as error:
         problems += error.problems
     try:

@@ -88,10 +88,13 @@ class Recorder:
         hint = "free space or choose another folder with --out; the earlier output is unchanged"
         return refused(f"to the output folder '{self.shown}'", hint)
 
-    def write(self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float]) -> None:
-        """Write every file, then let the new folder take the place of the old."""
+    def write(
+        self, results: Results, card: Mapping[str, bytes], durations: Mapping[str, float],
+        computed: Mapping[str, object] | None = None,
+    ) -> None:
+        """Write every file, then let the new folder take the place of the old; ``computed`` is for `run.json`."""
         texts = {"results.json": results.to_json(), "estimates.csv": estimates_csv(results),
-                 "run.json": _run_json(self.began, durations, results.evidence_sha256)}
+                 "run.json": _run_json(self.began, durations, results.evidence_sha256, computed or {})}
         with self.refused:
             for name, content in (*card.items(), *((name, text.encode()) for name, text in texts.items())):
                 (self.fresh / name).write_bytes(content)
@@ -156,13 +159,15 @@ def put_files(target: Path, files: Mapping[str, bytes]) -> None:
             (Path(fresh) / name).replace(target / name)
 
 
-def _run_json(began: datetime, durations: Mapping[str, float], evidence_sha256: str) -> str:
+def _run_json(
+    began: datetime, durations: Mapping[str, float], evidence_sha256: str, computed: Mapping[str, object]
+) -> str:
     """Return what differs from run to run: times, host and versions; and the sha256 of `results.json`, to prove it."""
     ended = datetime.now(UTC)
     document = {
         "evalpipe_version": VERSION, "evidence_sha256": evidence_sha256,
         "began": began.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"),
-        "seconds": round((ended - began).total_seconds(), 3), "seconds_by_step": dict(durations),
+        "seconds": round((ended - began).total_seconds(), 3), "seconds_by_step": dict(durations), **computed,
         "host": platform.node(), "platform": platform.platform(), "python": platform.python_version(),
         "libraries": {name: metadata.version(name) for name in LIBRARIES},
     }

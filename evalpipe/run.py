@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.results import FailOn, Results, RowFile
     from evalpipe.signatures import Signature
     from evalpipe.spec.models import Spec
+    from evalpipe.streams.work import Work
     from evalpipe.templating.files import Templates
 
     EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
@@ -42,6 +43,12 @@ class Progress:
 
     def advance(self, replicates: int) -> None:
         """Count replicates as done."""
+
+    def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
+        """Announce the parts that a dataset is read in, how many the cache has, and why the others are read."""
+
+    def part_read(self) -> None:
+        """Count a part as read."""
 
     def signatures_moved(self, file: str) -> None:
         """Tell that the folder had signatures of other results, which are in its ``file`` from now on."""
@@ -88,10 +95,12 @@ def plan(source: Source, overrides: Sequence[str] = (), frames: Mapping[str, pl.
 def run(
     source: Source, *, out: str | os.PathLike[str] | None = None, overrides: Sequence[str] = (),
     frames: Mapping[str, pl.DataFrame] | None = None, progress: Progress | None = None, fail_on: FailOn = "fail",
+    cache: bool = True,
 ) -> Results:
     """Run the whole evaluation and return its results; with ``out``, also write the output folder.
 
-    A run that does not hold by ``fail_on`` does not become the reference of gates `against: last`.
+    A run that does not hold by ``fail_on`` does not become the reference of gates `against: last`. Where files are read
+    part by part, what each part comes to is kept beside ``out``, and not read again; not without ``cache``.
     Raises SpecError (spec), DataError (data) or UsageError (output folder, missing library); earlier output in
     ``out`` is replaced only when everything is done. Its signatures stay where the results are the same, byte for byte;
     those of other results are moved to a file of their own.
@@ -103,13 +112,14 @@ def run(
         clock(2)
         planned, written = _planned(spec, frames)
         clock(3)
-        samples, candidates, earlier = _read(planned, frames, folder)
+        work = _work(folder if cache else None, clock.progress)
+        samples, candidates, earlier = _read(planned, frames, folder, work)
         clock(4)
         evaluation = _evaluated(planned, samples, candidates, clock.progress)
         clock(5)
         results = _gathered(planned, samples, evaluation, written, earlier, _rows(planned, evaluation, folder))
         if folder is not None:
-            _written(folder, results, _reference(results, earlier, fail_on), clock)
+            _written(folder, results, _reference(results, earlier, fail_on), clock, _computed(planned, work))
     return results
 
 
@@ -123,8 +133,21 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
     return make_plan(spec, look(sources(spec), frames)), resolved(spec)
 
 
+def _work(folder: Recorder | None, progress: Progress) -> Work:
+    """Return how files are read part by part: with a cache where there is an output folder to keep it beside."""
+    from evalpipe.streams.cache import cache_folder
+    from evalpipe.streams.work import Work
+
+    return Work(None if folder is None else cache_folder(folder.out), progress)
+
+
+def _computed(planned: Plan, work: Work) -> dict[str, object]:
+    """Return what `run.json` says of the parts that files were read in."""
+    return {"parts": {"read": work.read, "cached": work.cached}} if planned.streaming.streamed else {}
+
+
 def _read(
-    planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None
+    planned: Plan, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, work: Work
 ) -> tuple[Sequence[Sample], CandidateRows | None, EarlierRuns]:
     """Return samples, candidates and what gates are against; refuse, before all else, formats not made here."""
     from evalpipe.card import ready
@@ -132,7 +155,7 @@ def _read(
     from evalpipe.chapters.statement.compute import check_references
     from evalpipe.reading import read_all
 
-    samples, candidates = read_all(planned, frames)
+    samples, candidates = read_all(planned, frames, work)
     check_references(planned, samples)
     if folder is None:
         return samples, candidates, look_back(planned, samples)
@@ -186,7 +209,9 @@ def _reference(results: Results, earlier: EarlierRuns, fail_on: FailOn) -> dict[
     return {} if reference is None else {REFERENCE: reference}
 
 
-def _written(folder: Recorder, results: Results, reference: Mapping[str, bytes], clock: _Clock) -> None:
+def _written(
+    folder: Recorder, results: Results, reference: Mapping[str, bytes], clock: _Clock, computed: Mapping[str, object]
+) -> None:
     """Render the card and write the output folder (steps 6, 7); signatures stay where they are of these results."""
     from evalpipe.signatures import carried
 
@@ -194,7 +219,7 @@ def _written(folder: Recorder, results: Results, reference: Mapping[str, bytes],
     signatures, signed, moved = carried(folder.out, results.evidence_sha256)
     files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
     clock(7)
-    folder.write(results, {**files, **signed, **reference}, clock.durations)
+    folder.write(results, {**files, **signed, **reference}, clock.durations, computed)
     if moved is not None:
         clock.progress.signatures_moved(moved)
 

@@ -98,7 +98,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "errors",
     },
     "streams": {
-        "chapters.plan", "data", "plan", "statistics", "results", "errors",
+        "chapters.plan", "data", "plan", "statistics", "results", "version", "errors",
     },
     "reading": {"chapters.compute", "data", "streams", "plan", "errors"},
     "engine": {
@@ -118,7 +118,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "row_writing": {"cells"},
     "run": {
         "chapters.compute", "chapters.earlier", "formats", "spec", "plan", "data", "reading", "engine", "findings",
-        "results", "card", "record", "row_writing", "signatures", "templating.files", "errors",
+        "results", "card", "record", "row_writing", "signatures", "streams", "templating.files", "errors",
     },
     "arguments": {"origin", "errors"},
     "arrays": {"levels", "arguments", "run", "results", "errors"},
@@ -131,7 +131,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "cli": {
         "chapters.plan", "chapters.card", "chapters.words", "chapters.earlier", "formats", "intervals.declare",
         "numbers", "run", "record", "recalibration", "signing", "spec", "plan", "results", "metrics", "card.first",
-        "card.names", "card.page", "card.tables", "card.wording", "version", "errors",
+        "card.names", "card.page", "card.tables", "card.wording", "streams", "version", "errors",
     },
 }
 

@@ -70,14 +70,18 @@ def app() -> None:
               help="json: the verdict, gates, findings and files as one document. github: gates that did not hold are "
                    "annotations at their place in the spec.")
 @click.option("--no-progress", is_flag=True, help="Print no progress on stderr.")
-def run(spec: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, no_progress: bool) -> int:
+@click.option("--no-cache", is_flag=True, help="Read every part of the files again; see: evalpipe cache --help")
+def run(
+    spec: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, no_progress: bool, no_cache: bool
+) -> int:
     """Run the whole pipeline; print a summary, the gates that did not hold, and where the card is.
 
     Everything is written whether the gates hold or not. The exit code is 1 where one does not, see --fail-on.
     """
     from evalpipe.cli.running import run_spec
 
-    gates_hold = run_spec(spec, out, overrides, fail_on, form, show_progress=not no_progress)
+    gates_hold = run_spec(
+        spec, out, overrides, fail_on, form, show_progress=not no_progress, cache=not no_cache)
     return 0 if gates_hold else 1
 
 
@@ -95,12 +99,16 @@ def validate(spec: str, overrides: Sequence[str], form: str) -> None:
 @app.command(short_help="Print what would run, and why.")
 @click.argument("spec", type=click.Path())
 @set_option
+@click.option("--out", type=click.Path(), help="Output folder whose cache is looked at.  [default: reports/NAME]")
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
-def plan(spec: str, overrides: Sequence[str], form: str) -> None:
-    """Print what would run: the columns read, each measure with its interval method and why, the expected cost."""
+def plan(spec: str, overrides: Sequence[str], out: str | None, form: str) -> None:
+    """Print what would run: the columns read, each measure with its interval method and why, the expected cost.
+
+    Where files are read part by part, also which parts the cache has, and why the others would be read.
+    """
     from evalpipe.cli.planning import print_plan
 
-    print_plan(spec, overrides, form)
+    print_plan(spec, overrides, out, form)
 
 
 @app.command(short_help="Render the card again.")
@@ -122,6 +130,39 @@ def render(folder: str, forms: Sequence[str], template: str | None, no_template:
     if template is not None and no_template:
         raise click.UsageError("--template and --no-template exclude each other")
     render_folder(folder, forms, False if no_template else template)
+
+
+@app.group(short_help="List or clean a cache.")
+def cache() -> None:
+    """List or clean what the parts of files came to, which is kept beside an output folder DIR, in .evalpipe-cache.
+
+    A run that reads files part by part keeps what each part came to. The next run reads only what is not there: new
+    files, files that have changed, and all of them where the spec asks for something else. A run that was killed
+    continues where it stopped. The results are the same with and without; run --no-cache reads all.
+    """
+
+
+@cache.command("ls", short_help="List the entries.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
+def list_entries(folder: str, form: str) -> None:
+    """List the entries of the cache of the output folder DIR, and those that its last whole run did not use."""
+    from evalpipe.cli.caching import list_cache
+
+    list_cache(folder, form)
+
+
+@cache.command("gc", short_help="Remove what is not used.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+def collect_entries(folder: str) -> None:
+    """Remove the entries that the last whole run to the output folder DIR did not use.
+
+    A run is whole when it has read all its parts. Before one is, all entries are kept: a killed run continues from
+    them. The exit code is 2 while a run writes to DIR.
+    """
+    from evalpipe.cli.caching import collect_cache
+
+    collect_cache(folder)
 
 
 @app.command(short_help="Make a run the reference.")

@@ -65,6 +65,16 @@ class Interruptible(Progress):
         self._check()
         self._progress.advance(replicates)
 
+    def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
+        """Announce parts."""
+        self._check()
+        self._progress.expect_parts(dataset, parts, cached, why)
+
+    def part_read(self) -> None:
+        """Count a part."""
+        self._check()
+        self._progress.part_read()
+
     def signatures_moved(self, file: str) -> None:
         """Keep the name of the file, which is told when the run is done."""
         self.moved = file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,21 +52,45 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def print_plan(path: str, overrides: Sequence[str], form: str) -> None:
-    """Print the plan as text or JSON."""
+def print_plan(path: str, overrides: Sequence[str], out: str | None, form: str) -> None:
+    """Print the plan as text or JSON, with the parts of files that the cache of an output folder has."""
     from evalpipe.run import plan
 
     planned = plan(path, overrides)
     print_warnings(planned)
-    click.echo(json.dumps(plan_document(planned), indent=1, ensure_ascii=False) if form == "json" else _text(planned))
+    folder = Path(out) if out is not None else Path("reports") / planned.name
+    parts = _parts(planned, folder) if planned.streaming.streamed else {}
+    document = {**plan_document(planned), "parts": parts}
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False) if form == "json" else _text(planned, document))
 
 
-def _text(plan: Plan) -> str:
-    document = plan_document(plan)
+def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
+    """Return the parts that datasets are read in, and why the cache lacks those that it does."""
+    from evalpipe.streams.cache import cache_folder
+    from evalpipe.streams.fresh import fresh_parts
+
+    return {name: [{"file": part.file, "first_row": part.first, "rows": part.rows, "cached": part.why is None,
+                    "why": part.why} for part in parts]
+            for name, parts in fresh_parts(plan, cache_folder(folder)).items()}
+
+
+def _in_parts(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Say how many parts the cache has, and why the others would be read."""
+    from evalpipe.cli.caching import parts_line
+    from evalpipe.streams.fresh import reasons
+
+    lines = []
+    for name, states in parts.items():
+        why = [state["why"] for state in states if state["why"] is not None]
+        lines.append(parts_line(name, len(states), len(states) - len(why), reasons(why)))
+    return ["", *lines] if lines else []
+
+
+def _text(plan: Plan, document: dict[str, Any]) -> str:
     lines = [f"plan of {document['name']} ({document['task']}), seed {document['seed']}", ""]
     lines += [line for dataset in document["datasets"] for line in _read(plan, dataset)]
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
-    lines += _ranked(document["candidates"])
+    lines += [*_in_parts(document["parts"]), *_ranked(document["candidates"])]
     if not plan.datasets:
         return "\n".join([*lines, *_judged(plan)])
     measures = count(len(plan.metrics), "measure")

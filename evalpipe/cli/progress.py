@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
+from evalpipe.cli.caching import parts_line
 from evalpipe.run import STEPS, Progress
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+
 class Lines(Progress):
-    """One line a step; it does not count replicates."""
+    """One line a step, and one a dataset that is read part by part; it does not count replicates."""
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -25,6 +27,10 @@ class Lines(Progress):
     def step(self, number: int, title: str) -> None:
         """Print the step's line."""
         click.echo(f"{number}/{len(STEPS)} {title}", err=True)
+
+    def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
+        """Print the dataset's line."""
+        click.echo(f"    {parts_line(dataset, parts, cached, why)}", err=True)
 
 
 class Bar(Progress):
@@ -41,7 +47,8 @@ class Bar(Progress):
         # Wiped at the end, so that the summary below it stands alone.
         self._rich = RichProgress(*columns, console=Console(file=sys.stderr), transient=True)
         self._task: TaskID | None = None
-        self._replicates = 0
+        self._replicates = self._parts = self._read = 0
+        self._step = ""
 
     def __enter__(self) -> Self:
         """Begin to draw."""
@@ -55,8 +62,20 @@ class Bar(Progress):
 
     def step(self, number: int, title: str) -> None:
         """Show the step; steps before it are done."""
+        self._step = f"{number}/{len(STEPS)} {title}"
         if self._task is not None:
-            self._rich.update(self._task, description=f"{number}/{len(STEPS)} {title}", completed=number - 1)
+            self._rich.update(self._task, description=self._step, completed=number - 1)
+
+    def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
+        """Print the dataset's line above the bar, and count its parts beside the step."""
+        self._rich.console.print(parts_line(dataset, parts, cached, why), markup=False, highlight=False)
+        self._parts, self._read = parts - cached, 0
+
+    def part_read(self) -> None:
+        """Count a part."""
+        self._read += 1
+        if self._task is not None:
+            self._rich.update(self._task, description=f"{self._step}: {self._read:,} of {self._parts:,} parts")
 
     def expect(self, replicates: int) -> None:
         """Let step 4 fill its share of the bar replicate by replicate."""

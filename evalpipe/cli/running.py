@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 def run_spec(
-    path: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, *, show_progress: bool
+    path: str, out: str | None, overrides: Sequence[str], fail_on: FailOn, form: str, *, show_progress: bool,
+    cache: bool,
 ) -> bool:
     """Run a spec file, then print the summary, the gates and the paths of what was written; tell whether gates hold."""
     from evalpipe.run import load, run
@@ -34,7 +35,7 @@ def run_spec(
         spec = load(path, overrides)
         folder = Path(out) if out is not None else Path("reports") / spec.name
         watched = Interruptible(progress)
-        results = run(spec, out=folder, progress=watched, fail_on=fail_on)
+        results = run(spec, out=folder, progress=watched, fail_on=fail_on, cache=cache)
     # The results are safe by now, and the error of an output that is full says so.
     with printing(f"everything was written to '{folder}'"):
         _print(results, spec, folder, form, watched.moved)

@@ -56,4 +56,4 @@ def _add(tally: Tally, plan: Plan, dataset: DatasetPlan, file: int, first: int, 
         raise DataError(*columns.problems)
     if known is None:
         tally.known.learn(columns, levels)
-    tally.add(columns, levels, build.ordered(columns, levels, sort=False), file)
+    tally.add(columns, levels, build.ordered(columns, levels, sort=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -53,7 +53,8 @@ class Tables:
     ``counts`` are by slicing and model the cells of each group, and by slicing alone (model "") the joint ones;
     ``fractions`` by model the totals, in each cell, of how far into the cell probabilities lie, in parts of its width
     of which it has `UNITS`: of events, then of others; ``totals`` by slicing, model and statistic those of each group.
-    ``rows`` counts rows by what became of them, ``levels`` those of each level as ("rows", "weight").
+    ``rows`` counts rows by what became of them, in merged tables those "read" and "used" of each file apart; ``levels``
+    those of each level as ("rows", "weight").
     """
 
     asked: Asked
@@ -62,6 +63,11 @@ class Tables:
     totals: dict[tuple[int, str, Option], dict[RowGroup, ExactSums]] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     levels: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def of_file(self, number: int) -> Tables:
+        """Return the tables of a part with the rows that were read and used counted for its file, by its number."""
+        rows = {f"{name} {number}" if name in ("read", "used") else name: count for name, count in self.rows.items()}
+        return replace(self, rows=rows)
 
     def merge(self, other: Tables) -> Tables:
         """Add the tables of other rows, and return the tables of both."""

@@ -114,7 +114,7 @@ class Tally:
 
     def read(self, rows: RowBlock, file: int) -> None:
         """Count the rows of a file that were read, and those that are left."""
-        self._count(f"read {file}", rows.sources[file].rows)
+        self._count("read", rows.sources[file].rows)
         self._count("kept", rows.frame.height)
         for name, count in rows.unknown.items():
             self._count(f"unknown {name}", count)
@@ -122,9 +122,9 @@ class Tally:
     def _count(self, name: str, count: int) -> None:
         self.rows[name] = self.rows.get(name, 0) + count
 
-    def add(self, columns: Columns, levels: tuple[str, ...], frame: pl.DataFrame, file: int) -> None:
-        """Add checked rows of a file, those without weight left out."""
-        self._count(f"used {file}", frame.height)
+    def add(self, columns: Columns, levels: tuple[str, ...], frame: pl.DataFrame) -> None:
+        """Add checked rows, those without weight left out."""
+        self._count("used", frame.height)
         event = frame["truth"].to_numpy()
         weight = frame["weight"].to_numpy().astype(np.int64) if "weight" in frame.columns else None
         for level, members in zip(levels, (event, ~event), strict=True):
