@@ -28,6 +28,7 @@ def plan_document(plan: Plan) -> Document:
         "estimates": list(_estimates(plan)),
         "not_served": list(_not_served(plan)),
         "replicates": plan.replicates, "level": plan.level, "cost": plan.cost, "drawing": _drawing(plan),
+        "rows": _rows(plan),
         "exposure": _exposure(plan),
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
@@ -56,6 +57,11 @@ def _drawing(plan: Plan) -> Document:
     """Say what replicates draw, as far as it is known before the data."""
     planned = drawing(plan)
     return {"mode": planned.mode, "reason": planned.reason, "refused": planned.refused}
+
+
+def _rows(plan: Plan) -> Document:
+    """Say whether rows are held, and how many are read at once where they are not, and why."""
+    return {"held": not plan.streaming.streamed, "batch": plan.streaming.batch, "reason": plan.streaming.reason}
 
 
 def _fitted(plan: Plan) -> Document:

@@ -89,6 +89,7 @@ def _in_parts(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
 def _text(plan: Plan, document: dict[str, Any]) -> str:
     lines = [f"plan of {document['name']} ({document['task']}), seed {document['seed']}", ""]
     lines += [line for dataset in document["datasets"] for line in _read(plan, dataset)]
+    lines += [_streamed(document["rows"])] if plan.datasets else []
     evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     lines += [*_in_parts(document["parts"]), *_ranked(document["candidates"])]
     if not plan.datasets:
@@ -108,6 +109,13 @@ def _text(plan: Plan, document: dict[str, Any]) -> str:
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
               drawing(plan).words]
     return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
+
+
+def _streamed(rows: dict[str, Any]) -> str:
+    """Say whether rows are held, and why."""
+    if rows["held"]:
+        return f"all rows are held: {rows['reason']}"
+    return f"rows are read part by part, {rows['batch']:,} at once, and never held: {rows['reason']}"
 
 
 def _read(plan: Plan, dataset: dict[str, Any]) -> list[str]:

@@ -5,7 +5,6 @@ A block of replicates is a task of its own with its own random stream, so thread
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
 from evalpipe.intervals.resampling import block_counts, blocks, jackknife_counts, split, stream
 from evalpipe.metrics.values import ratio
+from evalpipe.plan.all_at_once import workers_of
 from evalpipe.statistics import Draws, Summary
 
 if TYPE_CHECKING:
@@ -257,21 +257,13 @@ def _all_blocks(task: _Task, sizes: Sequence[int], advance: Callable[[int], None
 
 def _blocks(task: _Task, sizes: Sequence[int]) -> Iterator[dict[Any, Floats]]:
     """Yield the blocks in order, from as many threads as the spec allows."""
-    workers = min(_workers(task.plan), len(sizes))
+    workers = min(workers_of(task.plan), len(sizes))
     if workers == 1:
         yield from (task.block(number, size) for number, size in enumerate(sizes))
         return
     with ThreadPoolExecutor(workers) as pool:
         # `map` keeps the order of the blocks, so that the number of threads changes no byte.
         yield from pool.map(task.block, range(len(sizes)), sizes)
-
-
-def _workers(plan: Plan) -> int:
-    asked = plan.workers
-    if asked != "auto":
-        return asked
-    # Not `os.cpu_count`, which also counts processors that this process may not use.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _task(

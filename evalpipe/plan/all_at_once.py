@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem, SpecError
+from evalpipe.plan.memory import FEWEST, batch_bytes, batch_within, held_bytes, written
 from evalpipe.plan.streaming import StreamingPlan
 
 if TYPE_CHECKING:
@@ -21,26 +23,77 @@ SCORED = 3
 """The most models with scores whose joint cells can be counted."""
 
 
-
 def streaming_plan(plan: Plan) -> StreamingPlan:
-    """Decide whether rows are streamed; raises SpecError where the spec asks for it and something needs them held."""
+    """Decide whether rows are streamed; raises SpecError where the spec asks for what cannot be.
+
+    That is, for reading part by part where something needs all rows at once, or for less memory than the rows take.
+    """
     files = [dataset for dataset in plan.datasets if dataset.table.format != "memory"]
-    if plan.mode == "exact" or not files:
-        return StreamingPlan("engine.mode is exact" if plan.mode == "exact" else "the data are in memory already")
-    hindrances = list(_hindrances(plan))
-    if plan.mode == "grid":
-        if hindrances:
-            raise SpecError(*(_problem(plan, loc, what) for loc, what in hindrances))
-        return StreamingPlan("engine.mode is grid", streamed=True)
-    rows = max((dataset.table.rows or 0 for dataset in files), default=0)
+    hindrances = list(_hindrances(plan)) if files else []
+    if plan.mode == "grid" and hindrances:
+        raise SpecError(*(_needs_all(plan, loc, what) for loc, what in hindrances))
+    reason = _reason(plan, files, hindrances)
+    if reason is not None:
+        return StreamingPlan(reason, _batch(plan, files))
+    return StreamingPlan(_why_held(plan, files, hindrances))
+
+
+def _reason(plan: Plan, files: list[DatasetPlan], hindrances: list[tuple[Loc, str]]) -> str | None:
+    """Return why rows are streamed; None where they are held. Raises SpecError where they take too much memory."""
+    if files and plan.mode == "grid":
+        return "engine.mode is grid"
+    rows, taken = _most(files), held_bytes(list(plan.datasets))
+    fits = plan.memory is None or taken <= plan.memory
+    if not fits and (hindrances or plan.mode == "exact" or not files):
+        raise SpecError(_too_little(plan, taken, rows, hindrances[0][1] if hindrances else "engine.mode: exact"))
+    if plan.mode == "exact" or hindrances or not files or (fits and rows <= ROWS):
+        return None
+    return f"{rows:,} rows are more than {ROWS:,}" if fits else f"{rows:,} rows take about {written(taken)} to hold"
+
+
+def _why_held(plan: Plan, files: list[DatasetPlan], hindrances: list[tuple[Loc, str]]) -> str:
+    """Return why rows are held."""
+    if not files:
+        return "the data are in memory already"
+    if plan.mode == "exact":
+        return "engine.mode is exact"
+    rows = _most(files)
     if rows <= ROWS:
-        return StreamingPlan(f"no dataset has more than {ROWS:,} rows")
-    if hindrances:
-        return StreamingPlan(f"{rows:,} rows are held, as {hindrances[0][1]} needs them all at once")
-    return StreamingPlan(f"{rows:,} rows are more than {ROWS:,}", streamed=True)
+        return f"no dataset has more than {ROWS:,} rows"
+    return f"{hindrances[0][1].rstrip(',')} needs all {rows:,} rows at once"
 
 
-def _problem(plan: Plan, loc: Loc, what: str) -> Problem:
+def _most(files: list[DatasetPlan]) -> int:
+    return max((dataset.table.rows or 0 for dataset in files), default=0)
+
+
+def _batch(plan: Plan, files: list[DatasetPlan]) -> int:
+    """Return how many rows are read at once; raises SpecError where the memory is too little for any."""
+    batch = batch_within(plan, files, workers_of(plan))
+    if batch is None:
+        least = written(batch_bytes(files, FEWEST, workers_of(plan)))
+        message = f"engine.memory is {written(plan.memory or 0)}, but to read part by part takes about {least}"
+        raise SpecError(Problem("too-little-memory", message, plan.places.place("engine", "memory"),
+                                f"allow {least}, or fewer engine.workers"))
+    return batch
+
+
+def _too_little(plan: Plan, taken: float, rows: int, what: str) -> Problem:
+    message = (f"engine.memory is {written(plan.memory or 0)}, but to hold {rows:,} rows takes about {written(taken)}, "
+               f"and {what.rstrip(',')} needs them all at once")
+    hint = "allow more, or remove it, so that rows are read part by part"
+    return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
+
+
+def workers_of(plan: Plan) -> int:
+    """Return how many threads work at once."""
+    if plan.workers != "auto":
+        return plan.workers
+    # Not `os.cpu_count`, which also counts processors that this process may not use.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _needs_all(plan: Plan, loc: Loc, what: str) -> Problem:
     place = plan.places.place(*loc) or plan.places.place("engine", "mode")
     message = f"{what} needs all rows at once, but engine.mode is grid, which reads them part by part"
     hint = "remove it, or set engine.mode to auto or exact, which hold the rows"

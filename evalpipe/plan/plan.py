@@ -44,6 +44,7 @@ class Plan:
     ``interval_method`` is the one that is asked for: "auto", "none" or a name; ``level`` the confidence level of every
     interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether rows that lack a
     prediction are left out. ``places`` tells where each key of the spec was written, for errors of data.
+    ``memory`` are the bytes that a run may take, None for any.
     ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` those
     that findings rest on, of all rows alone; the measures of ``goals`` and ``gates`` are among ``metrics``.
     ``reference_rates`` are what rivals reached, each with its name. ``bins`` is the interval method of the event rate
@@ -66,6 +67,7 @@ class Plan:
     resampling: Literal["multinomial", "poisson"]
     mode: Literal["auto", "exact", "grid"]
     workers: int | Literal["auto"]
+    memory: int | None
     no_information: bool
     statement: StatementPlan
     standards: tuple[StandardPlan, ...]

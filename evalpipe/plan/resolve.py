@@ -27,6 +27,7 @@ from evalpipe.plan.candidates import candidates_plan, lacking_of_candidates
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, loose_plan
 from evalpipe.plan.diagnosed import diagnosed
 from evalpipe.plan.measures import asked
+from evalpipe.plan.memory import bytes_of
 from evalpipe.plan.methods import proportions
 from evalpipe.plan.models import models_plan
 from evalpipe.plan.outcome import ExposurePlan, WeightPlan, outcome_plan
@@ -73,7 +74,8 @@ def _resolved(
         name=spec.name, title=spec.title or spec.name, spec_sha256=spec_sha256(spec), task=spec.task, seed=spec.seed,
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
-        workers=spec.engine.workers, no_information=spec.no_information, formats=spec.report.formats,
+        workers=spec.engine.workers, memory=None if spec.engine.memory is None else bytes_of(spec.engine.memory),
+        no_information=spec.no_information, formats=spec.report.formats,
         appearance=appearance_plan(spec), outcome=outcome_plan(spec),
         what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
         statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=row_file_plan(spec),

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StreamingPlan:
-    """The ``reason`` why rows are ``streamed``, read part by part and never held, or are held."""
+    """The ``reason`` why rows are read part by part, ``batch`` of them at once, and never held; or held (None)."""
 
     reason: str
-    streamed: bool = False
+    batch: int | None = None
+
+    @property
+    def streamed(self) -> bool:
+        """Whether rows are read part by part."""
+        return self.batch is not None
 
 
 HELD = StreamingPlan("nothing is read part by part")

@@ -43,6 +43,7 @@ than the usual one, marks without width."""
 KEY = rf"^[^ \-=@+{UNSEEN}]([^+{UNSEEN}]*[^ +{UNSEEN}])?$"
 """A pattern without look-around and classes of letters, so that it means the same in Python, Rust and JSON Schema."""
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+MEMORY = r"^[0-9]{1,6}(\.[0-9]{1,3})? ?([KMGT]i?B)$"
 PATTERN = r"\{level\}"
 MAX_NAME = 100
 MAX_SHOWN = 200
@@ -52,6 +53,7 @@ RULES = {
     KEY: "a name",
     IDENTIFIER: "a name of letters, digits and '_' that begins with a letter",
     DAY: "a day, as in 2026-11-21",
+    MEMORY: "a size of memory, as in 2GB or 512 MiB",
     COLOUR: 'a colour, as in "#1f5fa8"',
 }
 """What each pattern means, in words."""
@@ -81,6 +83,18 @@ def _day(text: str) -> str:
 
 Day = Annotated[StrictStr, AfterValidator(_day), Field(json_schema_extra={"pattern": DAY})]
 """A day, such as 2026-11-21."""
+
+
+
+def _memory(text: str) -> str:
+    """Refuse what is no size of memory."""
+    if re.fullmatch(MEMORY, text) is None:
+        raise PydanticCustomError("no_memory", "not a size of memory")
+    return text
+
+
+Memory = Annotated[StrictStr, AfterValidator(_memory), Field(json_schema_extra={"pattern": MEMORY})]
+"""A size of memory, such as 2GB."""
 
 Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 """Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""

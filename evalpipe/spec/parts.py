@@ -22,6 +22,7 @@ from evalpipe.spec.kinds import (
     FilePath,
     FilePaths,
     Level,
+    Memory,
     Number,
     Only,
     ProbabilityColumns,
@@ -235,6 +236,10 @@ class Engine(SpecPart):
     warn. `evalpipe plan` and the card say what is drawn, and why."""
     workers: Literal["auto"] | Annotated[StrictInt, Field(ge=1, le=256)] = "auto"
     """Threads; `auto` takes as many as there are processors. They change no byte of the results."""
+    memory: Memory | None = None
+    """The memory that a run may take, such as `2GB` or `512 MiB`, by estimates from measured runs: with `mode: auto`
+    rows that take more to hold are read part by part, of which fewer are then read at once. What cannot be done with
+    so much is refused before anything is read. Without it, any."""
 
 
 class Report(SpecPart):

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 ROWS = 5_000_000
 """The most rows of a part: what is lost when a run is stopped is the work on as many."""
 
-BATCH = 500_000
-"""The rows of a part that are held at once."""
-
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalpipe.data.sample import Sample
 from evalpipe.data.summary import absent_levels, unknown_conditions
+from evalpipe.plan.all_at_once import workers_of
 from evalpipe.streams import described
 from evalpipe.streams.cache import Cache
 from evalpipe.streams.local import Threads
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     """Return a sample of cells for each dataset, in the plan's order; raises DataError."""
-    workers = Threads(plan, os.cpu_count() or 1 if plan.workers == "auto" else plan.workers)
+    workers = Threads(plan, workers_of(plan))
     samples = tuple(_sample(plan, dataset, work, workers) for dataset in plan.datasets)
     if work.cache is not None:
         Cache(work.cache).finish(work.used)

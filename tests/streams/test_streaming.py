@@ -48,3 +48,9 @@ def test_row_weights_are_copies(tmp_path: Path) -> None:
     copied = run(write(copies, tmp_path / "c", [400]))
     for row, other in zip(weighed.rows, copied.rows, strict=True):
         assert (row.value, row.lower, row.upper) == (other.value, other.lower, other.upper)
+
+
+def test_less_memory_changes_no_byte(tmp_path: Path) -> None:
+    path = write(rows(30_000), tmp_path / "d", [])
+    little, plenty = (run(path, engine={"mode": "grid", "memory": memory}) for memory in ("225MB", "4GB"))
+    assert numbers(little) == numbers(plenty)
