@@ -61,7 +61,7 @@ def summary_of(scope: Scope, entry: MetricPlan, k: int | None) -> Summary:
 
 def _shared(first: Scope, second: Scope) -> int:
     """Return how many observations two scopes share; those of different datasets share none."""
-    if first.sample is not second.sample:
+    if first.sample.dataset != second.sample.dataset:
         return 0
     if first.subset.rows is None or second.subset.rows is None:
         return min(first.subset.n, second.subset.n)

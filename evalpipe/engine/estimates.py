@@ -55,6 +55,11 @@ class Scope:
         """Whether the rows of the model are cells that the dataset's rows were counted in."""
         return self.sample.models[self.model].ends is not None
 
+    @property
+    def moved(self) -> bool:
+        """Whether cells are not at the means of their rows: those of slices, and recalibrated ones."""
+        return self.subset.slicing is not None or self.sample.models[self.model].source is not None
+
     def serves(self, entry: MetricPlan) -> bool:
         """Tell whether the model gives what a measure needs."""
         return entry.lacking(self.summary.rows.gives) is None
@@ -229,7 +234,7 @@ def _estimate(
     n, events = scope.support(entry, chosen) if measured else scope.rows(chosen)
     moved = math.nan if drawn is None or drawn.shift is None else abs(float(drawn.shift))
     if scope.streamed and measured:
-        bound = error_bound(scope.summary, entry)
+        bound = error_bound(scope.summary, entry, moved=scope.moved)
         moved = math.nan if bound is None else bound
     return Estimate(
         dataset=sample.dataset, **sample.named(scope.model), slice=None if subset.slice is None else dict(subset.slice),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalpipe.engine.estimates import Scope, estimates, insufficient, not_served
 from evalpipe.engine.replicates import draw
+from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import subsets, summaries_of
+from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate
-    from evalpipe.statistics import Summary
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ class Evaluated:
             for number, subset in enumerate(self.subsets) if subset.beside is None
             for k, estimated in enumerate(self._estimated(model, number))
         } for model in self.sample.models}
+
+    def beside_others(self, scope: Scope) -> Scope:
+        """Return a scope with the rows of all models together, of a dataset that is held its own."""
+        if not self.sample.streamed:
+            return scope
+        subset = self.subsets[scope.number]
+        part = self.sample.of(None, subset.slicing)
+        rows = rows_of(part, part.models[scope.model])
+        rows = rows if subset.rows is None else rows.taken(subset.rows)
+        return replace(scope, sample=part, subset=subset, summary=Summary(rows, subset.of(part.weights)))
 
     def _estimated(self, model: str, number: int) -> Iterator[Iterator[Estimate]]:
         """Yield the estimates of each measure of the plan in a subset, whose scope serves them all."""

@@ -23,18 +23,26 @@ RANKED = {"events_at", "others_at", "events_from", "others_from"}
 PLACED = {"log_odds_at"}
 """Statistics that take the rows of a cell at its mean probability, where more than a sum of these counts."""
 
+SUMMED = {
+    "probability_at", "binned_gap", "binned_events", "binned_others", "rounded_sum", "rounded_events", "rounded_others",
+}
+"""Statistics that take them so and sum them: exact where the mean of each cell is known and no bin ends within one. In
+a slice the mean is that of all rows, and recalibration moves cells across the ends of bins."""
 
-def error_bound(summary: Summary, entry: MetricPlan) -> float | None:
+
+def error_bound(summary: Summary, entry: MetricPlan, *, moved: bool) -> float | None:
     """Return how far a measure may be from that of the rows themselves; None where it is that, or rows are held.
 
     Guaranteed for measures of ranks, which are no better than where every event of a cell is scored above its other
     rows, and no worse than where it is below, or say themselves what ties hide. Others are taken with the rows of each
-    cell at either end of it, which bounds what is monotone in their probabilities.
+    cell at either end of it, which bounds what is monotone in their probabilities. ``moved`` says that they are of a
+    slice, or recalibrated.
     """
     if getattr(summary.rows, "ends", None) is None:
         return None
     used = {name for leaf in entry.leaves for name in leaf.metric.statistics}
-    if not used & (RANKED | PLACED):
+    placed = PLACED | SUMMED if moved else PLACED
+    if not used & (RANKED | placed):
         return None
     value = values(summary, entry)
     if np.isnan(value):
@@ -42,7 +50,7 @@ def error_bound(summary: Summary, entry: MetricPlan) -> float | None:
     if entry.metric.tied is not None:
         reached = _tied(summary, entry)
     else:
-        reached = [float(values(at, entry)) for at in _placements(summary, of_chances=bool(used & PLACED))]
+        reached = [float(values(at, entry)) for at in _placements(summary, of_chances=bool(used & placed))]
     return float(np.nanmax(np.abs(np.array(reached) - value), initial=0.0))
 
 

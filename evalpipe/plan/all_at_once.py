@@ -114,8 +114,6 @@ def _hindrances(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield from _of_dataset(dataset)
     if plan.recalibrate.folds is not None:
         yield ("recalibrate", "fit_on"), "cross-fitting of recalibrators"
-    if plan.slices.slicings:
-        yield ("slices",), "slicing"
     if plan.slices.worst is not None:
         yield ("slice_rules", "worst"), "the search for the worst slices"
     if plan.deviance is not None:

@@ -67,16 +67,15 @@ def _resolved(
     """Resolve all that the spec asks for, chapter by chapter."""
     from evalpipe.spec.schema import spec_sha256
 
-    intervals, weight, exposure = spec.intervals, spec.weight, spec.exposure
+    intervals, weight, exposure, memory = spec.intervals, spec.weight, spec.exposure, spec.engine.memory
     metrics, models = asked(spec), models_plan(spec)
     limited = intervals.method != "none"
     return Plan(
         name=spec.name, title=spec.title or spec.name, spec_sha256=spec_sha256(spec), task=spec.task, seed=spec.seed,
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
-        workers=spec.engine.workers, memory=None if spec.engine.memory is None else bytes_of(spec.engine.memory),
-        no_information=spec.no_information, formats=spec.report.formats,
-        appearance=appearance_plan(spec), outcome=outcome_plan(spec),
+        workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), formats=spec.report.formats,
+        no_information=spec.no_information, appearance=appearance_plan(spec), outcome=outcome_plan(spec),
         what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
         statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=row_file_plan(spec),
         weight=None if weight is None else WeightPlan(weight.column, weight.kind),

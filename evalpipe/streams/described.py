@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from evalpipe.data.slices import MISSING, intervals, ordered
 from evalpipe.errors import DataError, Problem
-from evalpipe.results import DatasetSummary, InputFile, LevelCount
+from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.chapters.slices.plan import ColumnPlan, SlicingPlan
+    from evalpipe.data.sample import Sample
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.tables import Labels, Tables
@@ -78,6 +79,19 @@ def _of_column(plan: Plan, dataset: DatasetPlan, named: ColumnPlan, occurring: s
         raise DataError(Problem("too-many-levels", message, plan.places.place(*dataset.table.named.loc),
                                 "group the levels in the data, cut numbers into intervals, or raise 'max_levels'"))
     return (*levels, *missing)
+
+
+def not_compared(plan: Plan, sample: Sample, other: Sample) -> Warned:
+    """Say that the rows of two datasets were not compared; raises DataError where they hold the same file."""
+    known = {file.sha256: file.path for file in other.files}
+    same = next((file.path for file in sample.files if file.sha256 in known), None)
+    if same is not None:
+        message = f"dataset '{sample.dataset}' and dataset '{other.dataset}' hold the same file, {same}"
+        place = plan.places.place("datasets", sample.dataset)
+        raise DataError(Problem("shared-rows", message, place, "nothing may be fitted and judged on one row"))
+    message = (f"whether dataset '{sample.dataset}' shares rows with dataset '{other.dataset}' was not checked, for "
+               "rows that are read part by part are not compared; no file is in both")
+    return Warned(code="rows-not-compared", message=message)
 
 
 def levels(plan: Plan, dataset: DatasetPlan, tables: Tables) -> tuple[str, ...]:

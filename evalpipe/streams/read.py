@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,8 @@ from evalpipe.streams.merged import merged
 from evalpipe.streams.samples import Samples
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.work import Work, Workers
@@ -27,7 +30,15 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     samples = tuple(_sample(plan, dataset, work, workers) for dataset in plan.datasets)
     if work.cache is not None:
         Cache(work.cache).finish(work.used)
-    return samples
+    return tuple(_compared(plan, sample, samples) for sample in samples)
+
+
+def _compared(plan: Plan, sample: Sample, samples: Sequence[Sample]) -> Sample:
+    """Warn that rows were not compared with those to calibrate on; raises DataError where a file is in both."""
+    for other in samples if sample.role == "evaluate" else ():
+        if other.role == "calibrate":
+            sample = replace(sample, warnings=(*sample.warnings, described.not_compared(plan, sample, other)))
+    return sample
 
 
 def _sample(plan: Plan, dataset: DatasetPlan, work: Work, workers: Workers) -> Sample:

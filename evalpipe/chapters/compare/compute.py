@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.compare.compute_paired import paired_test
+from evalpipe.chapters.compare.compute_paired import of_cells, paired_test
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.engine.contrasts import of_subsets
 from evalpipe.engine.differences import Tested, tested
@@ -32,6 +32,13 @@ class _Pair:
     second: Scope
     dataset: Evaluated
     other: Evaluated
+
+    @property
+    def tested(self) -> tuple[Scope, Scope]:
+        """The two scopes, with the same rows where they can have them."""
+        if not self.same_rows:
+            return self.first, self.second
+        return self.dataset.beside_others(self.first), self.dataset.beside_others(self.second)
 
     @property
     def same_rows(self) -> bool:
@@ -111,7 +118,9 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
     classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.dataset.sample.levels))
     for k, level in classes:
         both = (first, second) if k is None else (first.of_class(k), second.of_class(k))
-        test = None if first.replicates is None else test_for(plan, pair.first, pair.second, entry, k)
+        test = None if first.replicates is None else test_for(plan, *pair.tested, entry, k)
+        if test is not None and pair.same_rows and pair.dataset.sample.streamed:
+            test = of_cells(plan, test, pair.first, pair.second, float(both[0].value - both[1].value))
         difference = tested(*both, plan.level, test, undefined)
         margin = plan.margin(entry) or 0.0
         p = math.nan if difference.test is None else p_of_verdict(difference.test.contrast, margin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,20 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     if is_proportion(entry) and _reportable_alike(first, second):
         return _proportions(*summaries, entry, options_of(entry, k))
     return None
+
+
+def of_cells(plan: Plan, test: Test, first: Scope, second: Scope, value: float) -> Test | None:
+    """Return a test that was made on joint cells, for the difference of the rows that were counted in them.
+
+    Its error is that of the cells, which are far narrower than scores vary. Counts of classes are those of the rows
+    where the cells end at the thresholds; None where these were not known when rows were counted.
+    """
+    if isinstance(test.contrast, Wald):
+        return replace(test, contrast=replace(test.contrast, value=value))
+    models = [(scope.sample.models[scope.model], plan.models.get(scope.model)) for scope in (first, second)]
+    known = all(model.source is None and planned is not None and planned.threshold.rule is None
+                for model, planned in models)
+    return test if known else None
 
 
 def _areas(first: Summary, second: Summary, scale: float) -> Test | None:

@@ -224,20 +224,28 @@ def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | Non
     Ranks are taken from the log odds where the model gives scores that a method maps to such, as probabilities round to
     ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
     """
+    if model.stated is not None:
+        return _of_cells(model, fits)
     score = _scored(model)
     values = _rowwise([fit(model.probability, score) for fit in fits], folds)
-    ends = None if model.ends is None else _ends_after(model.ends, fits[0], of_log_odds=score is not None)
     by_fit = [odds for odds in (fit.log_odds(score) for fit in fits) if odds is not None]
     odds = _rowwise(by_fit, folds) if len(by_fit) == len(fits) else None
     if values.ndim > 1:
         return replace(model, probability=values, score=odds, log_odds=odds is not None)
-    model = replace(model, ends=ends)
     ranking = values if odds is None else odds
     if all(fit.direction for fit in fits):
         order = present(model.score, "scores")
         # A fit that falls turns the order round, and those of two folds may differ in that.
         ranking = apart(ranking, _rowwise([order * (fit.direction or 0) for fit in fits], folds))
     return replace(model, probability=values, score=ranking, log_odds=odds is not None)
+
+
+def _of_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictions:
+    """Return the same of cells, whose rows are ranked together: by what the mean of all rows of a cell becomes."""
+    stated = recalibrated(replace(model, probability=model.stated, stated=None), fits)
+    own = fits[0](model.probability, _scored(model))
+    ends = None if model.ends is None else _ends_after(model.ends, fits[0], of_log_odds=_scored(model) is not None)
+    return replace(stated, probability=own, stated=stated.probability, ends=ends)
 
 
 def _ends_after(ends: Floats, fit: Fitted, *, of_log_odds: bool) -> Floats:
