@@ -50,6 +50,6 @@ def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int |
     """Return how many rows may be read at once; None where even the fewest take more than the plan allows."""
     if plan.memory is None:
         return BATCH
-    each = batch_bytes(datasets, 1, workers) - PROGRAM
-    batch = int(min(BATCH, (plan.memory - PROGRAM) / each))
+    of_row = batch_bytes(datasets, 1, workers) - PROGRAM
+    batch = int(min(BATCH, (plan.memory - PROGRAM) / of_row))
     return batch if batch >= FEWEST else None
