@@ -36,12 +36,13 @@ GRIDS = {0: (1,), 1: (512, 256, 128, 64, 32), 2: (256, 128, 64), 3: (64, 32)}
 """The cells to try for each of so many numbers that are put on grids, finest first. Of a number that is spread evenly
 over g cells, 1 / g^2 of the variance lies within cells: at most a thousandth."""
 
-FINE, LOST = 64, 1e-3
+FINE, LOST = 128, 1e-4
 """Of models that are drawn together: the parts that each score is cut into, and the share of the variance of each that
 may lie within cells, unless there would be more than `MERGED`."""
 
-SLICED = 64
-"""The parts that a score is cut into where slices are drawn: half of them hold events, half non-events."""
+SLICED, SEARCHED = 128, 256
+"""The parts that a score is cut into where slices are drawn: half of them hold events, half non-events. The second is
+for measures that search all scores for the largest distance, which they find more often among more of them."""
 
 
 @dataclass(frozen=True)
@@ -77,18 +78,20 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     return None if cells is None else cells.sample
 
 
-def cells_of(sample: Sample, *, sliced: bool = False, most: int | None = None) -> Coarse | None:
-    """Return the rows of a sample in cells, coarser where slices are drawn; None where there would be too many.
+def cells_of(sample: Sample, *, sliced: int | None = None, most: int | None = None) -> Coarse | None:
+    """Return the rows of a sample in cells; None where there would be more than ``most``, such as half of the rows.
 
-    That is more than ``most``, such as half of the rows: cells of fewer than two rows in the mean would save no work.
+    Cells of fewer than two rows in the mean would save no work. Where slices are drawn scores are cut in ``sliced``
+    parts, fewer than for all rows.
     """
     most = CELLS if most is None else min(most, CELLS)
     pattern, numbers, several = _pattern(sample), _numbers(sample), sample.task in NUMBERS
     if several or len(numbers) < 2:
-        grids = (SLICED,) if sliced and 0 < len(numbers) < 3 else GRIDS.get(len(numbers), ())
+        grids = (sliced,) if sliced and len(numbers) == 1 else (FINE,) if sliced and len(numbers) == 2 else (
+            GRIDS.get(len(numbers), ()))
         cells = _product(sample, pattern, numbers, grids, most)
         return cells or (_merged(sample, pattern, numbers, min(most, MERGED) if sliced else most) if several else None)
-    return _merged(sample, pattern, numbers, min(most, MERGED // 4 if sliced else MERGED))
+    return _merged(sample, pattern, numbers, min(most, 8 * sliced if sliced else MERGED))
 
 
 def _pattern(sample: Sample) -> Wholes:
@@ -126,7 +129,7 @@ def _product(
 ) -> Coarse | None:
     """Return the cells of the finest grid that is not too fine: those of every number crossed."""
     for parts in grids:
-        grid = [_cut(sample, values, parts, EDGES if parts > SLICED else TENTHS) for values in numbers]
+        grid = [_cut(sample, values, parts, EDGES if parts > SEARCHED else TENTHS) for values in numbers]
         number, count = joint(pattern, *grid)
         if count <= most:
             return Coarse(number, _joined(sample, number, grid), 1 / parts**2)
@@ -139,11 +142,22 @@ def _merged(sample: Sample, pattern: Wholes, numbers: Sequence[Floats], most: in
         return None
     # How far predicted numbers are off is what measures are made of.
     parted = [numbers[0], *(values - numbers[0] for values in numbers[1:])] if sample.task in NUMBERS else numbers
-    number, lost = alike(pattern, [_cut(sample, values, FINE, TENTHS) for values in parted], most, LOST)
+    codes = [_cut(sample, values, FINE, TENTHS) for values in parted]
+    number, lost = alike(_tailed(sample, pattern, most), codes, most, LOST)
     scores = [means(values, number, sample.weights) for values in numbers]
     # Cells of one model's neighbouring scores share a score, so that curves have few points.
     grid = [cut(score, GRIDS[1][0])[number] for score in scores]
     return Coarse(number, _joined(sample, number, grid), lost)
+
+
+def _tailed(sample: Sample, pattern: Wholes, most: int) -> Wholes:
+    """Return a pattern that tells coarse intervals of probabilities apart too, where that leaves cells to cut.
+
+    In the tails one sure and wrong probability has a loss like that of many others.
+    """
+    chances = (model.probability for model in originals(sample).values() if model.probability is not None)
+    tailed, count = joint(pattern, *(np.searchsorted(TENTHS, chance, side="right") for chance in chances))
+    return tailed if count <= most // 2 else pattern
 
 
 def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:
@@ -152,7 +166,7 @@ def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:
         return cut(values, parts)
     ends = [(present(model.probability, "probabilities"), edges) for model in originals(sample).values()
             if model.score is values and model.probability is not None]
-    if sample.task != "binary" or parts > SLICED:
+    if sample.task != "binary" or parts > SEARCHED:
         return cut(values, parts, *ends)
     # Of rare events a few cells would hold all: half of the cells are of them.
     halves = [np.sort(values[sample.truth == event]) for event in (True, False)]

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from evalpipe.engine.coarse import cells_of, gridded, obstacle, originals
+from evalpipe.engine.coarse import SEARCHED, SLICED, cells_of, gridded, obstacle, originals
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import subsets
+from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import Design
 from evalpipe.plan.drawing import ASKED, FEW, MORE, PATTERNS
 from evalpipe.results import Draw, Warned
@@ -226,7 +227,7 @@ def _cells_part(
 ) -> CellsPart | None:
     """Return some subsets of all models, or of one ``alone``, in cells; None where there would be too many cells."""
     slicing = divided[numbers[0]].slicing
-    cells = cells_of(_of_model(sample, alone, slicing), sliced=list(numbers) != [0],
+    cells = cells_of(_of_model(sample, alone, slicing), sliced=_parts(plan, numbers),
                      most=None if sample.streamed else sample.n // 2)
     if cells is None:
         return None
@@ -246,6 +247,14 @@ def _cells_part(
     stream = "/".join([sample.dataset, *([] if alone is None else [alone]),
                        *([] if list(numbers) == [0] else [title or "slices"])])
     return CellsPart(stream, how, views, tuple(numbers), members, cells.lost, title)
+
+
+def _parts(plan: Plan, numbers: Sequence[int]) -> int | None:
+    """Return how many parts a score is cut into where slices are drawn; None for all rows."""
+    if list(numbers) == [0]:
+        return None
+    searched = any(leaf.metric.interval in SEARCH for entry in plan.entries for leaf in entry.leaves)
+    return SEARCHED if searched else SLICED
 
 
 def _of_model(sample: Sample, alone: str | None, slicing: int | None) -> Sample:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.intervals.bootstrap import GROUPS
+from evalpipe.intervals.counts import MultinomialCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,9 @@ HELD = 6_400_000
 
 HYPERGEOMETRIC = 10**9
 """Observations from which on numpy draws no multivariate hypergeometric counts."""
+
+AT_ONCE, MANY = 100_000, 4
+"""The most units of which a block is drawn at once (51 MB), and the observations in the mean that it takes."""
 
 LOOKUP = 4_000_000
 """The most observations that are listed one by one where units stand for many of them."""
@@ -94,6 +98,15 @@ class Design:
         total = int(self.sizes.sum())
         return np.repeat(np.arange(len(self.sizes)), self.sizes) if total <= LOOKUP else None
 
+    @cached_property
+    def multinomials(self) -> tuple[tuple[Wholes, MultinomialCounts], ...] | None:
+        """The draws of whole blocks, for all units or those of each stratum; None where units stand for few rows."""
+        parts = self.parts or (np.arange(len(self.sizes)),)
+        many = all(self.sizes[part].sum() >= MANY * len(part) for part in parts)
+        if self.poisson or not many or len(self.sizes) > AT_ONCE:
+            return None
+        return tuple((part, MultinomialCounts(self.sizes[part])) for part in parts)
+
     def weights(self, counts: Wholes) -> Values:
         """Return the weight of each row [b, n] when its unit is drawn ``counts`` [b, units] times."""
         rows = counts if self.cluster is None else np.take(counts, self.cluster, axis=-1)
@@ -158,6 +171,12 @@ def block_counts(design: Design, number: int, size: int, seed: int, dataset: str
     """Yield the counts of one block of replicates in batches [b, units]; they depend on nothing but the arguments."""
     generator = stream(seed, "bootstrap", dataset, number)
     batch = max(1, HELD // len(design.sizes))
+    if design.multinomials is not None:
+        counts = np.empty((size, len(design.sizes)), np.intp)
+        for units, multinomial in design.multinomials:
+            counts[:, units] = multinomial.draw(generator, size)
+        yield from (counts[first : first + batch] for first in range(0, size, batch))
+        return
     for first in range(0, size, batch):
         yield design.draw(generator, min(batch, size - first))
 
