@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 SETTLED = 1e-16
 """The squared length of a last step, in units of log likelihood for each unit of weight."""
 
+NEARLY = 1e-10
+"""The same where digits are rounded away: a step squares the error, so the next one would be far below `SETTLED`."""
+
 STEPS = 200
 HALVINGS = 40
+
+LOST = 1e-14
+"""What is left of a column beside the others below which it is lost to rounding: a pivot of a matrix whose diagonal is
+1, whatever the units."""
+
+UNDETERMINED = "the predictions do not determine all coefficients"
 
 
 class Slope(NamedTuple):
@@ -27,19 +36,22 @@ class Slope(NamedTuple):
 
 
 def maximise(
-    value: Callable[[Floats], float], slope: Callable[[Floats], Slope], start: Floats, weight: float
+    value: Callable[[Floats], float], slope: Callable[[Floats], Slope], start: Floats, weight: float,
+    *, rough: bool = False,
 ) -> Floats:
     """Return the coefficients [k] at which a concave log likelihood is largest, to about the last bits.
 
     Steps are halved until the value does not fall; ``weight`` is the total of the rows, for the scale of the value.
-    Raises `Unfit` where the rows do not determine the coefficients.
+    ``rough`` coefficients, for what is rounded afterwards, are right to ten digits or so, in half of the time. Raises
+    `Unfit` where the rows do not determine the coefficients.
     """
+    solver, settled = (solve_roughly, NEARLY) if rough else (solve, SETTLED)
     place, best = start, value(start)
     for _ in range(STEPS):
         gradient, information = slope(place)
-        step = solve(information, gradient)
+        step = solver(information, gradient)
         gain = float(np.sum(gradient * step))
-        if gain <= SETTLED * weight:
+        if gain <= settled * weight:
             return place + step
         higher, best = _climbed(value, place, step, best)
         if higher is place:
@@ -64,15 +76,11 @@ def solve(matrix: Floats, right: Floats) -> Floats:
 
     Raises `Unfit` where the matrix is singular to working precision.
     """
-    scale = np.sqrt(np.diagonal(matrix))
-    if not np.all(scale > 0):
-        raise Unfit("the predictions do not determine all coefficients")
-    # With a diagonal of 1 a pivot says how much of a column the others leave, whatever its units.
-    left = matrix / (scale[:, None] * scale)
+    left, scale = _scaled(matrix)
     solution = (right.T / scale).T
     for j in range(len(left)):
-        if left[j, j] <= 1e-14:
-            raise Unfit("the predictions do not determine all coefficients")
+        if left[j, j] <= LOST:
+            raise Unfit(UNDETERMINED)
         share = left[j + 1 :, j, None] / left[j, j]
         left[j + 1 :, j:] -= share * left[j, j:]
         solution[j + 1 :] -= (share if right.ndim > 1 else share[:, 0]) * solution[j]
@@ -80,6 +88,26 @@ def solve(matrix: Floats, right: Floats) -> Floats:
         known = np.add.reduce(left[j, j + 1 :] * solution[j + 1 :].T, axis=-1)
         solution[j] = (solution[j] - known) / left[j, j]
     return np.asarray((solution.T / scale).T)
+
+
+def solve_roughly(matrix: Floats, right: Floats) -> Floats:
+    """Solve as `solve` does by LAPACK, whose last bits are those of the machine; raises `Unfit` as it does."""
+    left, scale = _scaled(matrix)
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(left)) ** 2
+    except np.linalg.LinAlgError:
+        raise Unfit(UNDETERMINED) from None
+    if pivots.min() <= LOST:
+        raise Unfit(UNDETERMINED)
+    return np.asarray((np.linalg.solve(left, (right.T / scale).T).T / scale).T)
+
+
+def _scaled(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return a matrix with a diagonal of 1, and the square roots of the one that it had; raises `Unfit` without any."""
+    scale = np.sqrt(np.diagonal(matrix))
+    if not np.all(scale > 0):
+        raise Unfit(UNDETERMINED)
+    return matrix / (scale[:, None] * scale), scale
 
 
 def log_likelihood(log_odds: Floats, events: Floats, others: Floats) -> float:

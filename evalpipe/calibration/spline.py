@@ -11,7 +11,7 @@ from pydantic import Field
 
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SEPARATED
-from evalpipe.calibration.newton import Slope, log_likelihood, maximise, solve
+from evalpipe.calibration.newton import UNDETERMINED, Slope, log_likelihood, maximise, solve, solve_roughly
 from evalpipe.calibration.pooled import Events, expit, separated
 from evalpipe.calibration.scales import SCALES, OnEither, events_on
 from evalpipe.later import np
@@ -250,8 +250,8 @@ class _Smoother:
         """Return the penalty of each coordinate, [k]."""
         return np.asarray(math.exp(penalty) * self.weight * self.basis[2])
 
-    def curve(self, penalty: float, start: Floats | None = None) -> tuple[Floats, float]:
-        """Return the coordinates of the fit under a penalty, and its effective degrees of freedom."""
+    def curve(self, penalty: float, start: Floats | None = None, *, rough: bool = False) -> tuple[Floats, float]:
+        """Return the coordinates of the fit under a penalty, and its effective degrees of freedom; see `maximise`."""
         table, pieces, size = self.table, self.basis[1], self.size(penalty)
 
         def value(curve: Floats) -> float:
@@ -267,9 +267,10 @@ class _Smoother:
             gradient = np.sum(pieces * missed[..., None], axis=(0, 1)) - size * curve
             return Slope(gradient, information(chance) + np.diag(size))
 
-        coordinates = maximise(value, slope, np.zeros(len(size)) if start is None else start, self.weight)
+        start = np.zeros(len(size)) if start is None else start
+        coordinates = maximise(value, slope, start, self.weight, rough=rough)
         bend = information(expit(self.log_odds(coordinates)))
-        return coordinates, float(np.trace(solve(bend + np.diag(size), bend)))
+        return coordinates, float(np.trace((solve_roughly if rough else solve)(bend + np.diag(size), bend)))
 
     def best(self) -> float:
         """Return the penalty of least unbiased risk: the best of a coarse search, then a bounded one about it.
@@ -286,7 +287,7 @@ class _Smoother:
             tried.append((risk, float(penalty), start))
         risk, middle, start = min(tried, key=lambda attempt: attempt[0])
         if risk == math.inf:
-            raise Unfit("the predictions do not determine all coefficients")
+            raise Unfit(UNDETERMINED)
         bounds = (max(middle - STRIDE, WEAKEST), min(middle + STRIDE, STRONGEST))
 
         search = minimize_scalar(lambda penalty: min(self.risk(float(penalty), start)[0], LARGE), bounds=bounds,
@@ -296,7 +297,7 @@ class _Smoother:
     def risk(self, penalty: float, start: Floats | None = None) -> tuple[float, Floats | None]:
         """Return deviance + 2 x degrees of freedom under a penalty, and the curve; infinity and None without a fit."""
         try:
-            curve, edf = self.curve(penalty, start)
+            curve, edf = self.curve(penalty, start, rough=True)  # the penalty of least risk is rounded
         except Unfit:
             return math.inf, None
         return 2 * edf - 2 * log_likelihood(self.log_odds(curve), self.table.events, self.table.others), curve
