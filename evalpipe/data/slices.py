@@ -54,13 +54,16 @@ def _levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -
     """Read a column by its levels: those that occur, numbers by size, texts in natural order, missing values last."""
     import polars as pl
 
+    values = columns.rows.typed(sliced.column)
+    values = values.fill_nan(None) if values.dtype.is_float() else values
     try:
-        values = labelled(columns.rows.typed(sliced.column))
+        labels_of(values.clear())
+        distinct = values.unique()  # labels are made of these, for there are few of them and many rows
+        labels_of_distinct = labels_of(distinct)
+        occurring = set(labels_of_distinct if counts.all() else labels_of(values.filter(counts).unique()))
     except Unreadable as fault:
         columns.problems.append(wrong_type(columns.rows, sliced.column, loc, fault))
         return None
-    values = values.fill_null(MISSING)
-    occurring = values.filter(counts).unique().to_list()
     most = columns.rows.plan.slices.max_levels
     levels = ordered(level for level in occurring if level != MISSING)
     if len(levels) > most:
@@ -68,7 +71,13 @@ def _levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -
         return None
     labels = (*levels, *([MISSING] if MISSING in occurring else []))
     places = {label: place for place, label in enumerate(labels)}
-    return Graded(labels, values.replace_strict(places, default=-1, return_dtype=pl.Int64))
+    codes = pl.Series([places.get(label, -1) for label in labels_of_distinct], dtype=pl.Int64)
+    return Graded(labels, values.replace_strict(distinct, codes, return_dtype=pl.Int64))
+
+
+def labels_of(values: pl.Series) -> list[str]:
+    """Return the label of each value, that of missing ones too; raises Unreadable."""
+    return labelled(values).fill_null(MISSING).to_list()
 
 
 def labelled(column: pl.Series) -> pl.Series:

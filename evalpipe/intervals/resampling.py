@@ -37,6 +37,9 @@ AT_ONCE, MANY = 100_000, 4
 LOOKUP = 4_000_000
 """The most observations that are listed one by one where units stand for many of them."""
 
+LISTED = 4_000_000
+"""Observations from which on many that are short of a draw are drawn unit by unit, and not looked for one by one."""
+
 
 def stream(seed: int, *names: str | int) -> np.random.Generator:
     """Return the random generator of one named step and block under the root ``seed``."""
@@ -44,10 +47,6 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
     # A hash, not Python's own, which differs from run to run; "<u4" reads it alike on every machine.
     key = np.frombuffer(hashlib.sha256(text.encode()).digest(), dtype="<u4")
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(word) for word in key])))
-
-
-SINGLY = 100_000
-"""The most observations of a draw that are drawn one by one where units stand for many of them."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +134,8 @@ def _multinomial(
     """Draw ``times`` observations, or as many as there are, from units of these sizes: how often each was drawn.
 
     Where units stand for many observations each, most of the draw is made by independent Poisson counts whose total is
-    a little too small, and the rest one by one, or in the same way where it is large. Given their total, such counts
-    are multinomial; a total that is too large is drawn again, which tells nothing of how it is spread. So the draw is
+    a little too small, and the rest one by one, or unit by unit where it is large. Given their total, such counts are
+    multinomial; a total that is too large is drawn again, which tells nothing of how it is spread. So the draw is
     an exact multinomial, at a cost that does not grow with the observations.
     """
     total, units = int(sizes.sum()), len(sizes)
@@ -150,8 +149,8 @@ def _multinomial(
         short = wanted - int(counts.sum())
         if short >= 0:
             break
-    if short > SINGLY:
-        return counts + _multinomial(generator, sizes, lookup, short)
+    if total > LISTED and 2 * short > units:
+        return counts + generator.multinomial(short, sizes / total)
     return counts + np.bincount(_of(generator.integers(0, total, short), sizes, lookup), minlength=units)
 
 

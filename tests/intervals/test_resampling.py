@@ -219,3 +219,13 @@ def test_poisson_intervals_are_as_wide_as_multinomial_ones(metric: str) -> None:
     # 4 Monte-Carlo errors of the difference; a total left to grow with the rows drawn would be far wider: its
     # coefficient of variation would be that of the rows' number besides.
     assert poisson_ == pytest.approx(multinomial, abs=4 * np.hypot(first, second))
+
+
+def test_what_many_observations_are_short_of_is_drawn_unit_by_unit() -> None:
+    sizes = 10_000 * np.array([400, 100, 0, 250, 50])
+    counts = drawn(sizes)
+    assert (counts.sum(axis=1) == sizes.sum()).all()
+    spread = sizes * (1 - sizes / sizes.sum())
+    assert near(counts.mean(axis=0), sizes, np.sqrt(spread / TIMES))
+    away = (counts - sizes) ** 2
+    assert near(away.mean(axis=0), spread, away.std(axis=0) / np.sqrt(TIMES))
