@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -26,10 +26,11 @@ from evalpipe.statistics import Draws, Stack, Summary, View, view
 from evalpipe.statistics.grid import first_rows, joint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalpipe.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.data.sample import Sample
+    from evalpipe.engine.coarse import Coarse
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.plan import Plan
 
@@ -202,8 +203,9 @@ def parts_of(
     ``together`` says that models are compared.
     """
     if gridded(plan, sample):
+        cells = cache(partial(_cells, sample))
         parts = [
-            _cells_part(plan, sample, alone, numbers, divided, edges)
+            _cells_part(plan, sample, alone, numbers, divided, edges, cells)
             for alone in ([None] if together else originals(sample))
             for numbers in _drawn_together(divided, sorted({k for _, k in scopes}), plan.slices.reference)]
         if all(part is not None for part in parts):
@@ -223,12 +225,11 @@ def _drawn_together(divided: Sequence[Subset], wanted: Sequence[int], reference:
 
 def _cells_part(
     plan: Plan, sample: Sample, alone: str | None, numbers: Sequence[int], divided: Sequence[Subset],
-    edges: Mapping[str, Floats],
+    edges: Mapping[str, Floats], cells_for: Callable[[str | None, int | None, int | None], Coarse | None],
 ) -> CellsPart | None:
     """Return some subsets of all models, or of one ``alone``, in cells; None where there would be too many cells."""
     slicing = divided[numbers[0]].slicing
-    cells = cells_of(_of_model(sample, alone, slicing), sliced=_parts(plan, numbers),
-                     most=None if sample.streamed else sample.n // 2)
+    cells = cells_for(alone, slicing if sample.streamed else None, _parts(plan, numbers))
     if cells is None:
         return None
     # A dataset that is not held has rows of its own for each model.
@@ -257,11 +258,12 @@ def _parts(plan: Plan, numbers: Sequence[int]) -> int | None:
     return SEARCHED if searched else SLICED
 
 
-def _of_model(sample: Sample, alone: str | None, slicing: int | None) -> Sample:
-    """Return the rows to join in cells, with all models, or with one and its variants."""
+def _cells(sample: Sample, alone: str | None, slicing: int | None, sliced: int | None) -> Coarse | None:
+    """Return the rows in cells, those of all models or of one and its variants; see `cells_of`."""
     of_rows = sample.of(alone, slicing)
     models = {name: model for name, model in of_rows.models.items() if alone in (None, name, model.source)}
-    return replace(of_rows, models=MappingProxyType(models))
+    most = None if sample.streamed else sample.n // 2
+    return cells_of(replace(of_rows, models=MappingProxyType(models)), sliced=sliced, most=most)
 
 
 def _groups(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, Flags]:

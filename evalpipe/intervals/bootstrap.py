@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.intervals.declare import EVERY, interval
+from evalpipe.intervals.quantiles import quantiles
 from evalpipe.later import np
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def percentile_limits(replicates: Floats, level: float) -> Limits | None:
     if len(defined) < 2:
         return None
     tail = (1 - level) / 2
-    lower, upper = np.quantile(defined, [tail, 1 - tail])
+    lower, upper = quantiles(defined, [tail, 1 - tail])
     return float(lower), float(upper)
 
 
@@ -108,7 +109,7 @@ def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float
     acceleration = (away**3).sum() / (6 * spread) if spread else 0.0
     tail = ndtri([(1 - level) / 2, (1 + level) / 2])
     at = ndtr(bias + (bias + tail) / (1 - acceleration * (bias + tail)))
-    lower, upper = np.quantile(defined, at)
+    lower, upper = quantiles(defined, at)
     return float(lower), float(upper)
 
 
@@ -131,7 +132,7 @@ def studentised_limits(replicates: Floats, errors: Floats, value: float, error: 
     if used.sum() < 2 or math.isnan(value) or not error > 0:
         return None
     tail = (1 - level) / 2
-    low, high = np.quantile((replicates[used] - value) / errors[used], [tail, 1 - tail])
+    low, high = quantiles((replicates[used] - value) / errors[used], [tail, 1 - tail])
     return float(value - high * error), float(value - low * error)
 
 
@@ -153,7 +154,7 @@ def bootstrap_error(replicates: Floats) -> float:
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2:
         return math.nan
-    low, high = np.quantile(defined, [SPREAD_TAIL, 1 - SPREAD_TAIL])
+    low, high = quantiles(defined, [SPREAD_TAIL, 1 - SPREAD_TAIL])
     return float((high - low) / (2 * ndtri(1 - SPREAD_TAIL)))
 
 
@@ -168,7 +169,7 @@ def monte_carlo_error(replicates: Floats, level: float) -> float | None:
         return None
     shares = np.array([(1 - level) / 2, (1 + level) / 2])
     reach = np.sqrt(shares * (1 - shares) / len(defined))
-    low, high = (np.quantile(defined, np.clip(shares + side * reach, 0, 1)) for side in (-1, 1))
+    low, high = np.split(quantiles(defined, np.clip(np.concatenate([shares - reach, shares + reach]), 0, 1)), 2)
     return float(((high - low) / 2).max())
 
 
