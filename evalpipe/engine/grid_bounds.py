@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 RANKED = {"events_at", "others_at", "events_from", "others_from"}
 """Statistics that take the rows of a cell as tied."""
 
-PLACED = {"log_odds_at"}
-"""Statistics that take the rows of a cell at its mean probability, where more than a sum of these counts."""
+PLACED = {"log_odds_at", "rounded_sum", "rounded_events", "rounded_others", "shortfall_at"}
+"""Statistics that take the rows of a cell at its mean probability, where more than a sum of these counts: cells cross
+the borders of rounding, and a median is one of them."""
 
-SUMMED = {
-    "probability_at", "binned_gap", "binned_events", "binned_others", "rounded_sum", "rounded_events", "rounded_others",
-}
+SUMMED = {"probability_at", "binned_gap", "binned_events", "binned_others"}
 """Statistics that take them so and sum them: exact where the mean of each cell is known and no bin ends within one. In
 a slice the mean is that of all rows, and recalibration moves cells across the ends of bins."""
 

@@ -17,7 +17,8 @@ RANKED = [
     "roc_auc", "gini", "ks", "average_precision", "pr_auc", "gain_capture", {"metric": "gain", "at": 0.2},
     {"metric": "lift", "at": 0.1}, {"metric": "precision_at_k", "k": 100}, {"metric": "partial_roc_auc", "high": 0.3},
     {"metric": "sensitivity_at_specificity", "at": 0.9}, "brier_discrimination", "brier_miscalibration", "ece",
-    "calibration_slope", "calibration_in_the_large",
+    "calibration_slope", "calibration_in_the_large", "brier_reliability", "brier_refinement", "brier_resolution",
+    "brier_residual", "probability_mad",
 ]
 
 
