@@ -6,7 +6,7 @@ stops by itself, and no sum runs across replicates, so that a batch has the byte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,6 +29,9 @@ MOST = 200
 
 SINGULAR = 1e-12
 """What is left of a column beside the others, as a part of it, below which it says nothing of its own."""
+
+IN_CACHE = 2**15
+"""Places that are worked on at once: a step makes a dozen tables of them."""
 
 JOINED, LEAST = 4096, 4
 """About the most places of a line that others start from, and the fewest neighbours that are joined in each."""
@@ -87,7 +90,7 @@ def shift(events: Floats, others: Floats, offset: Floats) -> Floats:
         if not len(left):
             break
         here = at[left]
-        slope, bend = _slope(_of(left, events), _of(left, others), _of(left, offset) + here[:, None])
+        slope, bend = _slope(_of(left, events), _of(left, others), _of(left, offset), here)
         low[left], high[left] = np.where(slope > 0, here, low[left]), np.where(slope > 0, high[left], here)
         step = slope / bend
         inside = (here + step >= low[left]) & (here + step <= high[left])
@@ -104,10 +107,24 @@ def _of(left: Wholes, table: Floats) -> Floats:
     return table if len(left) == len(table) else table[left]
 
 
-def _slope(events: Floats, others: Floats, log_odds: Floats) -> tuple[Floats, Floats]:
-    """Return the first derivative [b] of the log-likelihood by a shift of the log odds, and minus the second [b]."""
-    chance = rates(log_odds)
+def _slope(events: Floats, others: Floats, offset: Floats, at: Floats) -> tuple[Floats, Floats]:
+    """Return the first derivative [b] of the log-likelihood by a shift ``at`` [b], and minus the second [b]."""
+    if events.shape[-1] > IN_CACHE:
+        return _summed(_slope(events[:, part], others[:, part], offset[:, part], at)
+                       for part in _parts(events.shape[-1]))
+    chance = rates(offset + at[:, None])
     return dot(events, chance.other) - dot(others, chance.event), dot((events + others) * chance.event, chance.other)
+
+
+def _parts(m: int) -> Iterator[slice]:
+    """Yield the parts of ``m`` places that are worked on at once."""
+    return (slice(first, first + IN_CACHE) for first in range(0, m, IN_CACHE))
+
+
+def _summed(derivatives: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Return the sums of first and of second derivatives over parts, in their order."""
+    first, second = zip(*derivatives, strict=True)
+    return np.sum(first, axis=0), np.sum(second, axis=0)
 
 
 def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, start: Floats | None = None) -> Floats:
@@ -153,6 +170,9 @@ def _derivatives(events: Floats, others: Floats, columns: Sequence[Floats], at: 
 
     Of the information matrix, minus the second derivatives, only the lower triangle is filled.
     """
+    if events.shape[-1] > IN_CACHE:
+        return _summed(_derivatives(events[:, part], others[:, part], [column[:, part] for column in columns], at)
+                       for part in _parts(events.shape[-1]))
     log_odds = np.repeat(at[:, :1], events.shape[-1], axis=-1)
     for j in range(1, len(columns)):
         log_odds += at[:, j, None] * columns[j]

@@ -48,6 +48,15 @@ def test_the_start_saves_half_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0 < begun <= sizes.count(MANY) / 2
 
 
+@pytest.mark.parametrize("function", [line, logistic.shift])
+def test_sums_in_parts_are_those_of_the_whole(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = drawn(5000)
+    whole = function(*tables)
+    monkeypatch.setattr(logistic, "IN_CACHE", 700)
+    # 1e-12: the same sums in another order.
+    np.testing.assert_allclose(function(*tables), whole, rtol=1e-12)
+
+
 def test_a_line_without_a_finite_fit_has_no_start_either() -> None:
     x = np.linspace(-3, 3, MANY)[None]
     apart = (x > 0).astype(float)
