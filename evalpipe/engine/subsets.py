@@ -115,4 +115,4 @@ def reported(sample: Sample, model: Predictions, subset: Subset) -> Subset:
 
 def _count(sample: Sample, rows: Wholes) -> int:
     """Count observations."""
-    return int(sample.observations[rows].sum())
+    return int(sample.observations[rows].sum()) if sample.weight_kind == "frequency" else len(rows)

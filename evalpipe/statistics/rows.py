@@ -234,8 +234,8 @@ class Rows(OfLevels):
 
 
 def _places(values: Values) -> Wholes:
-    """Return the places of levels: 0 and 1 for flags of an event, others as they are."""
-    return np.where(values, 0, 1) if values.dtype.kind == "b" else values
+    """Return the places of levels: 0 and 1 for flags of an event, in a byte each, others as they are."""
+    return np.asarray(~values).view(np.int8) if values.dtype.kind == "b" else values
 
 
 def _at(ordered: Floats, starts: Wholes) -> Floats:
