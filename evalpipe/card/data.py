@@ -150,6 +150,8 @@ def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     ]
     if dataset.events is not None:
         pairs += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
+    if dataset.cells is not None:
+        pairs.append(("Rows read part by part", _counted(results, dataset.name, dataset.cells)))
     if dataset.clusters is not None:
         pairs.append(("Clusters of rows", numbers.count(dataset.clusters)))
     unit = f" ({results.unit})" if results.unit else ""
@@ -163,6 +165,13 @@ def facts(results: Results, dataset: DatasetSummary) -> Pairs:
                             for model, count in dataset.lacking_predictions.items())
         pairs.append(("Predictions that are missing", f"{lacking}; these rows were left out for every model"))
     return (*pairs, *_matched(results, dataset))
+
+
+def _counted(results: Results, dataset: str, cells: int) -> str:
+    """Say what rows that were never held were counted in, and how far measures may be from those of the rows."""
+    counted = f"counted in {numbers.count(cells)} cells of neighbouring scores; sums over rows are exact"
+    bounds = [row.error_bound for row in results.rows if row.dataset == dataset and row.error_bound is not None]
+    return f"{counted}, other measures within {numbers.number(max(bounds))}" if bounds else counted
 
 
 def _exposed(results: Results, total: float, rate: float) -> list[tuple[str, str]]:

@@ -83,6 +83,9 @@ class DatasetSummary(Record):
     """Share of the events of a binary outcome, weighted."""
     levels: list[LevelCount]
     """The levels of the outcome; none of a number."""
+    cells: int | None = None
+    """Of rows that were read part by part and never held, the cells that they were counted in, by the scores of the
+    model that has the most; null of rows that were held."""
     clusters: int | None = None
     """Clusters of rows, where they are resampled."""
     n_effective: float | None = None

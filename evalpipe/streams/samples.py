@@ -94,7 +94,9 @@ class Samples:
         wanted: list[tuple[str | None, int | None]] = [
             (name, slicing) for name in (*names, None) for slicing in (None, *range(len(self.labels)))]
         parts = {(name, slicing): self._part(name, slicing) for name, slicing in wanted}
-        return replace(parts[None, None], parts=MappingProxyType(parts))
+        cells = max((int((means.counts.sum(axis=0) > 0).sum()) for means in self.means.values()), default=1)
+        summary = self.whole.summary.model_copy(update={"cells": cells})
+        return replace(parts[None, None], summary=summary, parts=MappingProxyType(parts))
 
     def _part(self, name: str | None, slicing: int | None) -> Sample:
         """Return the cells of a model, or the joint cells of all, in all rows, or with the slices of one slicing."""

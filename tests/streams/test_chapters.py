@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from evalpipe.card.data import facts
 from evalpipe.errors import DataError
+from evalpipe.numbers import number
 from evalpipe.results import Results
 from streams.streaming import rows, run, write
 
@@ -102,3 +104,17 @@ def test_a_file_in_two_datasets_is_refused(path: Path) -> None:
     name = path / "part-00000.parquet"
     assert error.value.problems[0].code == "shared-rows"
     assert error.value.problems[0].message == f"dataset 'd' and dataset 'c' hold the same file, {name}"
+
+
+def test_the_card_says_what_rows_were_counted_in(path: Path) -> None:
+    results = run(path, metrics=["brier", "roc_auc"])
+    cells = results.datasets[0].cells
+    # Scores of 15 digits share a cell here and there.
+    assert cells is not None
+    assert 5000 < cells <= 6000
+    bound = max(row.error_bound for row in results.rows if row.error_bound is not None)
+    said = dict(facts(results, results.datasets[0]))["Rows read part by part"]
+    assert said == (
+        f"counted in {cells:,} cells of neighbouring scores; sums over rows are exact, other measures within "
+        f"{number(bound)}")
+    assert run(path, "exact", metrics=["brier"]).datasets[0].cells is None

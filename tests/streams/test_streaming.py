@@ -25,7 +25,7 @@ RANKED = {"roc_auc", "average_precision", "ks", "gini"}
 def test_values_are_those_of_held_rows(tmp_path: Path, keys: dict[str, object]) -> None:
     path = write(rows(), tmp_path / "d", [1000, 1])
     streamed, held = (run(path, mode, **keys) for mode in ("grid", "exact"))
-    assert streamed.datasets == held.datasets
+    assert [dataset.model_copy(update={"cells": None}) for dataset in streamed.datasets] == held.datasets
     assert len(streamed.rows) == len(held.rows)
     for row, exact in zip(streamed.rows, held.rows, strict=True):
         assert (row.metric, row.model, row.n, row.events, row.status) == (
