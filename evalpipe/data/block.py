@@ -47,6 +47,7 @@ class RowBlock:
     ``step`` is the step that predictions are of, if any. ``types`` are those of the columns of separated text that are
     not read as they are written, told before ``where``; ``unknown`` counts, by what messages call a condition, the rows
     for which it is unknown, as a value is missing.
+    ``file`` is the number of the only file that they are of, where they are a part of a dataset.
     ``incomplete`` is the number of rows left out because a model has no prediction for them, ``lacking`` by model the
     number that it lacks.
     """
@@ -61,6 +62,7 @@ class RowBlock:
     incomplete: int = 0
     lacking: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     step: int | None = None
+    file: int | None = None
 
     @property
     def name(self) -> str:
@@ -109,7 +111,7 @@ class RowBlock:
     def cell(self, position: int) -> tuple[int, str]:
         """Return the row and, where the dataset has several files, the words that name its file."""
         file, row = divmod(position, FILE)
-        return row, f" in {self.sources[file].path}" if len(self.sources) > 1 else ""
+        return row, f" in {self.sources[file].path}" if len(self.sources) > 1 and self.file is None else ""
 
     def problem(
         self, code: str, message: str, loc: Loc, hint: str | None = None,
@@ -132,7 +134,7 @@ class RowBlock:
         """The file, or the path of several as the spec gives it."""
         if self.dataset.table.format == "memory":
             return Place(f"{self.name} (in memory)")
-        files = self.sources
+        files = self.sources if self.file is None else self.sources[self.file : self.file + 1]
         # Of several files each row names its own, and the problem the glob or the folder that found them.
         return Place(str(files[0].path) if len(files) == 1 else self.dataset.table.named.path)
 

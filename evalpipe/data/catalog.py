@@ -131,14 +131,14 @@ def _bootstrap(sources: Sources) -> tuple[dict[tuple[str, str], tuple[DataTable,
 
 def _schemas(places: Origin, named: Source, located: Found) -> tuple[dict[str, Schema], list[Problem]]:
     """Read the columns of every file; a problem for each file that cannot be read or lacks a column of the others."""
-    from evalpipe.data.formats import schema
+    from evalpipe.data.hive import schema
 
     named_at = places.place(*named.loc)
     schemas: dict[str, Schema] = {}
     problems: list[Problem] = []
     for path, shown in located.files:
         try:
-            schemas[shown] = schema(path, located.format, named.csv)
+            schemas[shown] = schema(path, shown, located.format, named.csv)
         except Unreadable as fault:
             problems.append(fault.problem(shown, named_at))
     # From the last file to the first, so that the first file that has a column is the one that is named.
@@ -186,7 +186,8 @@ def _types(
     import polars as pl
 
     from evalpipe.data.celltypes import tell, typed
-    from evalpipe.data.formats import SEPARATORS, read
+    from evalpipe.data.formats import SEPARATORS
+    from evalpipe.data.hive import read
 
     csv = table.named.csv
     if table.format not in SEPARATORS or not columns:
@@ -195,7 +196,7 @@ def _types(
     parts: list[pl.DataFrame] = []
     for path, shown in table.files:
         try:
-            parts.append(read(path, table.format, csv, columns, ())[0])
+            parts.append(read(path, shown, table.format, csv, columns, ())[0])
         except Unreadable as fault:
             return {}, {}, [fault.problem(shown, named_at)]
     types: Schema = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from evalpipe.data.hive import is_folder
 from evalpipe.errors import Problem
 from evalpipe.spelling import closest
 
@@ -83,7 +84,7 @@ def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     if (root / written).is_dir():
         inside = sorted(entry.name for entry in (root / written).iterdir()
                         if entry.is_file() and not entry.name.startswith("."))
-        names = [str(written / name) for name in inside if format_of(name) is not None]
+        names = [str(written / name) for name in inside if format_of(name) is not None] or _partitions(root, written)
         if not names:
             hint = f"put the data into it, or name a file; evalpipe reads {READABLE}"
             raise _Unfound("no-files", f"the folder {written} holds no data files", hint)
@@ -99,6 +100,18 @@ def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     if (root / written).exists():
         raise _Unfound("unreadable-file", f"{written} is not a file", "name a file, a folder or a glob")
     raise _missing(path, root, written)
+
+
+def _partitions(root: Path, written: PurePosixPath) -> list[str]:
+    """Return the data files in the folders `column=value` of a folder, at any depth, in the order of their paths."""
+    names: list[str] = []
+    for entry in sorted((root / written).iterdir()):
+        below = written / entry.name
+        if entry.is_dir() and is_folder(entry.name):
+            names += _partitions(root, below)
+        elif entry.is_file() and not entry.name.startswith(".") and format_of(entry.name) is not None:
+            names.append(str(below))
+    return names
 
 
 def _one_format(named: Source, root: Path, names: list[str]) -> Found:

@@ -77,14 +77,14 @@ def load_part(
 
     No row need meet it. Files are without their sha256, and the rows of this one are those that were read.
     """
-    from evalpipe.data.formats import read
+    from evalpipe.data.hive import read
 
     path, shown_path = dataset.table.files[file]
     columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns)))
     text = () if plan.id is None else (plan.id,)
     try:
         frame, blank_lines = read(
-            path, dataset.table.format, dataset.table.named.csv, columns, text, first=first, count=count)
+            path, shown_path, dataset.table.format, dataset.table.named.csv, columns, text, first=first, count=count)
     except Unreadable as fault:
         return [fault.problem(shown_path, plan.places.place(*dataset.table.named.loc))]
     frame = _numbered(frame, file, first)
@@ -93,7 +93,7 @@ def load_part(
     sources = tuple(
         SourceFile(shown, None, frame.height if number == file else 0)
         for number, (_, shown) in enumerate(dataset.table.files))
-    rows = RowBlock(plan, dataset, frame, sources)
+    rows = RowBlock(plan, dataset, frame, sources, file=file)
     problems = _not_of_type(rows)
     return problems or _kept(replace(rows, types=_told(rows)), none_left=True)
 
@@ -184,7 +184,7 @@ def _file(
     dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
 ) -> tuple[pl.DataFrame, SourceFile]:
     """Read columns of one file, blank lines left out; raises Unreadable."""
-    from evalpipe.data.formats import read
+    from evalpipe.data.hive import read
 
     try:
         with path.open("rb") as file:
@@ -192,7 +192,7 @@ def _file(
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise Unreadable("unreadable-file", reason) from None
-    part, blank_lines = read(path, dataset.table.format, dataset.table.named.csv, columns, text)
+    part, blank_lines = read(path, shown_path, dataset.table.format, dataset.table.named.csv, columns, text)
     part = _numbered(part, number)  # before blank lines go, so that messages count rows as the file does
     if blank_lines:
         part = part.filter(~(part[POSITION] - number * FILE - 1).is_in(list(blank_lines)))

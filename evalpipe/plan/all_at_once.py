@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ROWS = 20_000_000
 """Rows beyond which a dataset is not held unless the spec asks for it."""
 
+SEPARATED = ("csv", "tsv")
+"""Formats that are text, in which no file says what its columns are."""
+
 SCORED = 3
 """The most models with scores whose joint cells can be counted."""
 
@@ -111,7 +114,7 @@ def _hindrances(plan: Plan) -> Iterator[tuple[Loc, str]]:
     if len(scored) > SCORED:
         yield ("models", scored[SCORED]), f"a comparison of {len(scored)} models with scores, more than {SCORED},"
     for dataset in plan.datasets:
-        yield from _of_dataset(dataset)
+        yield from _of_dataset(plan, dataset)
     if plan.recalibrate.folds is not None:
         yield ("recalibrate", "fit_on"), "cross-fitting of recalibrators"
     if plan.slices.worst is not None:
@@ -144,8 +147,11 @@ def _of_model(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
             yield ("models", name, "threshold"), f"the cross-fitted threshold of model '{name}'"
 
 
-def _of_dataset(dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
+def _of_dataset(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
     if dataset.role == "reference":
         yield ("datasets", dataset.name), f"the comparison with the rows of the reference dataset '{dataset.name}'"
-    if dataset.table.format in ("csv", "tsv", "ndjson") and dataset.conditions:
+    if dataset.table.format in (*SEPARATED, "ndjson") and dataset.conditions:
         yield ("datasets", dataset.name), f"a condition on dataset '{dataset.name}', whose format has no types,"
+    untyped = [named.column for _, named in plan.slices.named if named.column not in dataset.table.named.csv.types]
+    if dataset.table.format in SEPARATED and len(dataset.table.files) > 1 and untyped and dataset.role == "evaluate":
+        yield ("slices",), f"the type of column '{untyped[0]}', unless 'csv: {{types}}' declares it,"

@@ -158,7 +158,7 @@ def test_the_plan_says_how_many_fits_are_read(tmp_path: Path, capsys: pytest.Cap
     assert planned["cost"] == 4 * 2001 * (1 + 3)
     names = [str(tmp_path / f"seed-{number}.csv") for number in ("01", "02", "10")]
     assert (dataset["predictions"]["m"]["fits"], dataset["predictions"]["m"]["files"]) == (3, names)
-    print_plan(source, (), "text")  # type: ignore[arg-type]  # a mapping is a spec as well as a path is
+    print_plan(source, (), None, "text")  # type: ignore[arg-type]  # a mapping is a spec as well as a path is
     assert f"  reads p, id of 3 fits of m from {', '.join(names)}, rows matched by id id\n" in capsys.readouterr().out
 
 

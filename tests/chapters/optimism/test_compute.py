@@ -223,7 +223,7 @@ def test_what_is_apparent_is_among_the_findings(card: Results, tmp_path: Path) -
 
 
 def test_the_plan_shows_the_bootstrap_fits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    print_plan(document(tmp_path, *drawn_rows()), (), "text")  # type: ignore[arg-type]  # a mapping is a spec too
+    print_plan(document(tmp_path, *drawn_rows()), (), None, "text")  # type: ignore[arg-type]  # a mapping is a spec too
     said = capsys.readouterr().out
     assert f"dataset d (evaluate): {tmp_path / 'rows.parquet'}, 60 rows, which the models were fitted to\n" in said
     assert (f"  reads 90 bootstrap fits of m, {tmp_path / 'b-000.parquet'} to {tmp_path / 'b-089.parquet'}, rows drawn "

@@ -1,0 +1,58 @@
+"""Columns that folders name, as `season=spring/part-0.parquet` does: Hive's layout of partitions."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from evalpipe.data import formats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from evalpipe.data.table import Format
+    from evalpipe.plan.sources import CsvPlan
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+"""What a folder is called whose rows have no value."""
+
+
+def is_folder(name: str) -> bool:
+    """Tell whether the name of a folder is that of a column and a value."""
+    column, sign, value = name.partition("=")
+    return bool(column and sign and value)
+
+
+def named(path: str) -> dict[str, str | None]:
+    """Return the columns that the folders of a path name, with their value; None where rows have none."""
+    parts = (part.partition("=") for part in PurePosixPath(path).parts[:-1] if is_folder(part))
+    return {unquote(column): None if value == NULL else unquote(value) for column, _, value in parts}
+
+
+def schema(path: Path, shown: str, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
+    """Return the columns of a file and, as texts, those that its folders name; raises Unreadable."""
+    import polars as pl
+
+    stored = formats.schema(path, form, csv)
+    return stored | {column: pl.String() for column in named(shown) if column not in stored}
+
+
+def read(
+    path: Path, shown: str, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str], *, first: int = 0,
+    count: int | None = None,
+) -> tuple[pl.DataFrame, frozenset[int]]:
+    """Read columns as `formats.read` does, and those that are not in the file from the names of its folders."""
+    import polars as pl
+
+    folders = named(shown)
+    if not folders:
+        return formats.read(path, form, csv, columns, text, first=first, count=count)
+    stored = formats.schema(path, form, csv)
+    frame, blank = formats.read(
+        path, form, csv, [column for column in columns if column in stored], text, first=first, count=count)
+    values = [pl.lit(folders[column], pl.String).alias(column) for column in columns if column not in stored]
+    return frame.with_columns(values).select(list(dict.fromkeys(columns))), blank
