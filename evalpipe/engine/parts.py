@@ -19,7 +19,7 @@ from evalpipe.engine.coarse import SEARCHED, SLICED, cells_of, gridded, obstacle
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
-from evalpipe.intervals.resampling import Design
+from evalpipe.intervals.resampling import HELD, Design, dealt, few, split
 from evalpipe.plan.drawing import ASKED, FEW, MORE, PATTERNS
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, Summary, View, view
@@ -76,6 +76,11 @@ class DrawnPart(Protocol):
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
         """Yield the statistics [scopes, b, …] of some scopes in batches of replicates."""
 
+    def without_folds(
+        self, counts: Wholes, generator: np.random.Generator, folds: int
+    ) -> Iterator[tuple[Sequence[Scope], Summary]]:
+        """Yield the statistics [scopes, folds, …] of some scopes under a draw, each fold left out in turn."""
+
 
 @dataclass(frozen=True)
 class RowsPart:
@@ -111,6 +116,20 @@ class RowsPart:
         for keys, stack in self.stacks:
             for number, chosen, weights in stack.weights(draws, CELLS):
                 yield keys[number : number + 1], chosen, Summary(self.views[keys[number]].rows, weights[None])
+
+    def without_folds(
+        self, counts: Wholes, generator: np.random.Generator, folds: int
+    ) -> Iterator[tuple[Sequence[Scope], Summary]]:
+        """Yield the statistics of each scope under one draw [units], leaving out each of its folds in turn."""
+        plain = self.design.cluster is None and self.design.factor is None and few(counts)
+        if not plain or folds * max(len(seen.starts) for seen in self.views.values()) > HELD:
+            yield from _without_folds(self, counts, generator, folds)
+            return
+        unit, fold = dealt(generator, counts, folds)
+        for scope, seen in self.views.items():
+            # Straight to the cells: the counts of all units in each fold take far longer to add up.
+            cells = seen.dealt(unit, fold, folds, len(counts))
+            yield [scope], Summary(seen.rows, (cells.sum(axis=0) - cells)[None])
 
 
 @dataclass(frozen=True)
@@ -151,6 +170,12 @@ class CellsPart:
                 chosen = slice(first, first + step)
                 yield [(model, k) for k in self.numbers], chosen, Summary(seen.rows, self._of_subsets(drawn[chosen]))
 
+    def without_folds(
+        self, counts: Wholes, generator: np.random.Generator, folds: int
+    ) -> Iterator[tuple[Sequence[Scope], Summary]]:
+        """Yield the statistics of each model under one draw [units], leaving out each of its folds in turn."""
+        return _without_folds(self, counts, generator, folds)
+
     def _of_subsets(self, weights: Values) -> Values:
         """Return the weights [subsets, b, cells] of subsets, out of those of groups [b, groups, cells]."""
         whole = weights.sum(axis=1)
@@ -161,6 +186,14 @@ class CellsPart:
             # Counts are whole numbers, so that what is left of them is exact.
             part[:] = summed if few is inside else whole - summed
         return parts
+
+
+def _without_folds(
+    part: DrawnPart, counts: Wholes, generator: np.random.Generator, folds: int
+) -> Iterator[tuple[Sequence[Scope], Summary]]:
+    left = counts - np.concatenate(list(split(generator, counts, folds)))
+    for scopes, _, summary in part.summaries(Draws(left)):
+        yield scopes, summary
 
 
 def rows_part(

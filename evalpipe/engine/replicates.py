@@ -21,7 +21,7 @@ from evalpipe.engine.parts import draws_of, parts_of
 from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
-from evalpipe.intervals.resampling import block_counts, blocks, jackknife_counts, split, stream
+from evalpipe.intervals.resampling import block_counts, blocks, jackknife_counts, stream
 from evalpipe.metrics.values import ratio
 from evalpipe.plan.all_at_once import workers_of
 from evalpipe.statistics import Draws, Summary
@@ -191,9 +191,8 @@ class _Task:
 
         The jackknife of groups: Tukey (1958). What was drawn twice counts as two observations, each in its own group.
         """
-        left = counts - np.concatenate(list(split(generator, counts, FOLDS)))
         fold_values: dict[Key, list[Floats]] = defaultdict(list)
-        for scopes, _, summary in part.summaries(Draws(left)):
+        for scopes, summary in part.without_folds(counts, generator, FOLDS):
             for i in self._taken(scopes, self.with_errors):
                 for scope, without in zip(scopes, values(summary, self.plan.entries[i]), strict=True):
                     fold_values[*scope, i].append(without)

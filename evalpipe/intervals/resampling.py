@@ -191,22 +191,36 @@ def replicate_weights(design: Design, replicates: int, seed: int, dataset: str) 
             yield design.weights(counts)
 
 
+def dealt(generator: np.random.Generator, counts: Wholes, folds: int) -> tuple[Wholes, Wholes]:
+    """Share the observations of one draw [units] at random among ``folds`` as equal as can be.
+
+    Returns the unit and the fold of each observation, fold by fold.
+    """
+    total = int(counts.sum())
+    drawn = np.repeat(np.arange(len(counts)), counts)[generator.permutation(total)]
+    return drawn, np.repeat(np.arange(folds), np.diff(np.arange(folds + 1) * total // folds))
+
+
+def few(counts: Wholes) -> bool:
+    """Tell whether a draw has so few observations that they are dealt one by one."""
+    return int(counts.sum()) <= max(LOOKUP, 4 * len(counts))
+
+
 def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Wholes]:
     """Share the observations of one draw [units] at random among ``folds`` as equal as can be.
 
     Yields the counts of the folds in turn, in batches [b, units]. Observations of one unit are shared one by one, for
     they were drawn one by one.
     """
-    total, units = int(counts.sum()), len(counts)
+    units = len(counts)
     batch = max(1, HELD // units)
-    if total <= max(LOOKUP, 4 * units):
-        drawn = np.repeat(np.arange(units), counts)[generator.permutation(total)]
-        ends = np.arange(folds + 1) * total // folds
-        for first in range(0, folds, batch):
-            fold_ends = ends[first : first + batch + 1]
-            fold = np.repeat(np.arange(len(fold_ends) - 1), np.diff(fold_ends))
-            cell = fold * units + drawn[fold_ends[0] : fold_ends[-1]]
-            yield np.bincount(cell, minlength=(len(fold_ends) - 1) * units).reshape(-1, units)
+    if few(counts):
+        drawn, fold = dealt(generator, counts, folds)
+        ends = np.searchsorted(fold, np.arange(0, folds + batch, batch))
+        for first, begin, end in zip(range(0, folds, batch), ends[:-1], ends[1:], strict=False):
+            several = min(batch, folds - first)
+            cell = (fold[begin:end] - first) * units + drawn[begin:end]
+            yield np.bincount(cell, minlength=several * units).reshape(-1, units)
         return
     shares = _shares(generator, counts, folds)
     while rows := list(islice(shares, batch)):

@@ -66,6 +66,18 @@ class View:
         rows = np.take(counts, self.unit, axis=-1)
         return totals_of_runs(rows if self.factor is None else rows * self.factor, self.starts)
 
+    def dealt(self, unit: Wholes, fold: Wholes, folds: int, units: int) -> Wholes:
+        """Return the weight of each cell [folds, cells] in each fold of observations, whose unit and fold are given.
+
+        Each of the ``units`` is at most one row here, which weighs 1.
+        """
+        cells = len(self.starts)
+        cell_of_unit = np.full(units, -1)
+        cell_of_unit[self.unit] = np.repeat(np.arange(cells), np.diff(self.starts, append=len(self.unit)))
+        cell = cell_of_unit[unit]
+        inside = cell >= 0
+        return np.bincount(fold[inside] * cells + cell[inside], minlength=folds * cells).reshape(folds, cells)
+
     def counted(self, totals: Values) -> Values:
         """Return totals as whole numbers where they are."""
         return totals.astype(np.intp) if self.factor is None else totals

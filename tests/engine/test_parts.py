@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from engine.runs import intervals, people, run
+from engine.runs import intervals, numbers, people, run
 from evalpipe.results import Results
 
 N = 3000
@@ -79,3 +79,15 @@ def test_many_models_that_are_compared_are_drawn_in_cells_too() -> None:
     draw, = results.intervals.draws
     assert (draw.mode, draw.units <= 4096, draw.reason) == ("cells", True, "20,000 rows, more than 16,384")
     assert draw.lost < 0.05
+
+
+@pytest.mark.parametrize("keys", [{}, {"slices": [CUT, "part"]}, {"weight": {"column": "times", "kind": "frequency"}}])
+def test_folds_counted_straight_into_cells_are_those_of_all_units(
+    keys: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {
+        "metrics": ["brier", "roc_auc", "f1"], "intervals": intervals(100, method="studentised")} | keys
+    straight = run(frame(300), **asked)
+    monkeypatch.setattr("evalpipe.engine.parts.HELD", 0)
+    assert numbers(straight) == numbers(run(frame(300), **asked))
+    assert all(row.method == "studentised" for row in straight.rows if row.status == "ok")
