@@ -14,6 +14,7 @@ from evalpipe.statistics.rows import present
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.arraytypes import Floats
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.statistics import Rows
 
@@ -34,7 +35,8 @@ def error_bound(summary: Summary, entry: MetricPlan, *, moved: bool) -> float | 
 
     Guaranteed for measures of ranks, which are no better than where every event of a cell is scored above its other
     rows, and no worse than where it is below, or say themselves what ties hide. Others are taken with the rows of each
-    cell at either end of it, which bounds what is monotone in their probabilities. ``moved`` says that they are of a
+    cell at either end of it, which bounds what is monotone in their probabilities; what bins of equal weight gain and
+    lose where they end within a cell comes on top. ``moved`` says that they are of a
     slice, or recalibrated.
     """
     if getattr(summary.rows, "ends", None) is None:
@@ -50,7 +52,7 @@ def error_bound(summary: Summary, entry: MetricPlan, *, moved: bool) -> float | 
         reached = _tied(summary, entry)
     else:
         reached = [float(values(at, entry)) for at in _placements(summary, of_chances=bool(used & placed))]
-    return float(np.nanmax(np.abs(np.array(reached) - value), initial=0.0))
+    return float(np.nanmax(np.abs(np.array(reached) - value), initial=0.0)) + _cut(summary, entry)
 
 
 def _tied(summary: Summary, entry: MetricPlan) -> list[float]:
@@ -59,6 +61,45 @@ def _tied(summary: Summary, entry: MetricPlan) -> list[float]:
     seen = weighed(summary.seen_by(entry.metric), entry)
     tables = [seen(name, entry.params) for name in entry.metric.statistics]
     return [float(value) for value in entry.metric.tied(*tables)]
+
+
+def _cut(summary: Summary, entry: MetricPlan) -> float:
+    """Return how far a measure may move where its bins of equal weight end within cells, to first order.
+
+    The rows of a cell lie in the bin that its first row is of; of those beyond the border, at most all could be events,
+    or none. What each border may change adds up.
+    """
+    bins = 0 if entry.metric.cut is None else entry.metric.cut(entry.params)
+    if not bins:
+        return 0.0
+    seen = weighed(summary.seen_by(entry.metric), entry)
+    tables = {name: np.asarray(seen(name, entry.params)) for name in entry.metric.statistics}
+    value = float(entry.metric(*tables.values(), **entry.params))
+    at = tables["events_at"] + tables["others_at"]
+    running = np.cumsum(at)
+    total = 0.0
+    for border in running[-1] * np.arange(1, bins) / bins:
+        cell = int(np.searchsorted(running, border, side="right"))
+        beyond = running[cell] - border
+        if beyond < at[cell]:
+            parts = (_parted(tables, cell, name, beyond) for name in ("events_at", "others_at"))
+            apart = [abs(float(entry.metric(*part.values(), **entry.params)) - value) for part in parts]
+            total += float(np.nanmax(apart, initial=0.0))
+    return total
+
+
+def _parted(tables: dict[str, Floats], cell: int, kind: str, beyond: float) -> dict[str, Floats]:
+    """Return tables in which weight of one kind, at most ``beyond``, has left a cell for a score of its own above."""
+    weight = min(beyond, float(tables[kind][cell]))
+    chance = tables["probability_at"][cell] / (tables["events_at"][cell] + tables["others_at"][cell])
+    moved = {"events_at": 0.0, "others_at": 0.0, kind: weight, "probability_at": weight * float(chance)}
+    parted = {}
+    for name, table in tables.items():
+        parted[name] = table
+        if name in moved:
+            parted[name] = np.insert(table, cell + 1, moved[name])
+            parted[name][cell] -= moved[name]
+    return parted
 
 
 def _placements(summary: Summary, *, of_chances: bool) -> Iterator[Summary]:

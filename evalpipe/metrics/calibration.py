@@ -36,7 +36,9 @@ def _agree(options: Any) -> str | None:
     return None
 
 
-@calibration_error(title="Expected calibration error", check=_agree, aliases=("expected_calibration_error",),
+@calibration_error(title="Expected calibration error", check=_agree,
+                   cut=lambda options: options["bins"] if options["strategy"] == "quantile" else 0,
+                   aliases=("expected_calibration_error",),
                    ref="Naeini, Cooper & Hauskrecht (2015)")
 def ece(
     binned_events: Floats, binned_others: Floats, binned_gap: Floats,
@@ -62,8 +64,8 @@ def mce(binned_events: Floats, binned_others: Floats, binned_gap: Floats, *, bin
     return Gaps(binned_events, binned_others, binned_gap, "max")
 
 
-@calibration_error(title="Adaptive calibration error", aliases=("adaptive_calibration_error",),
-                   ref="Nixon et al. (2019)")
+@calibration_error(title="Adaptive calibration error", cut=lambda options: options["bins"],
+                   aliases=("adaptive_calibration_error",), ref="Nixon et al. (2019)")
 def ace(events_at: Floats, others_at: Floats, probability_at: Floats, *, bins: Bins = 15) -> Gaps:
     r"""Mean distance between event rate and mean probability in bins of equal weight, each weighted by its rows,
     since equal probabilities share a bin. Over several classes it is their macro average,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -13,12 +13,19 @@ from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evalpipe.arraytypes import Floats
 
 UNIT = (0.0, 1.0)
 SURE = "all probabilities are 0, one half or 1"
 FEW = "fewer than three groups, or a group of probabilities 0 with events or of 1 with non-events"
 Groups = Annotated[int, Field(ge=3, le=1000)]
+
+
+def _groups(options: Mapping[str, Any]) -> int:
+    return int(options["groups"])
+
 
 hypothesis_test = partial(metric, needs="probabilities", direction="none", interval="test")
 """Declare a statistic or p-value of a test that all probabilities are right."""
@@ -43,7 +50,7 @@ def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
     return np.asarray(erfc(np.abs(ratio(spiegelhalter_excess, np.sqrt(2 * spiegelhalter_variance)))))
 
 
-@hypothesis_test(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, undefined=FEW,
+@hypothesis_test(range=(0.0, np.inf), title="Hosmer-Lemeshow chi-squared", extensive=True, undefined=FEW, cut=_groups,
                  ref="Hosmer & Lemeshow (1980)")
 def hosmer_lemeshow(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
     r"""Squared difference between observed and expected events over its variance, summed over groups of equal weight
@@ -52,7 +59,8 @@ def hosmer_lemeshow(events_at: Floats, others_at: Floats, probability_at: Floats
     return _chi2(events_at, others_at, probability_at, groups)[0]
 
 
-@hypothesis_test(range=UNIT, title="Hosmer-Lemeshow test (p)", undefined=FEW, ref="Hosmer & Lemeshow (1980)")
+@hypothesis_test(range=UNIT, title="Hosmer-Lemeshow test (p)", undefined=FEW, cut=_groups,
+                 ref="Hosmer & Lemeshow (1980)")
 def hosmer_lemeshow_p(events_at: Floats, others_at: Floats, probability_at: Floats, *, groups: Groups = 10) -> Floats:
     r"""p-value of the Hosmer-Lemeshow chi-squared with the number of groups minus two as degrees of freedom. Small
     where probabilities are wrong; with many rows, even a slight fault makes it small, $P(\chi^2_{G-2}>\chi^2)$."""

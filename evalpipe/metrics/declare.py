@@ -77,6 +77,7 @@ class Metric:
     blind: float | None = None
     within: bool = False
     tied: Callable[..., tuple[Floats, Floats]] | None = None
+    cut: Callable[[Mapping[str, Any]], int] | None = None
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]] | None = None
     check: Callable[[Any], str | None] | None = None
@@ -334,6 +335,8 @@ class MetricFacts(TypedDict, total=False):
     tied: Callable[..., tuple[Floats, Floats]]
     """Of the same statistics, the least and the largest value if tied rows were ranked apart; without it, they are
     those with the events of each score above its other rows, and below them."""
+    cut: Callable[[Mapping[str, Any]], int]
+    """The number of bins of equal weight that scores are cut into under some options; 0 where they are not."""
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]]
     """The range under some options, where it is not ``range``."""
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]]

@@ -18,7 +18,8 @@ RANKED = [
     {"metric": "lift", "at": 0.1}, {"metric": "precision_at_k", "k": 100}, {"metric": "partial_roc_auc", "high": 0.3},
     {"metric": "sensitivity_at_specificity", "at": 0.9}, "brier_discrimination", "brier_miscalibration", "ece",
     "calibration_slope", "calibration_in_the_large", "brier_reliability", "brier_refinement", "brier_resolution",
-    "brier_residual", "probability_mad",
+    "brier_residual", "probability_mad", "ace", {"metric": "ece", "strategy": "quantile", "bins": 7},
+    {"metric": "ece", "strategy": "quantile", "norm": "l2"}, "hosmer_lemeshow",
 ]
 
 
@@ -29,7 +30,7 @@ def crowded(n: int = 3000, seed: int = 5) -> pl.DataFrame:
     return frame.with_columns(p=pl.Series(near), q=pl.Series(1 - near / 2))
 
 
-@pytest.mark.parametrize("seed", [5, 6])
+@pytest.mark.parametrize("seed", range(5, 11))
 def test_values_are_within_their_bounds(tmp_path: Path, seed: int) -> None:
     path = write(crowded(seed=seed), tmp_path / "d", [500])
     streamed, held = (run(path, mode, metrics=RANKED, intervals={"method": "none"}) for mode in ("grid", "exact"))
