@@ -112,7 +112,7 @@ def run(
         clock(2)
         planned, written = _planned(spec, frames)
         clock(3)
-        work = _work(folder if cache else None, clock.progress)
+        work = _work(spec, planned, folder if cache else None, clock.progress)
         samples, candidates, earlier = _read(planned, frames, folder, work)
         clock(4)
         evaluation = _evaluated(planned, samples, candidates, clock.progress)
@@ -133,17 +133,22 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
     return make_plan(spec, look(sources(spec), frames)), resolved(spec)
 
 
-def _work(folder: Recorder | None, progress: Progress) -> Work:
+def _work(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress) -> Work:
     """Return how files are read part by part: with a cache where there is an output folder to keep it beside."""
+    from evalpipe.spec.sent import to_text
     from evalpipe.streams.cache import cache_folder
     from evalpipe.streams.work import Work
 
-    return Work(None if folder is None else cache_folder(folder.out), progress)
+    cache = None if folder is None else cache_folder(folder.out)
+    return Work(cache, progress, "" if planned.dask is None else to_text(spec))
 
 
 def _computed(planned: Plan, work: Work) -> dict[str, object]:
-    """Return what `run.json` says of the parts that files were read in."""
-    return {"parts": {"read": work.read, "cached": work.cached}} if planned.streaming.streamed else {}
+    """Return what `run.json` says of the parts that files were read in, and by whom."""
+    if not planned.streaming.streamed:
+        return {}
+    by = {} if planned.dask is None else {"dask": planned.dask, "bytes_sent": work.sent}
+    return {"parts": {"read": work.read, "cached": work.cached, **by}}
 
 
 def _read(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-HEAVY = {"matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
+HEAVY = {"distributed", "matplotlib", "pandas", "polars", "rich", "scipy", "sklearn", "weasyprint"}
 TYPES = {"arraytypes"}  # names of types alone; every room may import it, where types are checked
 ROLES = {
     "spec": {
@@ -100,6 +100,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "streams": {
         "chapters.plan", "data", "plan", "statistics", "results", "version", "errors",
     },
+    # A task begins at step 1 again, in a process of its own.
+    "streams.task": {"data", "plan", "spec", "streams", "errors"},
     "reading": {"chapters.compute", "data", "streams", "plan", "errors"},
     "engine": {
         "chapters.all", "chapters.plan", "chapters.compute", "chapters.records", "constants", "numbers", "plan",

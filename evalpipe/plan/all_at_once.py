@@ -29,9 +29,25 @@ SCORED = 3
 def streaming_plan(plan: Plan) -> StreamingPlan:
     """Decide whether rows are streamed; raises SpecError where the spec asks for what cannot be.
 
-    That is, for reading part by part where something needs all rows at once, or for less memory than the rows take.
+    That is, for reading part by part where something needs all rows at once, for less memory than the rows take, or for
+    a cluster where nothing is read part by part.
     """
-    files = [dataset for dataset in plan.datasets if dataset.table.format != "memory"]
+    decided = _decided(plan)
+    if plan.dask is not None and not decided.streamed:
+        place = plan.places.place("engine", "backend", key=True)
+        message = f"'backend: dask' has no files to read part by part: {decided.reason}"
+        hint = "set engine.mode to grid, or remove it" if _stored(plan) else "remove it"
+        raise SpecError(Problem("nothing-for-dask", message, place, hint))
+    return decided
+
+
+def _stored(plan: Plan) -> list[DatasetPlan]:
+    return [dataset for dataset in plan.datasets if dataset.table.format != "memory"]
+
+
+def _decided(plan: Plan) -> StreamingPlan:
+    """Return whether rows are streamed, and why; raises SpecError."""
+    files = _stored(plan)
     hindrances = list(_hindrances(plan)) if files else []
     if plan.mode == "grid" and hindrances:
         raise SpecError(*(_needs_all(plan, loc, what) for loc, what in hindrances))

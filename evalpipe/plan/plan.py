@@ -52,7 +52,8 @@ class Plan:
     drawn about curves, ``profit_drawn`` that limits of the profit are;
     ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
     says that probabilities have residuals. ``steps`` are the measures taken at every step of models that have steps.
-    ``streaming`` says whether rows are held.
+    ``streaming`` says whether rows are held; ``dask`` where the scheduler of the Dask cluster listens that reads parts
+    of files, "local" for one that the run starts, None where threads read.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Plan:
     mode: Literal["auto", "exact", "grid"]
     workers: int | Literal["auto"]
     memory: int | None
+    dask: str | None
     no_information: bool
     statement: StatementPlan
     standards: tuple[StandardPlan, ...]

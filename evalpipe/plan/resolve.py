@@ -74,8 +74,8 @@ def _resolved(
         name=spec.name, title=spec.title or spec.name, spec_sha256=spec_sha256(spec), task=spec.task, seed=spec.seed,
         level=intervals.level, interval_method=intervals.method, replicates=intervals.replicates,
         stratify=intervals.stratify, resampling=intervals.resampling, mode=spec.engine.mode,
-        workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), formats=spec.report.formats,
-        no_information=spec.no_information, appearance=appearance_plan(spec), outcome=outcome_plan(spec),
+        workers=spec.engine.workers, memory=None if memory is None else bytes_of(memory), dask=_dask(spec),
+        formats=spec.report.formats, no_information=spec.no_information, appearance=appearance_plan(spec),
         what_if=spec.report.what_if is not False and spec.task == "binary", standards=standards_plan(spec),
         statement=statement_plan(spec, metrics, models), cluster=spec.cluster, row_file=row_file_plan(spec),
         weight=None if weight is None else WeightPlan(weight.column, weight.kind),
@@ -85,9 +85,14 @@ def _resolved(
         diagnosed=diagnosed(spec, metrics, models),
         bins=proportions(spec)[0], banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec), gain_groups=groups_plan(spec),
-        slices=slices_plan(spec, metrics), steps=steps_plan(spec),
+        slices=slices_plan(spec, metrics), steps=steps_plan(spec), outcome=outcome_plan(spec),
         residuals=residuals_planned(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
         recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec), compare=compare_plan(spec),
         reference_rates=rates_plan(spec), costs=costs_plan(spec), profit=profit_plan(spec), goals=goals_plan(spec),
         candidates=candidates, deviance=deviance_plan(spec, metrics), gates=gates_plan(spec),
     )
+
+
+def _dask(spec: Spec) -> str | None:
+    """Return where the scheduler of the Dask cluster listens; None where threads read."""
+    return spec.engine.address or "local" if spec.engine.backend == "dask" else None

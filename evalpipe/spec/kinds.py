@@ -44,6 +44,7 @@ KEY = rf"^[^ \-=@+{UNSEEN}]([^+{UNSEEN}]*[^ +{UNSEEN}])?$"
 """A pattern without look-around and classes of letters, so that it means the same in Python, Rust and JSON Schema."""
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 MEMORY = r"^[0-9]{1,6}(\.[0-9]{1,3})? ?([KMGT]i?B)$"
+ADDRESS = r"^(local|tcp://[^\s/]+:[0-9]+)$"
 PATTERN = r"\{level\}"
 MAX_NAME = 100
 MAX_SHOWN = 200
@@ -54,6 +55,7 @@ RULES = {
     IDENTIFIER: "a name of letters, digits and '_' that begins with a letter",
     DAY: "a day, as in 2026-11-21",
     MEMORY: "a size of memory, as in 2GB or 512 MiB",
+    ADDRESS: "local or the address of a scheduler, as in tcp://10.0.0.5:8786",
     COLOUR: 'a colour, as in "#1f5fa8"',
 }
 """What each pattern means, in words."""
@@ -71,7 +73,6 @@ Level = Shown | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_
 """One value of the outcome: a text, true or false, or a number, as it is in the data, however it is stored there."""
 
 
-
 def _day(text: str) -> str:
     """Refuse what is no day of the calendar."""
     try:
@@ -85,7 +86,6 @@ Day = Annotated[StrictStr, AfterValidator(_day), Field(json_schema_extra={"patte
 """A day, such as 2026-11-21."""
 
 
-
 def _memory(text: str) -> str:
     """Refuse what is no size of memory."""
     if re.fullmatch(MEMORY, text) is None:
@@ -95,6 +95,17 @@ def _memory(text: str) -> str:
 
 Memory = Annotated[StrictStr, AfterValidator(_memory), Field(json_schema_extra={"pattern": MEMORY})]
 """A size of memory, such as 2GB."""
+
+
+def _address(text: str) -> str:
+    """Refuse what is no address."""
+    if re.fullmatch(ADDRESS, text) is None:
+        raise PydanticCustomError("no_address", "not an address")
+    return text
+
+
+Address = Annotated[StrictStr, AfterValidator(_address), Field(json_schema_extra={"pattern": ADDRESS})]
+"""Where the scheduler of a cluster listens, such as tcp://10.0.0.5:8786; local for one that is started here."""
 
 Name = Annotated[StrictStr, Field(pattern=NAME, max_length=MAX_NAME)]
 """Letters, digits, '-', '_' and '.'; begins with a letter or a digit."""

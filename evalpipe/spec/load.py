@@ -33,23 +33,25 @@ EMPTY = (("gates",), ("slices",), ("costs",), ("desirability",), ("reference_rat
 Source = str | os.PathLike[str] | Mapping[str, object] | Spec
 
 
-def load(source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> Spec:
+def load(
+    source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
+    origin: Origin | None = None,
+) -> Spec:
     """Return the checked spec of a YAML file, a mapping or a spec, with ``overrides`` such as ``"seed=2"`` applied.
 
     The path ``-`` is the standard input, whose ``extends`` and paths start from the working folder.
-
     References in files are replaced from ``environment``, that of the process where None; a mapping is taken as it is,
-    and its ``extends`` and paths start from the working folder. Raises SpecError with every problem, in the order of
-    the files and their lines.
+    and its ``extends`` and paths start from the working folder, or from where ``origin`` says that it was written.
+    Raises SpecError with every problem, in the order of the files and their lines.
     """
     layers = Layers(os.environ if environment is None else environment)
-    root, path, newest = _root(source, layers)
+    root, path, newest = _root(source, layers, origin)
     problems = layers.problems
     if root is None:
         raise SpecError(*_ordered(problems, layers))
     root, refused = apply(root, overrides, layers.environment)
     problems += refused
-    folders = {**layers.folders, **(source.origin.folders if isinstance(source, Spec) else {})}
+    folders = {**layers.folders, **(source.origin if isinstance(source, Spec) else origin or Origin()).folders}
     # An empty list takes away what a base declares, so these go when all is merged.
     tree = flatten(_without_empty(root), path, folders, FILE if overrides else newest)
     draft = Draft(tree)
@@ -70,13 +72,16 @@ def _with_places(draft: Draft, warnings: list[Problem]) -> Spec:
     return spec
 
 
-def _root(source: Source, layers: Layers) -> tuple[Node | None, Path | None, str | None]:
+def _root(
+    source: Source, layers: Layers, origin: Origin | None
+) -> tuple[Node | None, Path | None, str | None]:
     """Return the nodes of a source, with all that it extends, its path and the name shown for it."""
     if isinstance(source, Spec):
         plain = from_plain(source.model_dump(exclude_unset=True), source.origin)
         return plain, source.origin.path, source.origin.newest
     if isinstance(source, Mapping):
-        return layers.extended(from_plain(source, Origin()), Path()), None, None
+        known = origin or Origin()
+        return layers.extended(from_plain(source, known), known.folder), known.path, known.newest
     if isinstance(source, str | os.PathLike):
         given = os.fspath(source)
         if isinstance(given, str):

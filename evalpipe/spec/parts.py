@@ -18,6 +18,7 @@ from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.choices import MeasureOfSpec
 from evalpipe.spec.kinds import (
     MAX_NAME,
+    Address,
     ColumnName,
     FilePath,
     FilePaths,
@@ -235,11 +236,18 @@ class Engine(SpecPart):
     and probabilities of several levels are always drawn by rows or clusters; where a grid is asked for, the results
     warn. `evalpipe plan` and the card say what is drawn, and why."""
     workers: Literal["auto"] | Annotated[StrictInt, Field(ge=1, le=256)] = "auto"
-    """Threads; `auto` takes as many as there are processors. They change no byte of the results."""
+    """Threads; with `backend: dask` and without an address of its scheduler, worker processes too. `auto` takes as many
+    as there are processors. They change no byte of the results."""
     memory: Memory | None = None
     """The memory that a run may take, such as `2GB` or `512 MiB`, by estimates from measured runs: with `mode: auto`
     rows that take more to hold are read part by part, of which fewer are then read at once. What cannot be done with
     so much is refused before anything is read. Without it, any."""
+    backend: Literal["local", "dask"] = "local"
+    """Who reads files part by part: `local`, threads of this process, or `dask`, the workers of a Dask cluster, which
+    send back counts and sums alone ([scale.md](scale.md#a-dask-cluster)). It changes no byte of the results."""
+    address: Address | None = None
+    """Where the scheduler of the Dask cluster listens, as in `tcp://10.0.0.5:8786`. `local`, or without this key,
+    `workers` processes are started on this machine, which end with the run."""
 
 
 class Report(SpecPart):

@@ -36,9 +36,9 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate
 def check(draft: Draft) -> list[Problem]:
     """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
     core = chain(
-        check_task(draft), _resampling(draft), _drawing(draft), _draws(draft), _levels(draft), _event(draft),
-        _datasets(draft), _models(draft), _columns(draft), check_metrics(draft), check_expressions(draft),
-        check_predictions(draft), check_exposure(draft),
+        check_task(draft), _resampling(draft), _drawing(draft), _draws(draft), _cluster(draft), _levels(draft),
+        _event(draft), _datasets(draft), _models(draft), _columns(draft), check_metrics(draft),
+        check_expressions(draft), check_predictions(draft), check_exposure(draft),
     )
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 
@@ -77,6 +77,16 @@ def _draws(draft: Draft) -> Iterator[Problem]:
         message = f"{number:,} replicates are too few for level {level:g}: the most extreme of them would be the limits"
         hint = f"ask for at least {needed:,} replicates, or for a lower level"
         yield draft.tree.problem("too-few-replicates", message, *here, hint=hint)
+
+
+def _cluster(draft: Draft) -> Iterator[Problem]:
+    """Report the address of a cluster that is not asked to read."""
+    engine = draft.spec.engine
+    readable = draft.readable("engine", "backend") and draft.readable("engine", "address")
+    if engine.address is not None and engine.backend != "dask" and readable:
+        message = "'address' has no effect: it is where a Dask cluster listens, but 'backend' is local"
+        yield draft.tree.idle("unused-address", message, "engine", "address", key=True,
+                              hint="add 'backend: dask', or remove it")
 
 
 def _levels(draft: Draft) -> Iterator[Problem]:

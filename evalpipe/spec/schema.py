@@ -30,6 +30,8 @@ _EXTENDS = {
     "description": "Another spec file, relative to this one. This file's mappings merge into it; its lists and values "
     "replace.",
 }
+COMPUTING = ("workers", "backend", "address")
+"""Keys of `engine` that say who computes, and change no result."""
 _DEMANDS = ("required", "minProperties")
 
 
@@ -155,7 +157,7 @@ def _demands(node: Schema, defs: Schema) -> Schema:
 def resolved(spec: Spec) -> dict[str, object]:
     """Return the spec as plain JSON values: defaults filled in, metrics under their canonical names with all options.
 
-    Options that a metric takes from the spec stay absent. Loading the outcome gives the same spec again.
+    Options that a metric takes from the spec stay absent, and so does `COMPUTING`; loading gives the rest again.
     """
     document = spec.model_dump(mode="json")
     for model in document["models"].values():
@@ -177,6 +179,8 @@ def resolved(spec: Spec) -> dict[str, object]:
     }
     if spec.alone:
         idle |= {name: True for name in Spec.model_fields if name not in ALONE}
+    for key in COMPUTING:
+        del document["engine"][key]
     looks = ("theme", "template", "plugins", "confusion", "rows")
     document["report"] = {key: value for key, value in document["report"].items() if value or key not in looks}
     return {name: document[name] for name in Spec.model_fields if not idle.get(name)}

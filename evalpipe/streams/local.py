@@ -15,7 +15,7 @@ from evalpipe.streams.summarise import summarise
 from evalpipe.streams.work import Summed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.asked import Asked
@@ -41,7 +41,7 @@ class Threads:
         """Yield the sha256 of each file, in their order; raises DataError."""
         return in_order(lambda file: digest(file.path, file.stamp, file.shown, file.place), files, self.number)
 
-    def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Iterator[Summed]:
+    def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
         """Yield the tables of each part, in their order, as bytes too where these are asked for; raises DataError."""
         wanted = asked(self.plan)
 
@@ -64,7 +64,7 @@ def summed_up(plan: Plan, part: Part, file: File, asked: Asked) -> Tables:
     return tables
 
 
-def in_order(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Iterator[Answer]:
+def in_order(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Generator[Answer]:
     """Yield what a function makes of tasks, in their order; where one fails, those not yet begun are left out."""
     begun: deque[Future[Answer]] = deque()
     pool = ThreadPoolExecutor(workers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -59,12 +60,14 @@ def _read(
     tables: Tables, lacking: _Parts, work: Work, workers: Workers, cache: Cache | None, sha256: list[str], what: str
 ) -> None:
     """Read the parts that the cache lacks, keep their tables, and merge them in the order of the parts."""
-    summed_up = workers.tables(lacking.parts, encoded=cache is not None)
-    for (part, file), key, summed in zip(lacking.parts, lacking.keys, summed_up, strict=True):
-        if cache is not None:
-            stored = part.dataset, file.shown, sha256[part.file], *file.stamp, part.first, part.rows, what
-            cache.put(CacheEntry(key, *stored), summed.encoded)
-            work.used.append(key)
-        work.read += 1
-        work.progress.part_read()
-        tables.merge(summed.tables.of_file(part.file))
+    # Closed at once where this ends early: parts that were begun are then left, here or on a cluster.
+    with closing(workers.tables(lacking.parts, encoded=cache is not None)) as summed_up:
+        for (part, file), key, summed in zip(lacking.parts, lacking.keys, summed_up, strict=True):
+            if cache is not None:
+                stored = part.dataset, file.shown, sha256[part.file], *file.stamp, part.first, part.rows, what
+                cache.put(CacheEntry(key, *stored), summed.encoded)
+                work.used.append(key)
+            work.read += 1
+            work.sent += summed.sent
+            work.progress.part_read()
+            tables.merge(summed.tables.of_file(part.file))

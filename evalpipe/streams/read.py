@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     """Return a sample of cells for each dataset, in the plan's order; raises DataError."""
-    workers = Threads(plan, workers_of(plan))
-    samples = tuple(_sample(plan, dataset, work, workers) for dataset in plan.datasets)
+    with _workers(plan, work) as workers:
+        samples = tuple(_sample(plan, dataset, work, workers) for dataset in plan.datasets)
     if work.cache is not None:
         Cache(work.cache).finish(work.used)
     return tuple(_compared(plan, sample, samples) for sample in samples)
@@ -39,6 +40,15 @@ def _compared(plan: Plan, sample: Sample, samples: Sequence[Sample]) -> Sample:
         if other.role == "calibrate":
             sample = replace(sample, warnings=(*sample.warnings, described.not_compared(plan, sample, other)))
     return sample
+
+
+def _workers(plan: Plan, work: Work) -> AbstractContextManager[Workers]:
+    """Return those who read the files of a plan."""
+    if plan.dask is None:
+        return nullcontext(Threads(plan, workers_of(plan)))
+    from evalpipe.streams.dask_backend import dask_workers
+
+    return dask_workers(plan, work.spec, workers_of(plan))
 
 
 def _sample(plan: Plan, dataset: DatasetPlan, work: Work, workers: Workers) -> Sample:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
     from evalpipe.errors import Place
@@ -25,10 +25,11 @@ class File(NamedTuple):
 
 
 class Summed(NamedTuple):
-    """The tables of a part, and the same as bytes, empty where these are not asked for."""
+    """The tables of a part, the same as bytes, empty where these are not asked for, and the bytes that were sent."""
 
     tables: Tables
     encoded: bytes
+    sent: int = 0
 
 
 class Workers(Protocol):
@@ -37,7 +38,7 @@ class Workers(Protocol):
     def digests(self, files: Sequence[File]) -> Iterator[str]:
         """Yield the sha256 of each file, in their order; raises DataError."""
 
-    def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Iterator[Summed]:
+    def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
         """Yield the tables of each part, in their order, as bytes too where these are asked for; raises DataError."""
 
 
@@ -66,7 +67,7 @@ class Work:
     """The folder of the ``cache``, None without one; the ``progress`` that is told; the ``spec`` as tasks carry it.
 
     ``read`` and ``cached`` count the parts that were read and those that the cache had, once they are; ``used`` are the
-    keys of both in the cache.
+    keys of both in the cache; ``sent`` are the bytes of tables that other processes sent.
     """
 
     cache: Path | None = None
@@ -74,4 +75,5 @@ class Work:
     spec: str = ""
     read: int = 0
     cached: int = 0
+    sent: int = 0
     used: list[str] = field(default_factory=list)

@@ -1,0 +1,122 @@
+"""The function that a cluster calls: from text to bytes, and the same whoever calls it.
+
+A task is JSON: what to do with a file, the spec with where its keys were written, the part, and the versions that must
+be here. Its answer is the tables of the part (`codec.py`), or JSON: a sha256, or the problems of the data. A process
+plans a spec once and keeps the plan for the tasks that follow. Nothing of evalpipe is pickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict, astuple, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.data.catalog import look
+from evalpipe.errors import DataError, EvalpipeError, Place, Problem, SpecError, UsageError
+from evalpipe.plan.resolve import plan as make_plan
+from evalpipe.plan.sources import sources
+from evalpipe.spec.sent import from_text
+from evalpipe.streams.asked import asked
+from evalpipe.streams.codec import encode
+from evalpipe.streams.keys import versions
+from evalpipe.streams.local import summed_up
+from evalpipe.streams.parts import Part
+from evalpipe.streams.stamps import Stamp, digest, unchanged
+from evalpipe.streams.work import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evalpipe.plan.plan import Plan
+
+_ERRORS = {error.__name__: error for error in (DataError, SpecError, UsageError)}
+
+
+def digest_task(file: File) -> str:
+    """Return the task of taking the sha256 of a file."""
+    return json.dumps({"do": "sha256", **_common(file)})
+
+
+def tables_task(plan: Plan, spec: str, part: Part, file: File) -> str:
+    """Return the task of summing a part up; ``spec`` is the text of `evalpipe.spec.sent` that the plan was made of."""
+    return json.dumps({"do": "tables", **_common(file), "part": astuple(part), "spec": spec,
+                       "spec_sha256": plan.spec_sha256, "files": _files(plan, part.dataset)})
+
+
+def run_task(task: str) -> bytes:
+    """Do a task and return its answer; problems of the data, the spec and the versions are part of the answer."""
+    asked_for = json.loads(task)
+    try:
+        _same_versions(asked_for["versions"])
+        path, shown, size, changed = asked_for["file"]
+        file = File(Path(path), shown, Stamp(size, changed), None)
+        if asked_for["do"] == "sha256":
+            return json.dumps({"sha256": digest(file.path, file.stamp, file.shown)}).encode()
+        unchanged(file.path, file.stamp, file.shown)  # before it is planned with: half a file is a broken one
+        part = Part(*asked_for["part"])
+        plan = _plan(asked_for["spec"], asked_for["files"])
+        _same_plan(plan, part, asked_for)
+        return encode(summed_up(plan, part, file, asked(plan)))
+    except EvalpipeError as error:
+        return json.dumps({"error": type(error).__name__, "problems": list(map(asdict, error.problems))}).encode()
+
+
+def answered(answer: bytes, place: Place | None) -> bytes:
+    """Return what was asked for of an answer: encoded tables, or the digits of a sha256; raises the error it holds.
+
+    ``place`` is that of problems which have none, where the spec names the dataset.
+    """
+    if not answer.startswith(b"{"):
+        return answer
+    content = json.loads(answer)
+    if "error" not in content:
+        return str(content["sha256"]).encode()
+    problems = (_problem(**problem) for problem in content["problems"])
+    raise _ERRORS.get(content["error"], UsageError)(
+        *(problem if problem.place else replace(problem, place=place) for problem in problems))
+
+
+def _common(file: File) -> dict[str, Any]:
+    return {"versions": versions(), "file": [str(file.path.absolute()), file.shown, *file.stamp]}
+
+
+def _problem(place: dict[str, Any] | None, rows: Iterable[Any], notes: Iterable[str], **fields: Any) -> Problem:
+    return Problem(place=None if place is None else Place(**place), rows=tuple((row, value) for row, value in rows),
+                   notes=tuple(notes), **fields)
+
+
+def _same_versions(wanted: dict[str, str]) -> None:
+    here = versions()
+    for name, version in wanted.items():
+        if here[name] != version:
+            others = ", ".join(f"{library} {number}" for library, number in wanted.items())
+            raise UsageError.of(
+                "worker-version", f"a worker has {name} {here[name]}, but this run has {version}",
+                f"install on every worker: {others}", (f"the worker is on the host {platform.node()}",))
+
+
+def _same_plan(plan: Plan, part: Part, wanted: dict[str, Any]) -> None:
+    """Raise UsageError where the plan that was made here is of another spec, or of other files."""
+    if (plan.spec_sha256, _files(plan, part.dataset)) != (wanted["spec_sha256"], wanted["files"]):
+        what = "files" if plan.spec_sha256 == wanted["spec_sha256"] else "spec"
+        raise UsageError.of(
+            "worker-plan", f"a worker sees {'other' if what == 'files' else 'another'} {what} than this run does",
+            "let every worker see the same folders at the same paths",
+            (f"the worker is on the host {platform.node()}",))
+
+
+@lru_cache(maxsize=4)
+def _plan(spec: str, files: str) -> Plan:  # noqa: ARG001 - a folder that has changed is planned again
+    """Return the plan of a spec for the files that are there."""
+    known = from_text(spec)
+    return make_plan(known, look(sources(known)))
+
+
+def _files(plan: Plan, dataset: str) -> str:
+    """Return the sha256 of the names of a dataset's files, in their order."""
+    table = next(entry.table for entry in plan.datasets if entry.name == dataset)
+    return hashlib.sha256("\n".join(shown for _, shown in table.files).encode()).hexdigest()

@@ -1,0 +1,175 @@
+"""Parts read by the workers of a Dask cluster, over TCP: the same bytes as here, whoever dies meanwhile."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import evalpipe
+from evalpipe.errors import DataError, EvalpipeError, UsageError
+from evalpipe.run import Progress
+from evalpipe.streams import dask_backend
+from streams.clusters import Cluster, cluster
+from streams.streaming import rows, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+PARTS = 12
+
+
+class Then(Progress):
+    """Does something when so many parts have been read."""
+
+    def __init__(self, parts: int, action: Callable[[], object]) -> None:
+        self._left, self._action = parts, action
+
+    def part_read(self) -> None:
+        self._left -= 1
+        if not self._left:
+            self._action()
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    """Return a spec of twelve files of log odds, with a condition and weights."""
+    write(rows(600), tmp_path / "d", [40] * (PARTS - 1))
+    path = tmp_path / "spec.yaml"
+    path.write_text(textwrap.dedent("""\
+        evalpipe: 1
+        name: x
+        task: binary
+        datasets: {d: {path: d, where: age > 30}}
+        outcome: {column: y, event: 1}
+        models: {p: {score: odds, scale: logit}, q: {probability: q}}
+        weight: {column: times, kind: frequency}
+        metrics: [accuracy, log_loss, roc_auc]
+        threshold: 0.5
+        engine: {mode: grid}
+        intervals: {method: none}
+        report: {formats: []}
+        """))
+    return path
+
+
+def run(spec: Path, *overrides: str, progress: Progress | None = None) -> tuple[str, dict[str, Any]]:
+    """Run a spec; return its results and what `run.json` says of parts."""
+    out = spec.parent / "out"
+    evalpipe.run(spec, out=out, overrides=overrides, progress=progress)
+    return (out / "results.json").read_text(), json.loads((out / "run.json").read_text())["parts"]
+
+
+def emptied(spec: Path) -> None:
+    """Forget what parts came to."""
+    for entry in (spec.parent / ".evalpipe-cache" / "out").glob("*.tables"):
+        entry.unlink()
+
+
+def error_of(spec: Path, *overrides: str) -> EvalpipeError:
+    with pytest.raises(EvalpipeError) as error:
+        evalpipe.run(spec, overrides=overrides)
+    return error.value
+
+
+def of(address: str) -> list[str]:
+    return ["engine.backend=dask", f"engine.address={address}"]
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Return a cluster with one worker."""
+    with cluster(tmp_path_factory.mktemp("cluster"), 1) as of_module:
+        yield of_module
+
+
+def test_one_and_two_workers_give_the_bytes_of_a_local_run_and_its_errors(spec: Path, started: Cluster) -> None:
+    expected, parts = run(spec)
+    assert parts == {"read": PARTS, "cached": 0}
+    for workers in (1, 2):
+        started.add(workers - len(started.workers))
+        emptied(spec)
+        results, parts = run(spec, *of(started.address))
+        assert results == expected
+        assert parts == {"read": PARTS, "cached": 0, "dask": started.address, "bytes_sent": parts["bytes_sent"]}
+        assert 0 < parts["bytes_sent"] < PARTS * 8_000
+    # What the workers sent is what a local run keeps.
+    assert run(spec)[1] == {"read": 0, "cached": PARTS}
+    rows(5).with_columns(q=rows(5)["q"] + 2).write_parquet(spec.parent / "d" / "part-00003.parquet")
+    here, there = error_of(spec), error_of(spec, *of(started.address))
+    assert isinstance(there, DataError)
+    assert there.problems == here.problems
+    assert here.problems[0].code == "probability-range"
+
+
+def test_an_interrupt_cancels_and_the_dead_are_done_without(spec: Path, started: Cluster) -> None:
+    expected, _ = run(spec)
+    started.add(2 - len(started.workers))
+    emptied(spec)
+    with pytest.raises(KeyboardInterrupt):
+        run(spec, *of(started.address), progress=Then(3, interrupt))
+    assert started.tasks() == 0
+    parts = run(spec, *of(started.address), progress=Then(2, started.workers[0].kill))
+    assert parts == (expected, {"read": PARTS - 3, "cached": 3, **parts[1]})
+
+    emptied(spec)
+    with pytest.raises(UsageError) as error:
+        run(spec, *of(started.address), progress=Then(3, started.scheduler.kill))
+    (problem,) = error.value.problems
+    assert (problem.code, problem.message) == (
+        "cluster-lost", f"the Dask scheduler at {started.address} has gone while it worked for this run")
+    assert problem.hint == (
+        "start it and run again: parts that were summed up are in the cache; the earlier output is unchanged")
+    assert (spec.parent / "out" / "results.json").read_text() == expected
+    again, left = run(spec)
+    assert again == expected
+    assert left["cached"] >= 3
+    assert left["read"] == PARTS - left["cached"]
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_a_cluster_that_the_run_starts_gives_the_same_bytes(spec: Path, workers: int) -> None:
+    expected = run(spec)[0]
+    emptied(spec)
+    assert run(spec, "engine.backend=dask", f"engine.workers={workers}")[0] == expected
+
+
+def test_a_scheduler_that_does_not_answer(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_backend, "TIMEOUT", 0.3)
+    assert str(error_of(spec, *of("tcp://127.0.0.1:9"))) == (
+        "error[cluster-unreachable]: no Dask scheduler answers at tcp://127.0.0.1:9 within 0.3 s\n"
+        "  = help: start it with: dask scheduler, or correct engine.address")
+
+
+def test_a_missing_library(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert str(error_of(spec, *of("local"))) == (
+        "error[missing-library]: engine.backend is dask, but Dask is not installed\n"
+        "  = help: pip install 'evalpipe[dask]'")
+
+
+@pytest.mark.parametrize(("mode", "reason"), [
+    ("exact", "engine.mode is exact"), ("auto", "no dataset has more than 20,000,000 rows")])
+def test_a_cluster_that_would_have_nothing_to_read_is_refused(spec: Path, mode: str, reason: str) -> None:
+    (problem,) = error_of(spec, "engine.backend=dask", f"engine.mode={mode}").problems
+    assert (problem.code, problem.message, problem.hint) == (
+        "nothing-for-dask", f"'backend: dask' has no files to read part by part: {reason}",
+        "set engine.mode to grid, or remove it")
+
+
+def test_a_cluster_is_refused_for_data_in_memory() -> None:
+    frame = rows(50)
+    with pytest.raises(EvalpipeError) as error:
+        evalpipe.evaluate(frame["y"], probability=frame["p"], event=1, engine={"mode": "grid", "backend": "dask"})
+    (problem,) = error.value.problems
+    assert problem.message.endswith("'backend: dask' has no files to read part by part: the data are in memory already")
+    assert problem.hint == "remove it"
