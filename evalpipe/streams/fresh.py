@@ -74,6 +74,6 @@ def _states(
         path, shown = dataset.table.files[part.file]
         entry = known.get((dataset.name, shown, *stamp(path, shown)))
         sha256 = "" if entry is None else entry.sha256
-        key = key_of(sha256, part, what)
+        key = key_of(sha256, shown, part, what)
         has = entry is not None and key in cache.entries
         yield PartState(shown, part.first, part.rows, None if has else why_read(cache, part, shown, sha256, key))

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from evalpipe.data.hive import named
 from evalpipe.streams.codec import FORMAT
 
 if TYPE_CHECKING:
@@ -44,9 +45,12 @@ def asked_sha256(plan: Plan, dataset: DatasetPlan, asked: Asked) -> str:
     })
 
 
-def key_of(sha256: str, part: Part, asked: str) -> str:
-    """Return the key of the tables of a part, from the sha256 of its file and of what is asked."""
-    return _sha256([sha256, part.first, part.rows, asked])
+def key_of(sha256: str, shown: str, part: Part, asked: str) -> str:
+    """Return the key of the tables of a part, from the sha256 of its file and of what is asked.
+
+    Of the path that is ``shown`` for the file only the columns count that its folders name.
+    """
+    return _sha256([sha256, named(shown), part.first, part.rows, asked])
 
 
 def _model(model: ModelPlan) -> list[Any]:

@@ -39,7 +39,7 @@ def merged(plan: Plan, dataset: DatasetPlan, work: Work, workers: Workers) -> tu
     cache, what = None if work.cache is None else Cache(work.cache), asked_sha256(plan, dataset, tables.asked)
     lacking, before = _Parts(), work.cached
     for part in parts_of(dataset):
-        key = key_of(sha256[part.file], part, what)
+        key = key_of(sha256[part.file], files[part.file].shown, part, what)
         kept = None if cache is None else cache.get(key)
         if kept is not None:
             work.cached += 1

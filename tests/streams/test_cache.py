@@ -107,6 +107,20 @@ def test_a_damaged_entry_is_computed_again(spec: Path, harm: Any) -> None:
     assert entry.read_bytes() == whole
 
 
+def test_the_same_bytes_in_two_folders_are_two_parts(spec: Path) -> None:
+    part = spec.parent / "d" / "part-00000.parquet"
+    for season in ("autumn", "spring"):
+        (spec.parent / "d" / f"season={season}").mkdir()
+        (spec.parent / "d" / f"season={season}" / "part.parquet").write_bytes(part.read_bytes())
+    for path in (spec.parent / "d").glob("*.parquet"):
+        path.unlink()
+    asked = ("slices=[season]", "slice_rules.min_rows=10")
+    first = run(spec, *asked)
+    assert first[1:] == (2, 0, "2 of files that are new")
+    assert len(entries(spec)) == 2
+    assert run(spec, *asked) == (first[0], 0, 2, "")
+
+
 def test_a_run_without_an_output_folder_keeps_nothing(spec: Path) -> None:
     evalpipe.run(spec)
     assert sorted(path.name for path in spec.parent.iterdir()) == ["d", "spec.yaml"]
