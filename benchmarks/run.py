@@ -95,10 +95,10 @@ def growth(folder: Path) -> list[str]:
     """Return the section on what many rows cost, in Markdown."""
     job = (
         f"Two models, the standard measures, {scale.REPLICATES:,} replicates and {scale.SLICES} slices, from Parquet "
-        "to the results, without a card: a process from its start to its end. Beside it, each timed after its imports: "
-        "polars reading the same columns and summing them; polars and DuckDB computing accuracy, Brier score, log loss "
-        f"and AUC of each model and slice without intervals, the AUC in {scale_others.BINS:,} bins; and "
-        "`roc_auc_score` of one model on a tenth of the rows, which are in memory. Times and memory are medians of "
+        "to the results, without a card: a process from its start to its end. Peers are timed after their imports. The "
+        "first reads the same columns and sums them. Two compute accuracy, Brier score, log loss and AUC of each model "
+        f"and slice without intervals, the AUC in {scale_others.BINS:,} bins. The last is `roc_auc_score` of one model "
+        "on a tenth of the rows, which are in memory. Times and memory are medians of "
         f"{' and '.join(str(runs) for runs in sorted(set(scale.SIZES.values())))} runs of all jobs in turn."
     )
     return ["## Scale", "", job, "", *scale.table("growth", folder)]
