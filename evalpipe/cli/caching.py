@@ -55,17 +55,12 @@ def collect_cache(folder: str) -> None:
 
 def parts_line(dataset: str, parts: int, cached: int, why: str) -> str:
     """Say in how many parts a dataset is read, how many of these the cache has, and why the others are read."""
-    read = f"{parts - cached:,} of {parts:,}"
-    counted = f"{parts:,} part{'' if parts == 1 else 's'}"
-    if cached == parts and parts:
-        return f"{dataset}: {counted}, all in the cache"
+    counted = f"{dataset}: {parts:,} part{'' if parts == 1 else 's'}"
+    because = f" ({why})" if why else ""
     if not cached:
-        return f"{dataset}: {counted} to read{_because(why)}"
-    return f"{dataset}: {counted}, {cached:,} in the cache; {read} to read{_because(why)}"
-
-
-def _because(why: str) -> str:
-    return f" ({why})" if why else ""
+        return f"{counted} to read{because}"
+    return f"{counted}, all in the cache" if cached == parts else (
+        f"{counted}: {cached:,} in the cache, {parts - cached:,} to read{because}")
 
 
 def _rows(entry: CacheEntry) -> str:

@@ -25,7 +25,7 @@ NEW, CHANGED, OTHERWISE, DAMAGED = "new", "changed", "asked otherwise", "damaged
 """Why a part is read although there is a cache."""
 
 _WHY = {
-    NEW: "of files that are new", CHANGED: "of files that have changed", DAMAGED: "damaged in the cache",
+    NEW: "not read before", CHANGED: "of files that have changed", DAMAGED: "damaged in the cache",
     OTHERWISE: "last summed up for another spec or version",
 }
 
@@ -41,9 +41,10 @@ class PartState:
 
 
 def reasons(why: list[str]) -> str:
-    """Say for how many parts each reason to read them holds."""
+    """Say why parts are read, and for how many each reason holds where there are several."""
     counts = Counter(why)
-    return ", ".join(f"{counts[reason]:,} {words}" for reason, words in _WHY.items() if counts[reason])
+    return ", ".join(words if len(counts) == 1 else f"{counts[reason]:,} {words}"
+                     for reason, words in _WHY.items() if counts[reason])
 
 
 def why_read(cache: Cache, part: Part, shown: str, sha256: str, key: str) -> str:

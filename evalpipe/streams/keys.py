@@ -41,7 +41,7 @@ def asked_sha256(plan: Plan, dataset: DatasetPlan, asked: Asked) -> str:
         "exposure": None if exposure is None else exposure.column,
         "rows": [plan.id, plan.cluster, plan.complete_case],
         "models": [_model(model) for model in plan.models.values()],
-        "slices": repr(plan.slices.slicings) if dataset.role == "evaluate" else "",
+        "slices": [repr(plan.slices.slicings), repr([column for _, column in plan.slices.named])],
     })
 
 

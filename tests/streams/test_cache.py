@@ -72,7 +72,7 @@ def entries(spec: Path) -> list[Path]:
 
 def test_a_second_run_reads_nothing_and_has_the_same_bytes(spec: Path) -> None:
     first = run(spec)
-    assert first[1:] == (5, 0, "5 of files that are new")
+    assert first[1:] == (5, 0, "not read before")
     assert run(spec) == (first[0], 0, 5, "")
     assert run(spec, cache=False) == (first[0], 5, 0, "")
     # What no table depends on leaves them as they are.
@@ -83,7 +83,7 @@ def test_a_grown_folder_reads_the_new_file_wherever_it_is_in_the_order(spec: Pat
     run(spec)
     rows(7, seed=9).write_parquet(spec.parent / "d" / "a-first.parquet")
     grown = run(spec)
-    assert grown[1:] == (1, 5, "1 of files that are new")
+    assert grown[1:] == (1, 5, "not read before")
     assert run(spec, cache=False)[0] == grown[0]
     assert [file["rows"] for file in json.loads(grown[0])["inputs"]] == [7, *SIZES, 90]
 
@@ -91,8 +91,8 @@ def test_a_grown_folder_reads_the_new_file_wherever_it_is_in_the_order(spec: Pat
 def test_changed_files_and_other_questions_are_read_again(spec: Path) -> None:
     run(spec)
     rows(40, seed=9).write_parquet(spec.parent / "d" / "part-00001.parquet")
-    assert run(spec)[1:] == (1, 4, "1 of files that have changed")
-    assert run(spec, "threshold=0.25")[1:] == (5, 0, "5 last summed up for another spec or version")
+    assert run(spec)[1:] == (1, 4, "of files that have changed")
+    assert run(spec, "threshold=0.25")[1:] == (5, 0, "last summed up for another spec or version")
     assert run(spec)[1:] == (0, 5, "")
 
 
@@ -116,7 +116,7 @@ def test_the_same_bytes_in_two_folders_are_two_parts(spec: Path) -> None:
         path.unlink()
     asked = ("slices=[season]", "slice_rules.min_rows=10")
     first = run(spec, *asked)
-    assert first[1:] == (2, 0, "2 of files that are new")
+    assert first[1:] == (2, 0, "not read before")
     assert len(entries(spec)) == 2
     assert run(spec, *asked) == (first[0], 0, 2, "")
 
@@ -147,7 +147,7 @@ def test_a_killed_run_continues_from_the_parts_that_it_summed_up(spec: Path) -> 
     assert killed.returncode == -signal.SIGKILL
     assert not (spec.parent / "out").exists()
     assert len(entries(spec)) == 3
-    assert run(spec) == (expected, 2, 3, "2 of files that are new")
+    assert run(spec) == (expected, 2, 3, "not read before")
 
 
 def test_a_file_that_grows_while_it_is_read_is_an_error_and_is_not_kept(spec: Path) -> None:
@@ -178,12 +178,12 @@ def test_the_plan_the_list_and_the_collection_tell_what_is_there(spec: Path) -> 
         shown = CliRunner().invoke(app, arguments, catch_exceptions=False, standalone_mode=False)
         return shown.output.splitlines()
 
-    assert "d: 5 parts to read (5 of files that are new)" in told("plan", str(spec), "--out", out)
+    assert "d: 5 parts to read (not read before)" in told("plan", str(spec), "--out", out)
     assert told("cache", "gc", out) == [f"{cache}: there is no cache"]
     run(spec)
     rows(40, seed=9).write_parquet(spec.parent / "d" / "part-00001.parquet")
     plan = told("plan", str(spec), "--out", out)
-    assert "d: 5 parts, 4 in the cache; 1 of 5 to read (1 of files that have changed)" in plan
+    assert "d: 5 parts: 4 in the cache, 1 to read (of files that have changed)" in plan
     run(spec)
     listed = told("cache", "ls", out)
     (unused,) = [line for line in listed if line.endswith("  not used by the last whole run")]
@@ -194,6 +194,20 @@ def test_the_plan_the_list_and_the_collection_tell_what_is_there(spec: Path) -> 
     assert told("cache", "gc", out) == [
         f"{cache}: removed 1 entry of {removed:,} bytes; 5 entries of {sum(sizes) - removed:,} bytes left"]
     assert run(spec)[1:3] == (0, 5)
+
+
+def test_progress_says_what_is_read_and_why(spec: Path) -> None:
+    def lines(*options: str) -> list[str]:
+        line = ["run", str(spec), "--out", str(spec.parent / "out"), *options]
+        shown = CliRunner().invoke(app, line, standalone_mode=False).stderr
+        return [told for told in shown.splitlines() if "d:" in told]
+
+    assert lines() == ["    d: 5 parts to read (not read before)"]
+    assert lines() == ["    d: 5 parts, all in the cache"]
+    assert lines("--no-cache") == ["    d: 5 parts to read"]
+    rows(40, seed=9).write_parquet(spec.parent / "d" / "part-00001.parquet")
+    rows(7, seed=9).write_parquet(spec.parent / "d" / "part-00009.parquet")
+    assert lines() == ["    d: 6 parts: 4 in the cache, 2 to read (1 not read before, 1 of files that have changed)"]
 
 
 def test_what_a_killed_first_run_left_is_kept(spec: Path) -> None:

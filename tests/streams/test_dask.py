@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from distributed import KilledWorker
 
 import evalpipe
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.run import Progress
 from evalpipe.streams import dask_backend
+from evalpipe.streams.keys import versions
+from evalpipe.streams.parts import Part
+from evalpipe.streams.stamps import stamp
+from evalpipe.streams.work import File
 from streams.clusters import Cluster, cluster
 from streams.streaming import rows, write
 
@@ -148,6 +154,37 @@ def test_a_scheduler_that_does_not_answer(spec: Path, monkeypatch: pytest.Monkey
     assert str(error_of(spec, *of("tcp://127.0.0.1:9"))) == (
         "error[cluster-unreachable]: no Dask scheduler answers at tcp://127.0.0.1:9 within 0.3 s\n"
         "  = help: start it with: dask scheduler, or correct engine.address")
+
+
+@pytest.mark.parametrize(("error", "what"), [
+    (KilledWorker("task", None, 3), "d/part-00000.parquet ended 4 of its workers, one after the other"),
+    (ModuleNotFoundError("No module named 'evalpipe'"), "a worker cannot run evalpipe: No module named 'evalpipe'"),
+    (None, "the answer of a worker is damaged"),
+])
+def test_a_cluster_that_fails(spec: Path, monkeypatch: pytest.MonkeyPatch, error: Exception | None, what: str) -> None:
+    class Future:
+        """The future of a task whose workers fail."""
+
+        def result(self, timeout: float) -> bytes:
+            assert timeout
+            if error is not None:
+                raise error
+            return b"not whole"
+
+    monkeypatch.chdir(spec.parent)
+    planned = evalpipe.plan(spec)
+    client = SimpleNamespace(ncores=lambda: {"w": 1}, submit=lambda *_, pure: Future(), cancel=lambda *_, force: None,
+                             status="running", scheduler=SimpleNamespace(address="tcp://10.0.0.5:8786"))
+    path, shown = planned.datasets[0].table.files[0]
+    file = File(path, shown, stamp(path, shown), None)
+    workers = dask_backend.DaskWorkers(client, planned, "")
+    with pytest.raises(UsageError) as raised:
+        list(workers.tables([(Part("d", 0, 0, None), file)], encoded=False))
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.message) == (
+        "cluster-failed", f"the Dask cluster at tcp://10.0.0.5:8786 failed: {what}")
+    assert problem.hint == "see the logs of its workers; each needs " + ", ".join(
+        f"{library} {version}" for library, version in versions().items())
 
 
 def test_a_missing_library(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
