@@ -110,8 +110,10 @@ def _placements(summary: Summary, *, of_chances: bool) -> Iterator[Summary]:
     rows: Rows = summary.rows
     place = np.unique(rows.scored, return_inverse=True)[1]
     low, high = present(rows.ends, "ends of cells").T
+    # Recalibration may make one number of a whole cell, whose rows are then tied in truth.
+    apart = (low < high) * np.where(rows.truth, 1.0, -1.0)
     for event_above in (True, False):
-        score = 2.0 * place + (rows.truth == event_above)
+        score = 3.0 * place + apart * (1.0 if event_above else -1.0)
         if not of_chances:
             yield Summary(replace(rows, score=score, stated=None), summary.weights)
             continue

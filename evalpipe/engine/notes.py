@@ -137,7 +137,9 @@ def _slices(where: str, estimates: Sequence[Estimate]) -> Iterator[Warned]:
 
 def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iterator[Warned]:
     true = summary.rows.true_chance
-    clipped, infinite = int(((true < epsilon) | (true > 1 - epsilon)).sum()), int((true == 0).sum())
+    counts = summary.row_counts
+    clipped = round(float(counts[(true < epsilon) | (true > 1 - epsilon)].sum()))
+    infinite = round(float(counts[true == 0].sum()))
     limited = f"{clipped:,} {'probability was' if clipped == 1 else 'probabilities were'} limited to "
     if infinite:
         outcomes = f"{infinite:,} {'outcome' if infinite == 1 else 'outcomes'} given probability 0 did occur"

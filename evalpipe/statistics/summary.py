@@ -125,6 +125,15 @@ class Summary:
         return self.weights.astype(float, copy=False)
 
     @property
+    def row_counts(self) -> Floats:
+        """How many rows of the data each row is, [n]: 1, but of cells that rows were counted in so many as they weigh.
+
+        Asked of one row of weights.
+        """
+        cells = getattr(self.rows, "ends", None) is not None
+        return self.floats if cells else np.ones(self.weights.shape[-1])
+
+    @property
     def reportable(self) -> Summary:
         """The statistics without the rows in the equivocal zone; these statistics where there is no zone."""
         return self if self.rows.reportable is None else self._reportable  # never kept in itself, which holds memory

@@ -66,8 +66,10 @@ def _edges(plan: Plan, leaves: list[MetricPlan]) -> tuple[float, ...]:
     bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.bins}
     binned = [np.arange(1, count) / count for count in sorted(bins)]
     thresholds = [leaf.params["threshold"] for leaf in leaves if isinstance(leaf.params.get("threshold"), float)]
+    clips = [end for leaf in leaves if "epsilon" in leaf.params
+             for end in (leaf.params["epsilon"], 1 - leaf.params["epsilon"])]
     declared = [model.threshold.number for model in plan.models.values() if model.threshold.number is not None]
-    listed = np.concatenate([EDGES, *binned, np.array([*thresholds, *declared, *plan.marks], float)])
+    listed = np.concatenate([EDGES, *binned, np.array([*thresholds, *declared, *plan.marks, *clips], float)])
     return tuple(np.unique(listed[(listed > 0) & (listed < 1)]).tolist())
 
 

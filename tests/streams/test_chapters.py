@@ -118,3 +118,12 @@ def test_the_card_says_what_rows_were_counted_in(path: Path) -> None:
         f"counted in {cells:,} cells of neighbouring scores; sums over rows are exact, other measures within "
         f"{number(bound)}")
     assert run(path, "exact", metrics=["brier"]).datasets[0].cells is None
+
+
+def test_bins_count_rows_and_not_cells(path: Path) -> None:
+    streamed, held = both(path, metrics=["log_loss"])
+    counted = [(getattr(curve.points, "rows", None), getattr(exact.points, "rows", None))
+               for curve, exact in zip(streamed.curves, held.curves, strict=True)
+               if curve.curve in {"calibration_uniform", "calibration_window"}]
+    assert len(counted) == 4
+    assert all(rows == exact and sum(exact or ()) >= 6000 for rows, exact in counted)

@@ -81,7 +81,7 @@ def window_rates(summary: Summary, ends: Floats) -> Floats:
 def windows(rows: CurveRows) -> Computed:
     """Compute the share of events among the rows of each window that has any; `window_rates` are its replicates."""
     plan, summary = rows.plan, rows.summary
-    at, each_row = summary.rows.chance_at, np.ones(len(summary.rows.truth))
+    at, each_row = summary.rows.chance_at, summary.row_counts[summary.rows.order]
     events, others = summary("events_at"), summary("others_at")
     summed = [events, events + others, (events + others) * at, summary.rows.by_score(each_row)]
     ends = window_ends(plan, summary)

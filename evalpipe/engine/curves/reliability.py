@@ -47,7 +47,7 @@ def _diagram(rows: CurveRows, strategy: str) -> Computed:
     stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
     mean = totals(summary.rows, stated, edges) / weight
     whole = float(weight.sum())
-    count = totals(summary.rows, summary.rows.by_score(np.ones(len(summary.rows.truth))), edges)
+    count = totals(summary.rows, summary.rows.by_score(summary.row_counts[summary.rows.order]), edges)
     scale = observed(rows, lambda values: totals(summary.rows, values, edges))
     points = {"mean_probability": mean, "event_rate": events / weight,
               **_rate_limits(rows, name, events * scale, weight * scale), "weight": weight, "rows": count}
