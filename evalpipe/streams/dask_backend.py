@@ -134,11 +134,16 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         cluster: Any = address
-        if address == "local":
-            cluster = stack.enter_context(LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=processes, threads_per_worker=1, protocol="tcp://", dashboard_address=None))
         try:
-            client = stack.enter_context(Client(cluster, timeout=TIMEOUT))  # type: ignore[no-untyped-call]
+            if address == "local":
+                cluster = stack.enter_context(LocalCluster(  # type: ignore[no-untyped-call]
+                    n_workers=processes, threads_per_worker=1, protocol="tcp://", dashboard_address=None))
+            client = stack.enter_context(
+                Client(cluster, timeout=TIMEOUT, set_as_default=False))  # type: ignore[no-untyped-call]
+        except RuntimeError as error:
+            raise UsageError.of(
+                "cluster-start", f"the worker processes of engine.backend: dask did not start: {error}",
+                'in a script, call evalpipe.run under: if __name__ == "__main__":') from None
         except (OSError, TimeoutError):
             raise UsageError.of("cluster-unreachable", f"no Dask scheduler answers at {address} within {TIMEOUT} s",
                                 "start it with: dask scheduler, or correct engine.address") from None

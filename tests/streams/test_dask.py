@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import textwrap
 from types import SimpleNamespace
@@ -147,6 +148,17 @@ def test_a_cluster_that_the_run_starts_gives_the_same_bytes(spec: Path, workers:
     expected = run(spec)[0]
     emptied(spec)
     assert run(spec, "engine.backend=dask", f"engine.workers={workers}")[0] == expected
+
+
+@pytest.mark.nightly
+def test_a_script_that_cannot_start_processes_is_told_how_to(spec: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"import evalpipe\nevalpipe.run({str(spec)!r}, overrides=['engine.backend=dask'])\n")
+    ended = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.rstrip().endswith(
+        "error[cluster-start]: the worker processes of engine.backend: dask did not start: Nanny failed to start.\n"
+        '  = help: in a script, call evalpipe.run under: if __name__ == "__main__":')
 
 
 def test_a_scheduler_that_does_not_answer(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
