@@ -34,11 +34,26 @@ HALF = 1 + _TAIL_CELLS + int(EVEN * (0.5 - TAIL)) + 1
 """Cells up to one half."""
 
 
-def _place(distance: Floats) -> Wholes:
-    """Number the cells of distances from an end, from 0 to 1/2, upwards from 0."""
-    near = (distance.view(np.int64) >> _SHIFT) - (_LOWEST - 1)
-    even = (distance * EVEN).astype(np.int64) + (1 + _TAIL_CELLS - int(EVEN * TAIL))
-    return np.where(distance >= TAIL, even, np.maximum(near, 0))
+UNITS = 2**30
+"""The parts of a cell's width in which places in it are told, so that 2^33 rows of a cell fit a whole number."""
+
+_FINER = (1 << _SHIFT) - 1  # the bits of a float that tell where in its cell it is
+
+
+def _place(distance: Floats) -> tuple[Wholes, Wholes]:
+    """Number the cells of distances from an end, from 0 to 1/2, upwards from 0, and tell where in its cell each is.
+
+    The latter in `UNITS` of the cell's width.
+    """
+    bits, scaled = distance.view(np.int64), distance * EVEN
+    even = scaled.astype(np.int64)
+    inside = ((scaled - even) * UNITS).astype(np.int64)
+    near = np.flatnonzero(distance < TAIL)
+    place = even + (1 + _TAIL_CELLS - int(EVEN * TAIL))
+    place[near] = np.maximum((bits[near] >> _SHIFT) - (_LOWEST - 1), 0)
+    inside[near] = np.where(
+        place[near] > 0, (bits[near] & _FINER) // ((_FINER + 1) // UNITS), distance[near] * 2.0**-NEAREST * UNITS)
+    return place, inside
 
 
 def _begins() -> Floats:
@@ -61,24 +76,35 @@ class ScoreGrid:
 
     def of_probabilities(self, values: Floats) -> Wholes:
         """Return the cell of each probability [n], numbered upwards from 0 by value."""
-        upper = values >= 0.5
-        return self._numbered(np.where(upper, 1 - values, values), upper, values)
+        return self.placed(values)[0]
 
     def of_log_odds(self, scores: Floats) -> Wholes:
         """Return the cell of the probability that each of the log odds [n] comes to, without rounding it to 1."""
-        values = chances(scores)
-        return self._numbered(distances(scores), scores >= 0, values)
+        return self.placed_log_odds(scores)[0]
 
-    def _numbered(self, distance: Floats, upper: Flags, values: Floats) -> Wholes:
-        place = _place(np.ascontiguousarray(distance))
-        place = np.where(upper, 2 * HALF - 1 - place, place)
+    def placed(self, values: Floats) -> tuple[Wholes, Wholes]:
+        """Return the cell of each probability [n], and how far into it, from the nearer end of 0 and 1, the value lies.
+
+        That is in `UNITS` of the width of the cell, or of the one without further edges that it is a part of.
+        """
+        upper = values >= 0.5
+        return self._numbered(np.where(upper, 1 - values, values), upper)
+
+    def placed_log_odds(self, scores: Floats) -> tuple[Wholes, Wholes]:
+        """Return the same of the probabilities that log odds [n] come to."""
+        return self._numbered(distances(scores), scores >= 0)
+
+    def _numbered(self, distance: Floats, upper: Flags) -> tuple[Wholes, Wholes]:
+        plain, inside = _place(np.ascontiguousarray(distance))
+        plain = np.where(upper, 2 * HALF - 1 - plain, plain)
         if not self.edges:
-            return place
+            return plain, inside
         before, divided = self._added
-        numbers = place + before[place]
-        inside = np.flatnonzero(divided[place])
-        numbers[inside] = place[inside] + np.searchsorted(self.edges, values[inside], side="right")
-        return numbers
+        numbers = plain + before[plain]
+        parted = np.flatnonzero(divided[plain])
+        away = np.where(upper[parted], 1 - distance[parted], distance[parted])
+        numbers[parted] = plain[parted] + np.searchsorted(self.edges, away, side="right")
+        return numbers, inside
 
     @cached_property
     def ends(self) -> Floats:
@@ -87,25 +113,27 @@ class ScoreGrid:
         stops = np.append(begins[1:], 0.5)
         lower, upper = np.stack([begins, stops]), 1 - np.stack([stops, begins])
         low, high = np.concatenate([lower, upper[:, ::-1]], axis=1)
-        cells = ScoreGrid().of_probabilities(np.array(self.edges))
+        cells = self._edge_cells
         return np.stack([np.insert(low, cells + 1, self.edges), np.insert(high, cells, self.edges)], axis=1)
 
     @cached_property
     def spans(self) -> tuple[Floats, Floats]:
-        """How near to 0 or 1 the nearest probability of each cell is, and how much wider the distance grows in it."""
-        begins = _begins()
-        near, far = begins, np.append(begins[1:], 0.5)
-        edges = np.array(self.edges)
-        cells, away = ScoreGrid().of_probabilities(edges), np.minimum(edges, 1 - edges)
-        low, high = np.concatenate([near, far[::-1]]), np.concatenate([far, near[::-1]])
-        ends = np.stack([np.insert(low, cells + 1, away), np.insert(high, cells, away)])
-        return ends.min(axis=0), np.abs(ends[1] - ends[0])
+        """How near to 0 or 1 the cell begins that each is, or is a part of, [cells], and how wide that is."""
+        near = _begins()
+        width = np.diff(near, append=0.5)
+        plain = np.stack([np.concatenate([side, side[::-1]]) for side in (near, width)])
+        before = np.repeat(np.arange(2 * HALF), 1 + np.bincount(self._edge_cells, minlength=2 * HALF))
+        return plain[0][before], plain[1][before]
+
+    @cached_property
+    def _edge_cells(self) -> Wholes:
+        """The cell of the grid without further edges that each of these is in."""
+        return ScoreGrid().of_probabilities(np.array(self.edges))
 
     @cached_property
     def _added(self) -> tuple[Wholes, Flags]:
         """For each cell of the plain grid, the further edges below it, and whether any is inside."""
-        cells = ScoreGrid().of_probabilities(np.array(self.edges))
-        inside = np.bincount(cells, minlength=2 * HALF)
+        inside = np.bincount(self._edge_cells, minlength=2 * HALF)
         return np.cumsum(inside) - inside, inside > 0
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from evalpipe.data.sample import Predictions, Sample, SlicedRows
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
+from evalpipe.statistics.score_grid import UNITS
 from evalpipe.statistics.summary import statistics
-from evalpipe.streams.tables import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from evalpipe.arraytypes import Wholes
     from evalpipe.streams.asked import Asked, Option
 
-UNITS = 2**30
-"""The parts of a cell's width in which places in it are totalled, so that 2^33 rows of a cell fit a whole number."""
-
 Labels = tuple[tuple[str, str], ...]
 
 

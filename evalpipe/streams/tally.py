@@ -11,10 +11,9 @@ from evalpipe.data import slices
 from evalpipe.data.build import predictions_of
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
-from evalpipe.statistics.score_grid import distances
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.known_levels import KnownLevels
-from evalpipe.streams.tables import UNITS, CellCounts, Labels, RowGroup, Tables
+from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -180,13 +179,10 @@ class Tally:
         """Return the cell of each row's score, and total how far into it the rows lie."""
         assert model.score is not None and model.probability is not None  # noqa: S101, PT018 - of models with scores
         if model.log_odds:
-            cells, near = self.asked.grid.of_log_odds(model.score), distances(model.score)
+            cells, units = self.asked.grid.placed_log_odds(model.score)
         else:
-            cells = self.asked.grid.of_probabilities(model.probability)
-            near = np.minimum(model.probability, 1 - model.probability)
-        (nearest, width), size = self.asked.grid.spans, self.asked.grid.size
-        into = np.clip((near - nearest[cells]) / width[cells], 0, 1)
-        units = np.rint(into * UNITS).astype(np.int64)
+            cells, units = self.asked.grid.placed(model.probability)
+        size = self.asked.grid.size
         totals = self.fractions.setdefault(name, np.zeros(2 * size, np.int64))
         np.add.at(totals, np.where(event, cells, cells + size), units if weight is None else units * weight)
         return cells

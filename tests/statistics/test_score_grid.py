@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalpipe.statistics.score_grid import EVEN, HALF, HALVING, TAIL, ScoreGrid, chances, distances
+from evalpipe.statistics.score_grid import EVEN, HALF, HALVING, TAIL, UNITS, ScoreGrid, chances, distances
 
 GENERATOR = np.random.default_rng(2)
 EDGES = (0.1, 0.1 + 1e-9, 0.25, 0.5, 0.999)
@@ -76,10 +76,21 @@ def test_values_lie_between_the_ends_of_their_cells(edges: tuple[float, ...]) ->
 
 
 @pytest.mark.parametrize("edges", [(), EDGES])
-def test_spans_hold_the_distances_of_their_cells(edges: tuple[float, ...]) -> None:
+def test_places_in_cells_tell_the_distances(edges: tuple[float, ...]) -> None:
     grid, values = ScoreGrid(edges), probabilities()
-    cells, near = grid.of_probabilities(values), np.minimum(values, 1 - values)
+    (cells, inside), near = grid.placed(values), np.minimum(values, 1 - values)
     nearest, width = grid.spans
-    assert (nearest[cells] <= near).all()
-    # Rounding of the sum of the two is at most half of a bit of the distance.
-    assert (near <= (nearest + width)[cells] * (1 + 2.0**-52)).all()
+    assert inside.min() >= 0
+    assert inside.max() <= UNITS
+    told = nearest[cells] + width[cells] * (inside / UNITS)
+    # Places are cut to one part in 2^30 of a cell; the sum rounds half a bit of the distance.
+    assert (np.abs(told - near) <= width[cells] / UNITS + near * 2.0**-53).all()
+
+
+def test_places_of_log_odds_are_those_of_their_probabilities() -> None:
+    odds = np.concatenate([GENERATOR.normal(0, 10, 20_000), [-800.0, 800.0, 0.0]])
+    grid = ScoreGrid(EDGES)
+    cells, inside = grid.placed_log_odds(odds)
+    nearest, width = grid.spans
+    told = nearest[cells] + width[cells] * (inside / UNITS)
+    assert (np.abs(told - distances(odds)) <= width[cells] / UNITS + distances(odds) * 2.0**-52).all()
