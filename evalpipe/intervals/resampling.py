@@ -142,7 +142,8 @@ def _multinomial(
     wanted = total if times is None else times
     if wanted < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
         drawn = generator.integers(0, total, wanted)
-        return np.bincount(drawn if total == units else _of(drawn, sizes, lookup), minlength=units)
+        alike = total == units and bool(sizes.all())  # one observation each; a unit without any has others' beside it
+        return np.bincount(drawn if alike else _of(drawn, sizes, lookup), minlength=units)
     rate = sizes * (wanted / total) * (1 - 3 / np.sqrt(wanted))
     while True:
         counts: Wholes = generator.poisson(rate)

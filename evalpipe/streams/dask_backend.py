@@ -144,7 +144,7 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
             raise UsageError.of(
                 "cluster-start", f"the worker processes of engine.backend: dask did not start: {error}",
                 'in a script, call evalpipe.run under: if __name__ == "__main__":') from None
-        except (OSError, TimeoutError):
+        except (OSError, TimeoutError, MemoryError):  # the answer of another server may be read as a huge length
             raise UsageError.of("cluster-unreachable", f"no Dask scheduler answers at {address} within {TIMEOUT} s",
                                 "start it with: dask scheduler, or correct engine.address") from None
         try:

@@ -89,7 +89,7 @@ def test_the_draw_that_is_repeated_until_it_fits_is_rarely_repeated() -> None:
     assert 1000 <= generator.tries <= 1010
 
 
-@pytest.mark.parametrize("sizes", [[4], [5], [8], [4, 4], [3, 5], [9], [1, 8]])
+@pytest.mark.parametrize("sizes", [[4], [5], [8], [4, 4], [3, 5], [9], [1, 8], [0, 2], [3, 0, 0, 1]])
 def test_few_observations_of_even_fewer_units_are_drawn_too(sizes: list[int]) -> None:
     counts = drawn(sizes)
     assert (counts.sum(axis=1) == sum(sizes)).all()
