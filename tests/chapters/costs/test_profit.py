@@ -184,7 +184,7 @@ def test_neither_order_nor_threads_change_a_byte() -> None:
 
 
 def test_a_grid_gives_nearly_the_limits_of_rows() -> None:
-    """Two draws of 1,600 replicates: their 2.5 % quantiles differ by a twentieth of the interval's width at three errors."""
+    """Of two draws of 1,600, 2.5 % quantiles differ by a twentieth of the width of the interval at three errors."""
     frame, tables = people(20_000, digits=9), []
     for mode in ("grid", "exact"):
         keys: dict[str, Any] = {"metrics": ["roc_auc"], "intervals": intervals(1600), "engine": {"mode": mode}}
