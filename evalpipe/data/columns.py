@@ -154,7 +154,7 @@ def fill_hint(rows: RowBlock, column: str, loc: Loc) -> str:
     """Return the way out of empty cells; ``loc`` is where the column is named, within a model for a prediction."""
     if "optimism" in loc:
         return "give how often each row was drawn; 0 where it was not"
-    if loc[0] != "models":
+    if loc[0] != "models" or rows.plan.streaming.streamed:
         return f"fill them, or leave such rows out with where: '{sql_name(column)} IS NOT NULL'"
     if rows.dataset.role == "predictions" and rows.dataset.table.named.model is None:
         return "fill them, or leave such rows out of the file"

@@ -41,6 +41,14 @@ def test_a_value_out_of_range_is_told_by_its_row_in_its_file(path: Path) -> None
         "  = named at the spec, models.p.probability\n  = help: give the model's probability of the event")
 
 
+def test_a_missing_value_is_told_with_a_way_out_that_is_one(path: Path) -> None:
+    file = change(path, p=pl.when(pl.int_range(pl.len()) == 7).then(None).otherwise(pl.col("p")))
+    assert refused(path) == (
+        "error[missing-probability]: 1 row has no probability in column 'p'\n"
+        f" --> {file}\n  |\n  | row 8: empty\n  = named at the spec, models.p.probability\n"
+        "  = help: fill them, or leave such rows out with where: 'p IS NOT NULL'")
+
+
 def test_another_type_is_told_with_its_file(path: Path) -> None:
     file = change(path, p=pl.col("p").cast(pl.String))
     assert refused(path) == (
