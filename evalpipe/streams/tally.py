@@ -157,14 +157,14 @@ class Tally:
                 groups = _groups(event, place, [states[name]])
                 counted.add(groups, cells.get(name, np.zeros(1, np.intp)), weight, len(self.slices[slicing].labels))
                 self._total(slicing, name, groups, counted.kinds, terms.get(name, {}), weight)
-            if len(cells) > 1:
-                self._joint(slicing, event, place, weight, [states[name] for name in cells], list(cells.values()))
+            if len(models) > 1:
+                self._joint(slicing, event, place, weight, list(states.values()), list(cells.values()))
 
     def _joint(
         self, slicing: int, event: Flags, place: Wholes, weight: Wholes | None,
         states: list[tuple[States, Wholes]], cells: list[Wholes],
     ) -> None:
-        """Count the joint cells of all models with scores."""
+        """Count the joint cells of all models: those of their scores, where they have any, and their classes."""
         joint, several = self.asked.joint
         combined = np.zeros(len(event), np.intp)
         for places in cells:

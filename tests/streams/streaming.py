@@ -22,7 +22,8 @@ def rows(n: int = 4000, seed: int = 3) -> pl.DataFrame:
     """Return n rows with two models' probabilities of many digits, log odds of the first, and slices."""
     frame = people(n, seed=seed, digits=15)
     p = frame["p"].to_numpy()
-    return frame.with_columns(odds=pl.Series(np.log(p) - np.log1p(-p)))
+    return frame.with_columns(
+        odds=pl.Series(np.log(p) - np.log1p(-p)), label=(pl.col("q") >= 0.4).cast(pl.Int64))
 
 
 def write(frame: pl.DataFrame, folder: Path, sizes: list[int], row_group: int | None = None) -> Path:
@@ -44,7 +45,8 @@ def run(path: Path, mode: str = "grid", **keys: Any) -> Results:
         "engine": {"mode": mode}, "report": {"formats": []}, "intervals": {"replicates": 200},
     }
     raw = any("score" in model and "scale" not in model for model in {**spec, **keys}["models"].values())
-    return evalpipe.run({**spec, **({} if raw else {"threshold": 0.5}), **keys})
+    merged = {**spec, **({} if raw else {"threshold": 0.5}), **keys}
+    return evalpipe.run({key: value for key, value in merged.items() if value is not None})
 
 
 def numbers(results: Results) -> str:

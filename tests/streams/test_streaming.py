@@ -21,7 +21,11 @@ RANKED = {"roc_auc", "average_precision", "ks", "gini"}
     {"prevalence": 0.1},
     {"slices": ["s", {"column": "age", "cuts": [45, 55]}, ["s", "h"], {"name": "old", "where": "age > 60"}]},
     {"slices": ["s"], "slice_rules": {"reference": "rest"}, "compare": {"baseline": "q"}},
-], ids=["plain", "log odds", "frequency weights", "equivocal", "prevalence", "slices", "slices and rest"])
+    {"models": {"p": {"probability": "p"}, "hard": {"prediction": "label"}}, "metrics": ["accuracy", "f1"],
+     "compare": {"baseline": "p"}, "slices": ["s"], "outcome": {"column": "y", "event": 1, "levels": [1, 0]}},
+    {"models": {"hard": {"prediction": "label"}}, "metrics": ["accuracy", "kappa"], "threshold": None},
+], ids=["plain", "log odds", "frequency weights", "equivocal", "prevalence", "slices", "slices and rest",
+        "classes beside", "classes alone"])
 def test_values_are_those_of_held_rows(tmp_path: Path, keys: dict[str, object]) -> None:
     path = write(rows(), tmp_path / "d", [1000, 1])
     streamed, held = (run(path, mode, **keys) for mode in ("grid", "exact"))
