@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from evalpipe.data.hive import is_folder
+from evalpipe.data.hive import is_folder, is_left_out
 from evalpipe.errors import Problem
 from evalpipe.spelling import closest
 
@@ -82,9 +82,7 @@ def is_pattern(places: Origin, named: Source) -> bool:
 def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     """Return the names of the files at a path, below ``root``, in an order that no file system changes."""
     if (root / written).is_dir():
-        inside = sorted(entry.name for entry in (root / written).iterdir()
-                        if entry.is_file() and not entry.name.startswith("."))
-        names = [str(written / name) for name in inside if format_of(name) is not None] or _partitions(root, written)
+        names = _inside(root, written)
         if not names:
             hint = f"put the data into it, or name a file; evalpipe reads {READABLE}"
             raise _Unfound("no-files", f"the folder {written} holds no data files", hint)
@@ -102,14 +100,36 @@ def _names(path: str, root: Path, written: PurePosixPath) -> list[str]:
     raise _missing(path, root, written)
 
 
-def _partitions(root: Path, written: PurePosixPath) -> list[str]:
-    """Return the data files in the folders `column=value` of a folder, at any depth, in the order of their paths."""
+def _inside(root: Path, folder: PurePosixPath) -> list[str]:
+    """Return the data files in a folder; those of all its folders `column=value` too, where it has any."""
+    entries = sorted((root / folder).iterdir())
+    if any(entry.is_dir() and is_folder(entry.name) for entry in entries):
+        return _partitions(root, folder, ())
+    return [str(folder / entry.name) for entry in entries
+            if entry.is_file() and not entry.name.startswith(".") and format_of(entry.name) is not None]
+
+
+def _partitions(root: Path, written: PurePosixPath, above: tuple[Path, ...]) -> list[str]:
+    """Return the data files in the folders `column=value` of a folder, at any depth, in the order of their paths.
+
+    ``above`` are the folders on the way. Raises _Unfound for a folder among them that is called otherwise, or that is
+    one of these itself.
+    """
+    whole = (root / written).resolve()
+    if whole in above:
+        raise _Unfound("folder-in-itself", f"the folder {written} is a link to a folder that it is in",
+                       "remove the link, or name the files with a glob")
     names: list[str] = []
     for entry in sorted((root / written).iterdir()):
         below = written / entry.name
+        if is_left_out(entry.name):
+            continue
         if entry.is_dir() and is_folder(entry.name):
-            names += _partitions(root, below)
-        elif entry.is_file() and not entry.name.startswith(".") and format_of(entry.name) is not None:
+            names += _partitions(root, below, (*above, whole))
+        elif entry.is_dir() and any(format_of(file.name) is not None for file in entry.rglob("*")):
+            raise _Unfound("mixed-folders", f"the folder {below} is not called column=value, as those beside it are",
+                           "rename it or move it away, or name the files with a glob")
+        elif entry.is_file() and format_of(entry.name) is not None:
             names.append(str(below))
     return names
 

@@ -18,19 +18,24 @@ if TYPE_CHECKING:
     from evalpipe.plan.sources import CsvPlan
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder is called whose rows have no value."""
+"""What a folder is called whose rows have no value; one with nothing after its `=` has none either."""
 
 
 def is_folder(name: str) -> bool:
-    """Tell whether the name of a folder is that of a column and a value."""
-    column, sign, value = name.partition("=")
-    return bool(column and sign and value)
+    """Tell whether the name of a folder is that of a column and a value, which may be none."""
+    column, sign, _ = name.partition("=")
+    return bool(column and sign)
+
+
+def is_left_out(name: str) -> bool:
+    """Tell whether a file or folder among those of columns is no data: hidden, or left by a program (`_SUCCESS`)."""
+    return name.startswith(".") or (name.startswith("_") and not is_folder(name))
 
 
 def named(path: str) -> dict[str, str | None]:
     """Return the columns that the folders of a path name, with their value; None where rows have none."""
     parts = (part.partition("=") for part in PurePosixPath(path).parts[:-1] if is_folder(part))
-    return {unquote(column): None if value == NULL else unquote(value) for column, _, value in parts}
+    return {unquote(column): None if value in ("", NULL) else unquote(value) for column, _, value in parts}
 
 
 def schema(path: Path, shown: str, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:

@@ -248,7 +248,8 @@ def _kept(rows: RowBlock, *, none_left: bool = False) -> RowBlock | list[Problem
     # Of slices, only the rows that are left are counted as unknown.
     unknown = _unknown({"where": flags} | {name: column.filter(flags) for name, column in conditions.items()})
     if not flags.any() and not none_left:
-        return [_none_left(rows, unknown["where"])]
+        place = rows.plan.places.place(*next(entry.loc for entry in rows.dataset.conditions if entry.key == "where"))
+        return [met_by_none(rows.called, place, rows.frame.height, unknown["where"])]
     return replace(rows, frame=frame.filter(flags), unknown=unknown)
 
 
@@ -257,15 +258,13 @@ def _unknown(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
     return MappingProxyType({name: column.null_count() for name, column in flags.items()})
 
 
-def _none_left(rows: RowBlock, unknown: int) -> Problem:
-    """Return the problem of a condition that no row meets; for ``unknown`` rows it cannot be told."""
-    message = f"no row of {rows.called} meets its 'where'"
-    notes = [f"{counted(rows.frame.height, 'row')} {'was' if rows.frame.height == 1 else 'were'} read"]
+def met_by_none(called: str, place: Place | None, read: int, unknown: int) -> Problem:
+    """Return the problem of a condition that no row meets of so many; for ``unknown`` rows it cannot be told."""
+    notes = [f"{counted(read, 'row')} {'was' if read == 1 else 'were'} read"]
     if unknown:
         notes.append(f"in {unknown:,} of them a value that it needs is missing")
-    loc = next(condition.loc for condition in rows.dataset.conditions if condition.key == "where")
-    place = rows.plan.places.place(*loc)
-    return Problem("no-rows-left", message, place, "check the values it compares with", notes=tuple(notes))
+    return Problem("no-rows-left", f"no row of {called} meets its 'where'", place, "check the values it compares with",
+                   notes=tuple(notes))
 
 
 def _conditions(rows: RowBlock) -> dict[str, pl.Series] | list[Problem]:

@@ -29,6 +29,14 @@ NEGLIGIBLE = 1e-60
 FEW = 0.1
 """The share of the rows below which an effective sample size is warned of."""
 
+COUNTS = f"frequency weights count rows, {COUNTED:,} at most; for other weights write kind: importance"
+"""What frequency weights are, for those that are too large."""
+
+
+def sums_to(column: str, total: float) -> str:
+    """Say that frequency weights are too large."""
+    return f"the weight column '{column}' sums to {total:.4g}, more than can be counted one by one"
+
 
 def check(columns: Columns, column: str, *, whole: bool, part: bool = False) -> None:
     """Check the weights and bring them into a range in which their sums can be held; ``whole``: they are counts.
@@ -58,9 +66,7 @@ def _refuse(columns: Columns, column: str, loc: Loc, values: pl.Series, *, whole
         refuse(columns, column, loc, broken, "frequency-weight", f"not {noun(broken, 'whole number')}",
                "frequency weights count identical rows; for other weights write kind: importance", called)
     if whole and not wrong.any() and (defined.sum() or 0) > COUNTED:
-        message = f"the weight column '{column}' sums to {defined.sum():.4g}, more than can be counted one by one"
-        hint = f"frequency weights count rows, {COUNTED:,} at most; for other weights write kind: importance"
-        problems.append(rows.problem("frequency-weight", message, loc, hint))
+        problems.append(rows.problem("frequency-weight", sums_to(column, float(defined.sum())), loc, COUNTS))
     if not part and defined.null_count() == 0 and not (defined != 0).any():
         message = f"all weights of dataset '{rows.name}' are 0 (column '{column}')"
         problems.append(rows.problem("weights-all-zero", message, loc, "at least one row must count"))

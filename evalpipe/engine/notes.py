@@ -35,6 +35,9 @@ should be, and not by chance."""
 NORMAL = 1.959964
 """The 97.5 % quantile of the normal distribution."""
 
+NOTHING = 1e-16
+"""The probability below which 1 minus it is 1, and which cells therefore do not tell from 0."""
+
 
 def notes(
     plan: Plan, sample: Sample, model: str, summary: Summary, estimates: Sequence[Estimate]
@@ -139,11 +142,16 @@ def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iter
     true = summary.rows.true_chance
     counts = summary.row_counts
     clipped = round(float(counts[(true < epsilon) | (true > 1 - epsilon)].sum()))
-    infinite = round(float(counts[true == 0].sum()))
+    # Of rows in cells it is not known whether a probability is 0 or next to it.
+    celled = summary.rows.ends is not None
+    infinite = round(float(counts[true < NOTHING if celled else true == 0].sum()))
     limited = f"{clipped:,} {'probability was' if clipped == 1 else 'probabilities were'} limited to "
-    if infinite:
-        outcomes = f"{infinite:,} {'outcome' if infinite == 1 else 'outcomes'} given probability 0 did occur"
-        message = f"{outcomes}. {metrics} would be infinite, so {limited}{epsilon:g}"
+    outcomes = f"{infinite:,} {'outcome' if infinite == 1 else 'outcomes'}"
+    if infinite and celled:
+        message = (f"{outcomes} given a probability of 0, or below {NOTHING:g}, did occur. {metrics} would be infinite "
+                   f"at 0, so {limited}{epsilon:g}")
+    elif infinite:
+        message = f"{outcomes} given probability 0 did occur. {metrics} would be infinite, so {limited}{epsilon:g}"
     else:
         message = f"{limited}the range from {epsilon:g} to 1 - {epsilon:g} for {metrics}"
     if clipped:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from evalpipe.data.rows import met_by_none
 from evalpipe.data.slices import MISSING, intervals, ordered
-from evalpipe.errors import DataError, Problem
+from evalpipe.data.weights import COUNTED, COUNTS, sums_to
+from evalpipe.errors import DataError, Place, Problem
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
+from evalpipe.statistics.score_grid import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +22,9 @@ if TYPE_CHECKING:
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.tables import Labels, Tables
+
+UNITS_MOST = (2**63 - 1) // UNITS
+"""The most observations of a cell whose places in it can be totalled as a whole number of 64 bits."""
 
 
 def summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...], *, whole: bool) -> DatasetSummary:
@@ -95,12 +103,14 @@ def not_compared(plan: Plan, sample: Sample, other: Sample) -> Warned:
 
 
 def levels(plan: Plan, dataset: DatasetPlan, tables: Tables) -> tuple[str, ...]:
-    """Return the event and the other level; raises DataError where parts have different ones, or nothing is left."""
+    """Return the event and the other level.
+
+    Raises DataError where nothing is left, where weights are too large to count, or where parts have different levels.
+    """
     place = plan.places.place(*dataset.table.named.loc)
-    if not tables.levels:
-        left = "has no row that meets its 'where' and weighs something"
-        what = left if rows_of(tables, "read") else "has no rows"
-        raise DataError(Problem("no-rows-left", f"{dataset.table.named.called} {what}", place, "check what it holds"))
+    problem = _nothing_left(plan, dataset, tables) or _too_many(plan, dataset, tables)
+    if problem is not None:
+        raise DataError(problem)
     if len(plan.outcome.levels) == 2:
         return plan.outcome.levels
     event = plan.outcome.levels[0] if plan.outcome.levels else str(plan.outcome.event)
@@ -113,3 +123,49 @@ def levels(plan: Plan, dataset: DatasetPlan, tables: Tables) -> tuple[str, ...]:
                 "'where'")
         raise DataError(Problem("too-many-levels", message, place, hint))
     return event, others[0] if others else f"not {event}"
+
+
+def _nothing_left(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem | None:
+    """Tell why no row counts, as it is told of rows that are held; None where one does."""
+    called, at = dataset.table.named.called, _place(dataset)
+    if rows_of(tables, "used"):
+        return None
+    if not rows_of(tables, "read"):
+        return Problem("no-rows", f"{called} has no rows", at, "was it written to the end?")
+    if tables.rows.get("kept", 0) and plan.weight is not None:
+        message = f"all weights of dataset '{dataset.name}' are 0 (column '{plan.weight.column}')"
+        return Problem("weights-all-zero", message, at, "at least one row must count", notes=_named(plan))
+    where = next(condition for condition in dataset.conditions if condition.key == "where")
+    return met_by_none(called, plan.places.place(*where.loc), rows_of(tables, "read"),
+                     tables.rows.get("unknown where", 0))
+
+
+def _too_many(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem | None:
+    """Tell that there are more observations than whole numbers are summed for without an error; None where not."""
+    total = sum(weight for _, weight in tables.levels.values())
+    column = "" if plan.weight is None else plan.weight.column
+    if total > COUNTED:
+        return Problem("frequency-weight", sums_to(column, total), _place(dataset), COUNTS, notes=_named(plan))
+    if total <= UNITS_MOST:
+        return None
+    for name in tables.asked.models:
+        cells = np.zeros(tables.asked.grid.size, np.int64)
+        for group in tables.counts[0, name].values():
+            cells[group.cells] += group.counts
+        if cells.max() > UNITS_MOST:
+            message = (f"{cells.max():,} observations of {dataset.table.named.called} have nearly one probability of "
+                       f"model '{name}', more than the {UNITS_MOST:,} that are counted exactly")
+            hint = "divide the weights by a common factor, or set engine.mode to exact"
+            return Problem("too-many-alike", message, _place(dataset), hint)
+    return None
+
+
+def _named(plan: Plan) -> tuple[str, ...]:
+    """Say where the column of the weights is named."""
+    return (f"named at {plan.places.place('weight', 'column') or 'the spec, weight.column'}",)
+
+
+def _place(dataset: DatasetPlan) -> Place:
+    """Return the file, or the path of several as the spec gives it."""
+    files = dataset.table.files
+    return Place(files[0][1] if len(files) == 1 else dataset.table.named.path)

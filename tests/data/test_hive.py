@@ -47,7 +47,7 @@ def test_the_column_of_a_file_comes_before_its_folder(tmp_path: Path) -> None:
 
 
 def test_names_of_folders_are_read() -> None:
-    assert named("data/s=a%20b/h=__HIVE_DEFAULT_PARTITION__/=x/y=/p=1.parquet") == {"s": "a b", "h": None}
+    assert named("data/s=a%20b/h=__HIVE_DEFAULT_PARTITION__/=x/y=/p=1.parquet") == {"s": "a b", "h": None, "y": None}
 
 
 def test_a_folder_that_a_file_lacks_is_told(tmp_path: Path) -> None:
@@ -57,3 +57,51 @@ def test_a_folder_that_a_file_lacks_is_told(tmp_path: Path) -> None:
         run(folder, slices=["h"])
     message = f"{folder}/s=a/stray.parquet has no column 'h', which {folder}/s="
     assert error.value.problems[0].message.startswith(message)
+
+
+def test_a_folder_without_a_value_is_one_of_rows_without(tmp_path: Path) -> None:
+    frame = rows(300).drop("s")
+    for name, part in (("s=", frame[:100]), ("s=__HIVE_DEFAULT_PARTITION__", frame[100:150]), ("s=k", frame[150:])):
+        write(part, tmp_path / "d" / name, [])
+    results = run(tmp_path / "d", slices=["s"], metrics=["accuracy"])
+    assert {(row.slice or {}).get("s"): row.n for row in results.rows if row.model == "p"} == {
+        None: 300, "k": 150, "(missing)": 150}
+
+
+def test_what_programs_leave_beside_the_data_is_no_data(tmp_path: Path) -> None:
+    folder = partitioned(rows(300), tmp_path / "d")
+    (folder / "_SUCCESS").write_text("")
+    (folder / "_logs").mkdir()
+    for name in ("_metadata.parquet", "._part-0.parquet", "_logs/0.parquet"):
+        (folder / name).write_text("none")
+    (folder / "notes").mkdir()
+    assert run(folder, metrics=["brier"]).datasets[0].n == 300
+
+
+@pytest.mark.parametrize("mode", ["grid", "exact"])
+def test_a_folder_of_another_name_is_not_left_out_in_silence(tmp_path: Path, mode: str) -> None:
+    folder = partitioned(rows(300), tmp_path / "d")
+    write(rows(10), folder / "late", [])
+    with pytest.raises(DataError) as error:
+        run(folder, mode)
+    (problem,) = error.value.problems
+    assert (problem.code, problem.message, problem.hint) == (
+        "mixed-folders", f"the folder {folder}/late is not called column=value, as those beside it are",
+        "rename it or move it away, or name the files with a glob")
+
+
+def test_a_file_beside_the_folders_is_read_too(tmp_path: Path) -> None:
+    folder = partitioned(rows(300), tmp_path / "d")
+    rows(10).write_parquet(folder / "more.parquet")
+    assert run(folder, slices=["s"], metrics=["brier"]).datasets[0].n == 310
+
+
+def test_a_link_to_a_folder_above_is_told(tmp_path: Path) -> None:
+    folder = partitioned(rows(300), tmp_path / "d")
+    (folder / "s=z").symlink_to(folder)
+    with pytest.raises(DataError) as error:
+        run(folder)
+    (problem,) = error.value.problems
+    assert (problem.code, problem.message, problem.hint) == (
+        "folder-in-itself", f"the folder {folder}/s=z is a link to a folder that it is in",
+        "remove the link, or name the files with a glob")
