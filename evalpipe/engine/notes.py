@@ -143,11 +143,10 @@ def _clipped(where: str, summary: Summary, epsilon: float, metrics: str) -> Iter
     counts = summary.row_counts
     clipped = round(float(counts[(true < epsilon) | (true > 1 - epsilon)].sum()))
     # Of rows in cells it is not known whether a probability is 0 or next to it.
-    celled = summary.rows.ends is not None
-    infinite = round(float(counts[true < NOTHING if celled else true == 0].sum()))
+    infinite = round(float(counts[true < NOTHING if summary.celled else true == 0].sum()))
     limited = f"{clipped:,} {'probability was' if clipped == 1 else 'probabilities were'} limited to "
     outcomes = f"{infinite:,} {'outcome' if infinite == 1 else 'outcomes'}"
-    if infinite and celled:
+    if infinite and summary.celled:
         message = (f"{outcomes} given a probability of 0, or below {NOTHING:g}, did occur. {metrics} would be infinite "
                    f"at 0, so {limited}{epsilon:g}")
     elif infinite:

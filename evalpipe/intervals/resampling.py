@@ -34,6 +34,9 @@ HYPERGEOMETRIC = 10**9
 AT_ONCE, MANY = 100_000, 4
 """The most units of which a block is drawn at once (51 MB), and the observations in the mean that it takes."""
 
+NEAR = 2**15
+"""Observations drawn at once one by one, few enough for the processor's cache; changes no result."""
+
 LOOKUP = 4_000_000
 """The most observations that are listed one by one where units stand for many of them."""
 
@@ -92,6 +95,11 @@ class Design:
         return tuple(np.flatnonzero(self.strata == stratum) for stratum in np.unique(self.strata))
 
     @cached_property
+    def alike(self) -> bool:
+        """Whether every unit is one observation, and all are drawn together."""
+        return not self.parts and bool((self.sizes == 1).all())
+
+    @cached_property
     def lookup(self) -> Wholes | None:
         """The unit of each observation, where there are few enough."""
         total = int(self.sizes.sum())
@@ -118,6 +126,8 @@ class Design:
         """
         if self.poisson:
             return generator.poisson(self.sizes, (times, len(self.sizes)))
+        if self.alike:
+            return _of_alike(generator, len(self.sizes), times)
         counts = np.zeros((times, len(self.sizes)), np.intp)
         # One replicate after the other, so that the size of a batch changes no draw.
         for row in counts:
@@ -126,6 +136,18 @@ class Design:
             for part in self.parts:
                 row[part] = _multinomial(generator, self.sizes[part], None)
         return counts
+
+
+def _of_alike(generator: np.random.Generator, units: int, times: int) -> Wholes:
+    """Draw from units of one observation each, [times, units]; the same counts as `_multinomial` draws in turn."""
+    counts = np.empty((times, units), np.intp)
+    step = max(1, NEAR // units)
+    for first in range(0, times, step):
+        several = counts[first : first + step]
+        drawn = generator.integers(0, units, several.shape)
+        drawn += np.arange(len(several))[:, None] * units
+        several[:] = np.bincount(drawn.ravel(), minlength=several.size).reshape(several.shape)
+    return counts
 
 
 def _multinomial(

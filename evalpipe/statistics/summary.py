@@ -125,13 +125,17 @@ class Summary:
         return self.weights.astype(float, copy=False)
 
     @property
+    def celled(self) -> bool:
+        """Whether the rows are cells that rows of the data were counted in."""
+        return getattr(self.rows, "ends", None) is not None
+
+    @property
     def row_counts(self) -> Floats:
         """How many rows of the data each row is, [n]: 1, but of cells that rows were counted in so many as they weigh.
 
         Asked of one row of weights.
         """
-        cells = getattr(self.rows, "ends", None) is not None
-        return self.floats if cells else np.ones(self.weights.shape[-1])
+        return self.floats if self.celled else np.ones(self.weights.shape[-1])
 
     @property
     def reportable(self) -> Summary:

@@ -225,6 +225,19 @@ def test_clipping_and_a_wrong_event_are_told() -> None:
     ]
 
 
+def test_clipping_of_several_levels_is_told() -> None:
+    probabilities = np.array([[1.0, 0.0, 0.0], [0.6, 0.1, 0.3], [0.1, 0.2, 0.7]])
+    results = evalpipe.evaluate(
+        ["b", "a", "c"], probabilities=probabilities, task="multiclass", levels=["a", "b", "c"], metrics=["log_loss"],
+        intervals={"method": "none"})
+    assert [w.message for w in results.warnings] == [
+        (
+            "data, model: 1 outcome given probability 0 did occur. Log loss would be infinite, so 1 probability was "
+            "limited to 1e-15"
+        )
+    ]
+
+
 def test_given_classes_are_used_as_they_are() -> None:
     results = evalpipe.evaluate(Y, prediction=1 - Y, event=1, metrics=["accuracy"], intervals=FEW)
     assert only(results, "accuracy").value == 0
