@@ -165,7 +165,7 @@ def _text(columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Lo
 def _probability(columns: Columns, column: str, loc: Loc) -> None:
     """Read a column of probabilities; every row must have one from 0 to 1."""
     values = read_once(columns, column, loc, "missing-probability", "probability")
-    if values is not None:
+    if values is not None and not values.is_between(0, 1).all():
         outside = (((values < 0) | (values > 1)) & values.is_not_nan()).fill_null(value=False)
         refuse(columns, column, loc, outside, "probability-range", f"not {noun(outside, 'probability')} from 0 to 1",
                _scale_hint(values, outside, columns.rows.plan.task))
@@ -174,7 +174,7 @@ def _probability(columns: Columns, column: str, loc: Loc) -> None:
 def _score(columns: Columns, column: str, loc: Loc) -> None:
     """Read a column of scores; every row must have a finite one."""
     values = read_once(columns, column, loc, "missing-score", "score")
-    if values is not None:
+    if values is not None and not values.is_finite().all():
         refuse(columns, column, loc, values.is_infinite().fill_null(value=False), "score-range", "infinite",
                "a score is a finite number; find out why it could not be computed")
 

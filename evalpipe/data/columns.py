@@ -87,6 +87,8 @@ def read_numbers(columns: Columns, column: str, loc: Loc, code: str | None, call
     except Unreadable as fault:
         columns.problems.append(wrong_type(rows, column, loc, fault))
         return None
+    if not values.null_count() and values.is_not_nan().all():
+        return values
     empty = blank(written) | values.is_nan().fill_null(value=False)
     strange = values.is_null() & ~empty
     if code is not None and empty.any():

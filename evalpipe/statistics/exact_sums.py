@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,49 @@ KEPT = 3
 MOST = 2**28
 """Terms after which totals are carried into the window above: each is less than 2^24 units."""
 
+FEW = 16
+"""Groups up to which a product with their members sums faster than going from term to term."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What windows hold of terms: ``windows`` by their number, from that of the largest term down; ``cut`` [k, n]."""
+
+    windows: range
+    cut: Floats
+
+    @classmethod
+    def of(cls, values: Floats) -> Self:
+        """Cut finite values [n]."""
+        first = _window(float(np.abs(values).max(initial=0.0)))
+        windows, cut, rest = range(first, first - KEPT, -1), np.empty((KEPT, len(values))), values
+        for place, window in enumerate(windows):
+            # Adding this number rounds to the unit, for a float of its size holds no smaller bits.
+            large = 1.5 * 2.0 ** (_exponent(window) + 52)
+            np.add(rest, large, out=cut[place])
+            cut[place] -= large
+            rest = rest - cut[place]
+        return cls(windows, cut)
+
+
+@dataclass(frozen=True)
+class Members:
+    """The group of each term, ``groups`` [n], of ``size``."""
+
+    groups: Wholes
+    size: int
+
+    def totals(self, parts: Floats) -> Floats:
+        """Return the sums of parts [..., n] in each group, [..., size]; whatever the order, they are exact."""
+        if self.size <= FEW:
+            return np.asarray(parts @ self._flags)
+        return np.stack([np.bincount(self.groups, part, self.size) for part in parts])
+
+    @cached_property
+    def _flags(self) -> Floats:
+        """1 where a term is in a group, else 0, [n, size]."""
+        return np.asarray(self.groups == np.arange(self.size)[:, None], float).T
+
 
 @dataclass
 class ExactSums:
@@ -48,18 +92,19 @@ class ExactSums:
 
         ``counts`` [n], whole numbers, say how often each value is added.
         """
-        if not len(values):
+        members = Members(np.zeros(len(values), np.intp) if groups is None else groups, self.size)
+        return self.add_parts(Parts.of(values), members, counts)
+
+    def add_parts(self, parts: Parts, members: Members, counts: Values | None = None) -> Self:
+        """Do the same with terms that are cut into windows already, for several totals of the same terms."""
+        terms = parts.cut.shape[1]
+        if not terms:
             return self
-        first = _window(float(np.abs(values).max()))
-        self.top = first if self.top is None else max(self.top, first)
-        rest = values
-        for window in range(first, self.top - KEPT, -1):
-            # Adding this number rounds to the unit, for a float of its size holds no smaller bits.
-            large = 1.5 * 2.0 ** (_exponent(window) + 52)
-            part = (rest + large) - large
-            rest = rest - part
-            self._deposit(window, part if counts is None else part * counts, groups)
-        self._settle(len(values) if counts is None else int(counts.sum()))
+        added = members.totals(parts.cut if counts is None else parts.cut * counts)
+        for window, totals in zip(parts.windows, added, strict=True):
+            self.windows[window] = self.windows[window] + totals if window in self.windows else totals
+        self.top = parts.windows[0] if self.top is None else max(self.top, parts.windows[0])
+        self._settle(terms if counts is None else int(counts.sum()))
         return self
 
     def merge(self, other: ExactSums) -> Self:
@@ -72,10 +117,11 @@ class ExactSums:
         return self
 
     def grow(self, size: int) -> None:
-        """Make room for further groups, whose totals are 0."""
-        for window, totals in self.windows.items():
-            self.windows[window] = np.concatenate([totals, np.zeros(size - self.size)])
-        self.size = size
+        """Make room for further groups, whose totals are 0, until there are ``size``."""
+        if size > self.size:
+            further = np.zeros(size - self.size)
+            self.windows = {window: np.append(totals, further) for window, totals in self.windows.items()}
+            self.size = size
 
     def of_group(self, group: int) -> ExactSums:
         """Return the total of one group alone."""
@@ -89,15 +135,6 @@ class ExactSums:
             return np.zeros(self.size)
         parts = zip(*(totals.tolist() for totals in self.windows.values()), strict=True)
         return np.fromiter(map(math.fsum, parts), float, self.size)
-
-    def _deposit(self, window: int, parts: Floats, groups: Wholes | None) -> None:
-        """Add exact parts of terms to a window."""
-        if window not in self.windows:
-            self.windows[window] = np.zeros(self.size)
-        if groups is None:
-            self.windows[window] += parts.sum()
-        else:
-            np.add.at(self.windows[window], groups, parts)
 
     def _settle(self, terms: int) -> None:
         """Carry totals of too many terms upwards, and leave windows out that the largest term does not need."""

@@ -40,20 +40,27 @@ UNITS = 2**30
 _FINER = (1 << _SHIFT) - 1  # the bits of a float that tell where in its cell it is
 
 
-def _place(distance: Floats) -> tuple[Wholes, Wholes]:
+def _place(distance: Floats) -> tuple[Wholes, Floats]:
     """Number the cells of distances from an end, from 0 to 1/2, upwards from 0, and tell where in its cell each is.
 
-    The latter in `UNITS` of the cell's width.
+    The latter in `UNITS` of the cell's width, rounded down.
     """
-    bits, scaled = distance.view(np.int64), distance * EVEN
-    even = scaled.astype(np.int64)
-    inside = ((scaled - even) * UNITS).astype(np.int64)
+    scaled = distance * EVEN
+    even = np.floor(scaled)
+    inside = np.floor((scaled - even) * UNITS)
+    place = even.astype(np.int32) + np.int32(1 + _TAIL_CELLS - int(EVEN * TAIL))
     near = np.flatnonzero(distance < TAIL)
-    place = even + (1 + _TAIL_CELLS - int(EVEN * TAIL))
-    place[near] = np.maximum((bits[near] >> _SHIFT) - (_LOWEST - 1), 0)
-    inside[near] = np.where(
-        place[near] > 0, (bits[near] & _FINER) // ((_FINER + 1) // UNITS), distance[near] * 2.0**-NEAREST * UNITS)
+    if len(near):
+        place[near], inside[near] = _near(distance[near])
     return place, inside
+
+
+def _near(distance: Floats) -> tuple[Wholes, Floats]:
+    """Do the same for distances below `TAIL`."""
+    bits = distance.view(np.int64)
+    place = np.maximum((bits >> _SHIFT) - (_LOWEST - 1), 0)
+    nearest = np.floor(distance * 2.0**-NEAREST * UNITS)
+    return place, np.where(place > 0, (bits & _FINER) // ((_FINER + 1) // UNITS), nearest)
 
 
 def _begins() -> Floats:
@@ -82,28 +89,29 @@ class ScoreGrid:
         """Return the cell of the probability that each of the log odds [n] comes to, without rounding it to 1."""
         return self.placed_log_odds(scores)[0]
 
-    def placed(self, values: Floats) -> tuple[Wholes, Wholes]:
+    def placed(self, values: Floats) -> tuple[Wholes, Floats]:
         """Return the cell of each probability [n], and how far into it, from the nearer end of 0 and 1, the value lies.
 
-        That is in `UNITS` of the width of the cell, or of the one without further edges that it is a part of.
+        That is in whole `UNITS` of the width of the cell, or of the one without further edges that it is a part of.
         """
-        upper = values >= 0.5
-        return self._numbered(np.where(upper, 1 - values, values), upper)
+        return self._numbered(np.minimum(values, 1 - values), values >= 0.5)
 
-    def placed_log_odds(self, scores: Floats) -> tuple[Wholes, Wholes]:
+    def placed_log_odds(self, scores: Floats) -> tuple[Wholes, Floats]:
         """Return the same of the probabilities that log odds [n] come to."""
         return self._numbered(distances(scores), scores >= 0)
 
-    def _numbered(self, distance: Floats, upper: Flags) -> tuple[Wholes, Wholes]:
+    def _numbered(self, distance: Floats, upper: Flags) -> tuple[Wholes, Floats]:
         plain, inside = _place(np.ascontiguousarray(distance))
-        plain = np.where(upper, 2 * HALF - 1 - plain, plain)
+        # The same as where(upper, last - plain, plain), with -1 for the upper half: its bits are all ones.
+        flipped = -upper.astype(np.int32)
+        plain = (plain ^ flipped) + (flipped & np.int32(2 * HALF))
         if not self.edges:
             return plain, inside
-        before, divided = self._added
-        numbers = plain + before[plain]
-        parted = np.flatnonzero(divided[plain])
-        away = np.where(upper[parted], 1 - distance[parted], distance[parted])
-        numbers[parted] = plain[parted] + np.searchsorted(self.edges, away, side="right")
+        numbers = self._moved.take(plain)
+        parted = np.flatnonzero(numbers < 0)
+        if len(parted):
+            away = np.where(upper[parted], 1 - distance[parted], distance[parted])
+            numbers[parted] = ~numbers[parted] + np.searchsorted(self.edges, away, side="right")
         return numbers, inside
 
     @cached_property
@@ -131,10 +139,10 @@ class ScoreGrid:
         return ScoreGrid().of_probabilities(np.array(self.edges))
 
     @cached_property
-    def _added(self) -> tuple[Wholes, Flags]:
-        """For each cell of the plain grid, the further edges below it, and whether any is inside."""
-        inside = np.bincount(self._edge_cells, minlength=2 * HALF)
-        return np.cumsum(inside) - inside, inside > 0
+    def _moved(self) -> Wholes:
+        """For each cell of the plain grid, its number here; `~` of the plain number where an edge is inside."""
+        plain, inside = np.arange(2 * HALF), np.bincount(self._edge_cells, minlength=2 * HALF)
+        return np.where(inside > 0, ~plain, plain + np.cumsum(inside) - inside).astype(np.int32)
 
 
 def distances(scores: Floats) -> Floats:

@@ -48,9 +48,9 @@ class Asked:
         """The joint cell of each cell of the grid, [cells], and how many there are: they end at fewer edges."""
         ends = np.isin(np.array(self.edges), EDGES if len(self.models) < SPARSE else EDGES[::SPARSE])
         begins = self.grid.of_probabilities(np.array(self.edges)[ends])
-        starts = np.zeros(self.grid.size, np.intp)
+        starts = np.zeros(self.grid.size, np.int16)
         starts[begins] = 1
-        return np.cumsum(starts), len(begins) + 1
+        return np.cumsum(starts, dtype=np.int16), len(begins) + 1
 
 
 def asked(plan: Plan) -> Asked:

@@ -27,9 +27,10 @@ class KnownLevels:
         values = rows.frame[rows.plan.outcome.column]
         if values.dtype != self.dtype or any(model.prediction is not None for model in rows.plan.models.values()):
             return None
-        if not set(values.unique().to_list()) <= self.events.keys():
+        event, other = (values.is_in([value for value, is_event in self.events.items() if is_event is wanted])
+                        for wanted in (True, False))
+        if values.null_count() or not (event | other).all():
             return None
-        event = values.is_in([value for value, is_event in self.events.items() if is_event])
         levels = pl.select(pl.when(event).then(pl.lit(self.levels[0])).otherwise(pl.lit(self.levels[1])))
         return levels.to_series().alias(values.name)
 

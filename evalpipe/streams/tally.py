@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +12,14 @@ import numpy as np
 from evalpipe.data import slices
 from evalpipe.data.build import predictions_of
 from evalpipe.statistics import Rows
-from evalpipe.statistics.exact_sums import ExactSums
+from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.known_levels import KnownLevels
 from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
     from evalpipe.arraytypes import Flags, Floats, Wholes
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.asked import Asked, Option
 
-CHUNK = 65_536
+CHUNK = 16_384
 """Rows that are counted at once, few enough for the processor's cache; changes no result."""
 
 States = tuple[tuple[bool, bool] | None, ...]
@@ -60,21 +64,22 @@ class _Counted:
 
     size: int
     states: tuple[States, ...]
-    counts: Wholes = field(default_factory=lambda: np.zeros(0, np.int64))
+    counts: Wholes = field(default_factory=lambda: np.zeros(0, np.int32))
 
-    @property
+    @cached_property
     def kinds(self) -> int:
         """How many groups there are in each slice."""
-        return 2 * int(np.prod([len(states) for states in self.states], dtype=int))
+        return 2 * math.prod(len(states) for states in self.states)
 
     def add(self, groups: Wholes, cells: Wholes, weights: Wholes | None, slices: int) -> None:
         """Count the cells of rows [n] in groups."""
-        wanted = slices * self.kinds * self.size
-        if len(self.counts) < wanted:
-            grown = np.zeros(wanted, np.int64)
-            grown[: len(self.counts)] = self.counts
-            self.counts = grown
-        np.add.at(self.counts, groups * self.size + cells, 1 if weights is None else weights)
+        kind = np.int32 if weights is None else np.int64  # a part has fewer rows than the first can count
+        lacking = slices * self.kinds * self.size - len(self.counts)
+        if lacking > 0 or self.counts.dtype != kind:
+            self.counts = np.concatenate([self.counts, np.zeros(lacking, kind)])
+        places = groups * self.size + cells
+        for chunk in _chunks(len(places)):
+            np.add.at(self.counts, places[chunk], kind(1) if weights is None else weights[chunk])
 
     def groups(self, labels: list[Labels | None]) -> dict[RowGroup, CellCounts]:
         """Return the cells of the groups that have any, by what the groups are of."""
@@ -82,7 +87,7 @@ class _Counted:
         for number, counts in enumerate(self.counts.reshape(-1, self.size)):
             cells = np.flatnonzero(counts)
             if len(cells):
-                cells_of[self.group(number, labels)] = CellCounts(cells, counts[cells])
+                cells_of[self.group(number, labels)] = CellCounts(cells, counts[cells].astype(np.int64))
         return cells_of
 
     def group(self, number: int, labels: list[Labels | None]) -> RowGroup:
@@ -135,76 +140,79 @@ class Tally:
         places = [numbered.of(rows) for numbered, rows in zip(self.slices, sliced, strict=False)]
         models = {model.name: predictions_of(frame, number, model, 2)
                   for number, model in enumerate(self.plan.models.values())}
-        for first in range(0, frame.height, CHUNK):
-            chunk = slice(first, first + CHUNK)
-            self._chunk(event[chunk], None if weight is None else weight[chunk],
-                        [place[chunk] for place in places] or [np.zeros(len(event[chunk]), np.intp)],
-                        {name: _part(model, chunk) for name, model in models.items()})
+        self._count_rows(models, event, weight, places or [np.zeros(1, np.intp)])
 
-    def _chunk(
-        self, event: Flags, weight: Wholes | None, places: list[Wholes], models: dict[str, Predictions]
+    def _count_rows(
+        self, models: dict[str, Predictions], event: Flags, weight: Wholes | None, places: list[Wholes]
     ) -> None:
-        cells: dict[str, Wholes] = {}
+        """Count the cells of each model and the joint ones of all, and total what is asked for, in each slicing."""
         states = {name: _states(model) for name, model in models.items()}
-        terms: dict[str, dict[Option, Floats]] = {}
+        cells: dict[str, Wholes] = {}
+        # One table after the other, for each is about as large as the processor's cache.
         for name, model in models.items():
+            groups = [_groups(event, place, [states[name]]) for place in places]
             if name in self.asked.models:
-                cells[name] = self._cells(name, model, event, weight)
-                terms[name] = self._terms(event, model)
-        for slicing, place in enumerate(places):
-            for name in models:
-                counted = self._counter(slicing, name, self.asked.grid.size if name in cells else 1, (states[name][0],))
-                groups = _groups(event, place, [states[name]])
-                counted.add(groups, cells.get(name, np.zeros(1, np.intp)), weight, len(self.slices[slicing].labels))
-                self._total(slicing, name, groups, counted.kinds, terms.get(name, {}), weight)
-            if len(models) > 1:
-                self._joint(slicing, event, place, weight, list(states.values()), list(cells.values()))
+                cells[name] = self._place(name, model, event, weight)
+            size = self.asked.grid.size if name in cells else 1
+            for slicing, of_slicing in enumerate(groups):
+                self._count_cells((slicing, name), size, [states[name]], of_slicing, cells.get(name), weight)
+            if name in cells:
+                self._total(name, model, event, weight, groups)
+        if len(models) > 1:
+            joint, size = self._joint(list(cells.values()))
+            for slicing, place in enumerate(places):
+                of_all = list(states.values())
+                self._count_cells((slicing, ""), size, of_all, _groups(event, place, of_all), joint, weight)
 
-    def _joint(
-        self, slicing: int, event: Flags, place: Wholes, weight: Wholes | None,
-        states: list[tuple[States, Wholes]], cells: list[Wholes],
+    def _count_cells(
+        self, key: tuple[int, str], size: int, states: list[tuple[States, Wholes]], groups: Wholes,
+        cells: Wholes | None, weight: Wholes | None,
     ) -> None:
-        """Count the joint cells of all models: those of their scores, where they have any, and their classes."""
+        counted = self.counted.setdefault(key, _Counted(size, tuple(possible for possible, _ in states)))
+        counted.add(groups, np.zeros(1, np.intp) if cells is None else cells, weight, len(self.slices[key[0]].labels))
+
+    def _joint(self, cells: list[Wholes]) -> tuple[Wholes, int]:
+        """Return the joint cell of the cells of all models with scores, [n], and how many joint cells there are."""
         joint, several = self.asked.joint
-        combined = np.zeros(len(event), np.intp)
+        combined: Wholes = np.zeros(1, np.int32)
         for places in cells:
-            combined = combined * several + joint[places]
-        counted = self._counter(slicing, "", several ** len(cells), tuple(state[0] for state in states))
-        counted.add(_groups(event, place, states), combined, weight, len(self.slices[slicing].labels))
+            combined = combined * np.int32(several) + joint.take(places)
+        return combined, several ** len(cells)
 
-    def _counter(self, slicing: int, name: str, size: int, states: tuple[States, ...]) -> _Counted:
-        return self.counted.setdefault((slicing, name), _Counted(size, states))
-
-    def _cells(self, name: str, model: Predictions, event: Flags, weight: Wholes | None) -> Wholes:
-        """Return the cell of each row's score, and total how far into it the rows lie."""
-        assert model.score is not None and model.probability is not None  # noqa: S101, PT018 - of models with scores
-        if model.log_odds:
-            cells, units = self.asked.grid.placed_log_odds(model.score)
-        else:
-            cells, units = self.asked.grid.placed(model.probability)
+    def _place(self, name: str, model: Predictions, event: Flags, weight: Wholes | None) -> Wholes:
+        """Return the cell of each row's score, [n], and total how far into it the rows lie."""
         size = self.asked.grid.size
+        cells: Wholes = np.empty(len(event), np.int32)
+        inside = np.empty(len(event))
+        for chunk in _chunks(len(event)):
+            cells[chunk], inside[chunk] = self._in_grid(_part(model, chunk))
         totals = self.fractions.setdefault(name, np.zeros(2 * size, np.int64))
-        np.add.at(totals, np.where(event, cells, cells + size), units if weight is None else units * weight)
+        for chunk in _chunks(len(event)):
+            units = inside[chunk].astype(np.int64)
+            np.add.at(totals, cells[chunk] + size * ~event[chunk], units if weight is None else units * weight[chunk])
         return cells
 
-    def _terms(self, event: Flags, model: Predictions) -> dict[Option, Floats]:
-        """Return what is totalled of each row, by statistic."""
-        rows = Rows(event, model.predicted, model.probability, model.score, model.reportable)
-        return {
-            (name, options): np.asarray(statistics[name].function(rows, **dict(options)), float)
-            for name, options in self.asked.totals
-        }
+    def _in_grid(self, model: Predictions) -> tuple[Wholes, Floats]:
+        assert model.score is not None and model.probability is not None  # noqa: S101, PT018 - of models with scores
+        if model.log_odds:
+            return self.asked.grid.placed_log_odds(model.score)
+        return self.asked.grid.placed(model.probability)
 
     def _total(
-        self, slicing: int, name: str, groups: Wholes, kinds: int, terms: dict[Option, Floats], weight: Wholes | None
+        self, name: str, model: Predictions, event: Flags, weight: Wholes | None, groups: list[Wholes]
     ) -> None:
-        """Add the terms of rows to the totals of their groups."""
-        size = kinds * len(self.slices[slicing].labels)
-        for option, values in terms.items():
-            sums = self.totals.setdefault((slicing, name, option), ExactSums(size))
-            if sums.size < size:
-                sums.grow(size)
-            sums.add(values, groups, weight)
+        """Add what is totalled of each row to the totals of its groups, in each slicing."""
+        sizes = [self.counted[slicing, name].kinds * len(slices.labels) for slicing, slices in enumerate(self.slices)]
+        for chunk in _chunks(len(event)):
+            part = _part(model, chunk)
+            rows = Rows(event[chunk], part.predicted, part.probability, part.score, part.reportable)
+            members = [Members(of_slicing[chunk], size) for of_slicing, size in zip(groups, sizes, strict=True)]
+            for option in self.asked.totals:
+                parts = Parts.of(np.asarray(statistics[option[0]].function(rows, **dict(option[1])), float))
+                for slicing, of_slicing in enumerate(members):
+                    sums = self.totals.setdefault((slicing, name, option), ExactSums(of_slicing.size))
+                    sums.grow(of_slicing.size)
+                    sums.add_parts(parts, of_slicing, None if weight is None else weight[chunk])
 
     def tables(self) -> Tables:
         """Return what all rows came to."""
@@ -216,6 +224,11 @@ class Tally:
                 group: sums.of_group(number) for number in range(sums.size)
                 if (group := counted.group(number, labels)) in counts[slicing, name]}
         return Tables(self.asked, counts, self.fractions, totals, self.rows, self.levels)
+
+
+def _chunks(rows: int) -> Iterator[slice]:
+    """Yield the places of so many rows, some at a time."""
+    return (slice(first, first + CHUNK) for first in range(0, rows, CHUNK))
 
 
 def _part(model: Predictions, chunk: slice) -> Predictions:
@@ -230,18 +243,18 @@ def _part(model: Predictions, chunk: slice) -> Predictions:
 
 
 def _states(model: Predictions) -> tuple[States, Wholes]:
-    """Return what a model may make of a row, and which of these it makes of each, [n]."""
+    """Return what a model may make of a row, and which of these it makes of each, [n], in small numbers."""
     if model.predicted is None:
-        return NONE, np.zeros(1, np.intp)
+        return NONE, np.zeros(1, np.int16)
     if model.reportable is None:
-        return CLASSED, model.predicted.astype(np.intp)
-    return ZONED, model.predicted + 2 * model.reportable.astype(np.intp)
+        return CLASSED, model.predicted.astype(np.int16)
+    return ZONED, model.predicted + np.int16(2) * model.reportable
 
 
 def _groups(event: Flags, place: Wholes, states: list[tuple[States, Wholes]]) -> Wholes:
     """Return the number of each row's group, [n]: by slice, then by what models make of the row, then by truth."""
-    kind, count = np.zeros(1, np.intp), 1
+    kind, count = np.zeros(1, np.int16), 1
     for possible, state in states:
-        kind = kind + state * count
+        kind = kind + state * np.int16(count)
         count *= len(possible)
-    return (place * count + kind) * 2 + event
+    return place * (2 * count) + (kind * np.int16(2) + event)
