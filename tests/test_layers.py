@@ -98,7 +98,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "errors",
     },
     "streams": {
-        "chapters.plan", "data", "plan", "statistics", "results", "version", "errors",
+        "chapters.plan", "data", "levels", "plan", "statistics", "results", "version", "errors",
     },
     # A task begins at step 1 again, in a process of its own.
     "streams.task": {"data", "plan", "spec", "streams", "errors"},

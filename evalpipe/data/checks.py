@@ -56,9 +56,9 @@ def _of_rows(columns: Columns, *, whole: bool) -> None:
         exposure.check(columns, plan.exposure.column)
     if plan.cluster is not None:
         _text(columns, columns.names, plan.cluster, ("cluster",), "missing-cluster", "the cluster column")
-    if plan.id is not None:
+    if plan.id is not None and whole:
         _text(columns, columns.names, plan.id, ("id",), "missing-id", "the id column")
-        _unique(columns, plan.id)
+        unique(columns, plan.id)
     if rows.dataset.role == "evaluate":
         slices.check(columns, whole=whole)
 
@@ -192,7 +192,14 @@ def _scale_hint(values: pl.Series, outside: pl.Series, task: str) -> str:
     return f"give the model's probability of the {'event' if task == 'binary' else 'level'}"
 
 
-def _unique(columns: Columns, column: str) -> None:
+def identified(rows: RowBlock) -> Columns:
+    """Turn the ids of rows into texts, and check that each row has one."""
+    columns = Columns(rows)
+    _text(columns, columns.names, str(rows.plan.id), ("id",), "missing-id", "the id column")
+    return columns
+
+
+def unique(columns: Columns, column: str) -> None:
     """Check that every id stands in one row only."""
     import polars as pl
 

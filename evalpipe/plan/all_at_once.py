@@ -144,8 +144,6 @@ def _of_rows(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield ("weight",), "importance weights"
     if plan.cluster is not None:
         yield ("cluster",), "resampling clusters"
-    if plan.id is not None:
-        yield ("id",), "the check that no id stands twice"
     if plan.complete_case:
         yield ("complete_case",), "leaving out incomplete rows"
     if plan.row_file is not None:
@@ -164,8 +162,8 @@ def _of_model(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
 
 
 def _of_dataset(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
-    if dataset.role == "reference":
-        yield ("datasets", dataset.name), f"the comparison with the rows of the reference dataset '{dataset.name}'"
+    if dataset.role == "reference" and plan.id is None:
+        yield ("datasets", dataset.name), f"the comparison with the reference dataset '{dataset.name}' without an 'id'"
     if dataset.table.format in (*SEPARATED, "ndjson") and dataset.conditions:
         yield ("datasets", dataset.name), f"a condition on dataset '{dataset.name}', whose format has no types,"
     untyped = [named.column for _, named in plan.slices.named if named.column not in dataset.table.named.csv.types]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -27,7 +28,8 @@ FOLDER = ".evalpipe-cache"
 
 SUFFIX = ".tables"
 LAST = "last-run.json"
-_TEMPORARY = ".new-"
+TEMPORARY = ".new-"
+"""How files and folders begin that are there only while a run writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,8 @@ class Cache:
 
     def collect(self) -> list[CacheEntry]:
         """Remove what the last whole run did not use, and what killed runs left; return the entries removed."""
-        for left in self.folder.glob(f"{_TEMPORARY}*"):
-            left.unlink(missing_ok=True)
+        for left in self.folder.glob(f"{TEMPORARY}*"):
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
         used = self.used()
         if used is None:
             return []
@@ -128,7 +130,7 @@ def _entry(path: Path) -> CacheEntry | None:
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file under another name, and give it its own when it is whole."""
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY)
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
     try:
         with os.fdopen(number, "wb") as file:
             file.write(content)

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.data.rows import met_by_none
+from evalpipe.data.sample import Sample
 from evalpipe.data.slices import MISSING, intervals, ordered
+from evalpipe.data.summary import unknown_conditions
 from evalpipe.data.weights import COUNTED, COUNTS, sums_to
 from evalpipe.errors import DataError, Place, Problem
+from evalpipe.levels import find_level
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
 from evalpipe.statistics.score_grid import UNITS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalpipe.chapters.slices.plan import ColumnPlan, SlicingPlan
-    from evalpipe.data.sample import Sample
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.streams.identities import Identities
     from evalpipe.streams.tables import Labels, Tables
 
 UNITS_MOST = (2**63 - 1) // UNITS
@@ -46,14 +49,32 @@ def rows_of(tables: Tables, what: str) -> int:
     return sum(count for name, count in tables.rows.items() if name.startswith(f"{what} "))
 
 
-def files(dataset: DatasetPlan, tables: Tables, sha256: Sequence[str]) -> tuple[InputFile, ...]:
-    """Return the files that were read, with the rows that count."""
+def files(dataset: DatasetPlan, rows: Mapping[str, int], sha256: Sequence[str]) -> tuple[InputFile, ...]:
+    """Return the files that were read, with the ``rows`` that were "read" and "used" of each, by its number."""
     columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns)))
     return tuple(
         InputFile(dataset=dataset.name, role=dataset.role, path=shown, sha256=digest,
-                  rows=tables.rows.get(f"read {number}", 0), used_rows=tables.rows.get(f"used {number}", 0),
-                  columns=columns)
+                  rows=rows.get(f"read {number}", 0), used_rows=rows.get(f"used {number}", 0), columns=columns)
         for number, ((_, shown), digest) in enumerate(zip(dataset.table.files, sha256, strict=True)))
+
+
+def reference(plan: Plan, ids: Identities, levels: tuple[str, ...], sha256: Sequence[str]) -> Sample:
+    """Return a reference dataset without rows, which its summary counts."""
+    dataset, rows = ids.dataset, ids.rows
+    assert dataset.role == "reference"  # noqa: S101
+    read, used = (sum(count for name, count in rows.items() if name.startswith(what)) for what in ("read ", "used "))
+    there = plan.outcome.column in dataset.columns
+    events = sum(count for value, count in ids.outcomes.items() if find_level(value, levels) == levels[0])
+    counts = [LevelCount(level=level, rows=count, weight=float(count)) for level, count in zip(
+        levels, (events, ids.outcomes.total() - events), strict=True)] if there else []
+    summary = DatasetSummary(
+        name=dataset.name, role="reference", trained_on=dataset.trained_on, where=dataset.where, rows=read,
+        excluded_where=read - used, unknown_where=rows["unknown where"], excluded_zero_weight=0, n=used,
+        events=events if there else 0, total_weight=float(used), levels=counts,
+        prevalence=events / ids.outcomes.total() if ids.outcomes else None)
+    warnings = unknown_conditions(dataset.name, {"where": rows["unknown where"]})
+    return Sample(dataset.name, "reference", plan.task, levels, np.zeros(0, bool), None, None, summary,
+                  files(dataset, rows, sha256), warnings=warnings)
 
 
 def unknown(dataset: DatasetPlan, tables: Tables) -> dict[str, int]:
@@ -102,18 +123,28 @@ def not_compared(plan: Plan, sample: Sample, other: Sample) -> Warned:
     return Warned(code="rows-not-compared", message=message)
 
 
-def levels(plan: Plan, dataset: DatasetPlan, tables: Tables) -> tuple[str, ...]:
-    """Return the event and the other level.
+def levels(plan: Plan, datasets: Sequence[tuple[DatasetPlan, Tables]]) -> tuple[str, ...]:
+    """Return the event and the other level of all datasets.
 
-    Raises DataError where nothing is left, where weights are too large to count, or where parts have different levels.
+    Raises DataError where nothing is left of one, where weights are too large to count, or where levels differ.
     """
-    place = plan.places.place(*dataset.table.named.loc)
-    problem = _nothing_left(plan, dataset, tables) or _too_many(plan, dataset, tables)
-    if problem is not None:
-        raise DataError(problem)
+    event = plan.outcome.levels[0] if plan.outcome.levels else str(plan.outcome.event)
+    first: dict[str, str] = {}
+    for dataset, tables in datasets:
+        problem = _nothing_left(plan, dataset, tables) or _too_many(plan, dataset, tables)
+        if problem is None and len(plan.outcome.levels) < 2:
+            problem = _other_level(plan, dataset, tables, event, first)
+        if problem is not None:
+            raise DataError(problem)
     if len(plan.outcome.levels) == 2:
         return plan.outcome.levels
-    event = plan.outcome.levels[0] if plan.outcome.levels else str(plan.outcome.event)
+    return event, next(iter(first), f"not {event}")
+
+
+def _other_level(
+    plan: Plan, dataset: DatasetPlan, tables: Tables, event: str, first: dict[str, str]
+) -> Problem | None:
+    """Note the level beside the event with the dataset that has it ``first``, or tell that there are several."""
     # A part whose rows are all events knows the other level by no other name.
     others = [level for level, (rows, _) in tables.levels.items() if level != event and rows]
     if len(others) > 1:
@@ -121,8 +152,17 @@ def levels(plan: Plan, dataset: DatasetPlan, tables: Tables) -> tuple[str, ...]:
         message = f"the outcome of {dataset.table.named.called} has several levels beside the event '{event}': {listed}"
         hint = ("declare the two under outcome.levels to find the rows that have another, or leave those out with "
                 "'where'")
-        raise DataError(Problem("too-many-levels", message, place, hint))
-    return event, others[0] if others else f"not {event}"
+        return Problem("too-many-levels", message, plan.places.place(*dataset.table.named.loc), hint)
+    for level in others:
+        if first and find_level(level, list(first)) is None:
+            other, named = next(iter(first.items()))
+            message = (f"the outcome has the level '{level}' in dataset '{dataset.name}' but '{other}' in dataset "
+                       f"'{named}'")
+            hint = "a binary outcome has the same two levels in all datasets; write them alike"
+            return Problem("levels-differ", message, _place(dataset), hint)
+        if not first:
+            first[level] = dataset.name
+    return None
 
 
 def _nothing_left(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem | None:

@@ -58,14 +58,14 @@ def why_read(cache: Cache, part: Part, shown: str, sha256: str, key: str) -> str
 
 
 def fresh_parts(plan: Plan, folder: Path) -> dict[str, list[PartState]]:
-    """Return the parts of each dataset, and which of them the cache in a folder has.
+    """Return the parts of each dataset with predictions, and which of them the cache in a folder has.
 
     A file is taken for the one that was read where its size and the time of its last change are those of then.
     """
     cache, wanted = Cache(folder), asked(plan)
     known = {(entry.dataset, entry.file, entry.size, entry.changed): entry for entry in cache.entries.values()}
     return {dataset.name: list(_states(cache, known, dataset, asked_sha256(plan, dataset, wanted)))
-            for dataset in plan.datasets}
+            for dataset in plan.datasets if dataset.role != "reference"}
 
 
 def _states(

@@ -31,10 +31,16 @@ class _Parts:
     why: list[str] = field(default_factory=list)
 
 
-def merged(plan: Plan, dataset: DatasetPlan, work: Work, workers: Workers) -> tuple[Tables, list[str]]:
-    """Return the tables of all rows of a dataset, and the sha256 of its files; raises DataError."""
+def files_of(plan: Plan, dataset: DatasetPlan) -> list[File]:
+    """Return the files of a dataset as they are before they are read; raises DataError."""
     place = plan.places.place(*dataset.table.named.loc)
-    files = [File(path, shown, stamp(path, shown, place), place) for path, shown in dataset.table.files]
+    return [File(path, shown, stamp(path, shown, place), place) for path, shown in dataset.table.files]
+
+
+def merged(
+    plan: Plan, dataset: DatasetPlan, files: list[File], work: Work, workers: Workers
+) -> tuple[Tables, list[str]]:
+    """Return the tables of all rows of a dataset, and the sha256 of its files; raises DataError."""
     sha256, tables = list(workers.digests(files)), Tables(asked(plan))
     cache, what = None if work.cache is None else Cache(work.cache), asked_sha256(plan, dataset, tables.asked)
     lacking, before = _Parts(), work.cached

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from evalpipe.data import build, checks, outcome
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError
+from evalpipe.streams.parts import batches
 from evalpipe.streams.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.asked import Asked
@@ -26,18 +25,9 @@ def summarise(plan: Plan, part: Part, asked: Asked) -> Tables:
     """
     dataset = next(entry for entry in plan.datasets if entry.name == part.dataset)
     tally = Tally(plan, asked, dataset.role)
-    for first, count in _batches(part, plan.streaming.batch or 1):
+    for first, count in batches(part, plan.streaming.batch or 1):
         _add(tally, plan, dataset, part.file, first, count)
     return tally.tables()
-
-
-def _batches(part: Part, size: int) -> Iterator[tuple[int, int | None]]:
-    """Yield the first row of each batch of so many rows of a part, and its rows."""
-    if part.rows is None:
-        yield part.first, None
-        return
-    for first in range(part.first, part.first + part.rows, size):
-        yield first, min(size, part.first + part.rows - first)
 
 
 def _add(tally: Tally, plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None) -> None:

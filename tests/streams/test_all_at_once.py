@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 WHAT = {
     "resampling clusters": {"cluster": "who"},
     "importance weights": {"weight": {"column": "heavy", "kind": "importance"}},
-    "the check that no id stands twice": {"id": "age"},
     "cross-fitting of recalibrators": {"recalibrate": {"methods": ["platt"], "fit_on": {"folds": 2}}},
     "the score of model 'r', which is no probability and has no 'scale',": {
         "models": {"r": {"score": "odds"}}, "metrics": ["roc_auc"]},
