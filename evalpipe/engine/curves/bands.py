@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -23,66 +23,62 @@ PLACES = np.arange(101) / 100
 
 def roc_heights(summary: Summary, places: Floats) -> Floats:
     """Return the sensitivity at false positive rates ``places`` [k], [..., k]; NaN where a class is missing."""
-    events, others = _shares(summary)
-    return _defined(_straight(others, events, places), summary)
+    return _defined(_straight(_flat(summary("others_share")), _flat(summary("events_share")), places), summary)
 
 
 def pr_heights(summary: Summary, places: Floats) -> Floats:
     """Return the precision of the highest threshold that reaches each recall, [..., k]; NaN where a class lacks."""
-    events, others = summary("events_from"), summary("others_from")
-    place = _reached(_shares(summary)[0], places)
-    hits, alarms = (np.take_along_axis(_rising(values), place, axis=-1) for values in (events, others))
+    # A recall that is reached may come out a rounding below it, as weights are summed. No score reaches no recall.
+    events, others = _flat(summary("events_from")), _flat(summary("others_from"))
+    place = np.clip(_searched(_flat(summary("events_share")), places - 1e-12, "left"), 1, events.shape[-1])
+    at = _of_all(events.shape[-1] - place, events.shape[-1])
+    hits, alarms = np.take(events, at), np.take(others, at)
     return _defined(ratio(hits, hits + alarms, empty=1.0), summary)
 
 
 def gain_heights(summary: Summary, places: Floats) -> Floats:
     """Return the share of events found at shares of the rows ``places``, [..., k]; NaN where a class is missing."""
-    events, others = summary("events_from"), summary("others_from")
-    tested = events + others
-    return _defined(_straight(_share(tested), _share(events), places), summary)
+    return _defined(_straight(_flat(summary("tested_share")), _flat(summary("events_share")), places), summary)
 
 
-def _shares(summary: Summary) -> tuple[Floats, Floats]:
-    """Return the shares of the events and of the others at or above each score, as `_rising` has them."""
-    return _share(summary("events_from")), _share(summary("others_from"))
-
-
-def _share(values: Floats) -> Floats:
-    """Return the part of all that values [..., m] at or above each score are, as `_rising` has them."""
-    rising = _rising(values)
-    with np.errstate(invalid="ignore"):  # without any weight there is no curve, see `_defined`
-        return rising / rising[:, -1:]
-
-
-def _rising(values: Floats) -> Floats:
-    """Return values [..., m] from the highest score down, after a 0 for no score, in rows of their own: [c, m + 1]."""
-    rising = np.zeros((values[..., 0].size, values.shape[-1] + 1))
-    rising[:, 1:] = values.reshape(-1, values.shape[-1])[:, ::-1]
-    return rising
+def _flat(values: Floats) -> Floats:
+    """Return values [..., m] of all curves, one after the other: [c, m]."""
+    return values.reshape(-1, values.shape[-1])
 
 
 def _defined(heights: Floats, summary: Summary) -> Floats:
     """Return heights [c, k] of as many curves as there are rows of weights, [..., k]; NaN where a class is missing."""
     both = (summary("events_from")[..., 0] > 0) & (summary("others_from")[..., 0] > 0)
-    return np.where(both[..., None], heights.reshape(*both.shape, -1), np.nan)
+    shaped = heights.reshape(*both.shape, -1)
+    return shaped if both.all() else np.where(both[..., None], shaped, np.nan)
 
 
 def _straight(x: Floats, y: Floats, places: Floats) -> Floats:
     """Interpolate curves that rise from (0, 0) to (1, 1), both [c, m]: they run straight between points."""
     # A curve may step up at a place: from the last point there. One search a curve, and the rest for all at once.
-    left = np.stack([row.searchsorted(places, side="right") for row in x]) - 1
+    left = _searched(x, places, "right") - 1
     right = np.minimum(left + 1, x.shape[-1] - 1)
-    (x0, x1), (y0, y1) = (
-        [np.take_along_axis(values, at, axis=-1) for at in (left, right)] for values in (x, y))
-    gap = x1 - x0
-    return y0 + (y1 - y0) / np.where(gap > 0, gap, 1.0) * (places - x0)
+    at, beyond = _of_all(left, x.shape[-1]), _of_all(right, x.shape[-1])
+    x0, y0 = np.take(x, at), np.take(y, at)
+    gap, rise = np.take(x, beyond), np.take(y, beyond)
+    gap -= x0
+    rise -= y0
+    rise /= np.where(gap > 0, gap, 1.0)
+    rise *= places - x0
+    return np.asarray(y0 + rise)
 
 
-def _reached(x: Floats, places: Floats) -> Wholes:
-    """Return the number of the first point at which curves [c, m] that rise from 0 reach each place, [c, k]."""
-    # A recall that is reached may come out a rounding below it, as weights are summed. No score reaches no recall.
-    place = np.stack([row.searchsorted(places - 1e-12) for row in x])
-    return np.asarray(np.clip(place, 1, x.shape[-1] - 1))
+def _searched(x: Floats, places: Floats, side: Literal["left", "right"]) -> Wholes:
+    """Return where each place [k] stands among the ascending numbers of each curve, x [c, m]: [c, k]."""
+    found = np.empty((len(x), len(places)), np.intp)
+    for row, curve_x in zip(found, x, strict=True):
+        row[:] = curve_x.searchsorted(places, side)
+    return found
+
+
+def _of_all(place: Wholes, m: int) -> Wholes:
+    """Return the places [c, k] in curves of ``m`` points each among the points of all, one curve after the other."""
+    return place + np.arange(len(place))[:, None] * m
 
 
 @curve(bands.RocBand, of=("event",), needs="scores", heights=Heights(roc_heights, lambda *_: PLACES))

@@ -10,7 +10,7 @@ import numpy as np
 from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import pava
-from evalpipe.calibration.isotonic_fits import between, fits
+from evalpipe.calibration.isotonic_fits import Fits
 from evalpipe.calibration.pooled import Events, clipped, expit, logit
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, curve
 from evalpipe.engine.curves.reliability import method_of_bins, observed
@@ -245,8 +245,8 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
     """
     at, events, others = _by_probability(summary)
     total = (events + others).reshape(-1, len(at))
-    return between(places, at, total > 0, fits(events.reshape(total.shape), total)).reshape(
-        *events.shape[:-1], len(places))
+    heights = Fits.of(events.reshape(total.shape), total).between(places, at)
+    return heights.reshape(*events.shape[:-1], len(places))
 
 
 @curve(calibration.CalibrationIsotonic, of=("event", "class"), needs="probabilities",
