@@ -44,6 +44,9 @@ Key = tuple[str, int, int]
 KEPT = 31 * 2**20
 """Bytes of the largest array that the C library then keeps for use again, instead of returning it to the system."""
 
+LIGHT = 16_384
+"""Units up to which one thread draws the blocks in less time than several, which would wait for each other."""
+
 TIMES = 25
 """How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
 
@@ -175,6 +178,11 @@ class _Task:
                             left_out_values[*scope, i].append(left)
         return {key: np.concatenate(values) for key, values in left_out_values.items()}
 
+    @property
+    def light(self) -> bool:
+        """Whether a block is so little work that threads would not share it in less time than one needs for it."""
+        return not self.with_errors and sum(len(part.design.sizes) for part in self.parts) <= LIGHT
+
     @cached_property
     def with_errors(self) -> tuple[int, ...]:
         """The numbers of the metrics that ask for the standard error of every replicate."""
@@ -255,8 +263,8 @@ def _all_blocks(task: _Task, sizes: Sequence[int], advance: Callable[[int], None
 
 
 def _blocks(task: _Task, sizes: Sequence[int]) -> Iterator[dict[Any, Floats]]:
-    """Yield the blocks in order, from as many threads as the spec allows."""
-    workers = min(workers_of(task.plan), len(sizes))
+    """Yield the blocks in order, from as many threads as the spec allows, and as pay."""
+    workers = 1 if task.light and task.plan.workers == "auto" else min(workers_of(task.plan), len(sizes))
     if workers == 1:
         yield from (task.block(number, size) for number, size in enumerate(sizes))
         return

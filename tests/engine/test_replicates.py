@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -103,11 +104,13 @@ def backwards(task: Any, sizes: Any) -> Iterator[Any]:
 def one_by_one(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("evalpipe.engine.parts.CELLS", 1)
     patch.setattr(resampling, "HELD", 1)
+    patch.setattr(resampling, "NEAR", 1)
 
 
 def in_odd_batches_and_backwards(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("evalpipe.engine.parts.CELLS", 1234)
     patch.setattr(resampling, "HELD", 1500)
+    patch.setattr(resampling, "NEAR", 700)
     patch.setattr(resampling, "LOOKUP", 0)
     patch.setattr(engine, "_blocks", backwards)
 
@@ -122,6 +125,24 @@ def test_threads_batches_and_the_order_of_blocks_change_no_byte(
             way(patch)
             assert given(kind) == expected
     assert given(kind, workers=3) == expected
+
+
+@pytest.mark.parametrize(("keys", "started"), [
+    ({}, 0), ({"engine": {"workers": 2}}, 1), ({"intervals": {"method": "studentised", "replicates": 128}}, 1)])
+def test_one_thread_draws_few_rows_unless_more_are_asked_for_or_each_takes_long(
+    keys: dict[str, Any], started: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools: list[int] = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, workers: int) -> None:
+            pools.append(workers)
+            super().__init__(workers)
+
+    monkeypatch.setattr(engine, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(engine, "workers_of", lambda _: 2)
+    run(rows(), metrics=["brier"], **({"intervals": {"replicates": 128}} | keys))
+    assert pools == [2] * started
 
 
 @pytest.mark.parametrize("kind", KINDS)

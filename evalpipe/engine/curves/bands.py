@@ -70,10 +70,10 @@ def _straight(x: Floats, y: Floats, places: Floats) -> Floats:
 
 def _searched(x: Floats, places: Floats, side: Literal["left", "right"]) -> Wholes:
     """Return where each place [k] stands among the ascending numbers of each curve, x [c, m]: [c, k]."""
-    found = np.empty((len(x), len(places)), np.intp)
-    for row, curve_x in zip(found, x, strict=True):
+    position = np.empty((len(x), len(places)), np.intp)
+    for row, curve_x in zip(position, x, strict=True):
         row[:] = curve_x.searchsorted(places, side)
-    return found
+    return position
 
 
 def _of_all(place: Wholes, m: int) -> Wholes:
