@@ -72,6 +72,14 @@ def check(path: Path, separator: str, width: int) -> frozenset[int]:
 
     Raises Unreadable.
     """
+    return checked(path, separator, width)[0]
+
+
+def checked(path: Path, separator: str, width: int) -> tuple[frozenset[int], bool]:
+    """Check a file as `check` does; also tell whether each quote opens or closes a cell, so that it can be cut.
+
+    A quote inside a cell that is not quoted does neither. Raises Unreadable.
+    """
     shape = _Shape(separator, width)
     decoder = codecs.getincrementaldecoder("utf-8")()
     rest, lines = b"", 0
@@ -91,7 +99,43 @@ def check(path: Path, separator: str, width: int) -> frozenset[int]:
     if shape.odd or shape.inside:
         _explain(path, separator, width)
     # In a file of one column a blank line is an empty cell.
-    return frozenset(shape.blank) if width > 1 else frozenset()
+    return frozenset(shape.blank) if width > 1 else frozenset(), not (shape.odd or shape.inside)
+
+
+def blocks(path: Path, size: int) -> Iterator[bytes]:
+    """Yield the rows of a file that can be cut, about so many bytes of whole rows at a time; raises Unreadable."""
+    rest, header = b"", True
+    for chunk in _chunks(path, size):
+        rest += chunk
+        end = _end(rest)
+        if end and header:
+            rest, header = rest[_end(rest, first=True):], False
+            end = _end(rest)
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+    if rest and not header:
+        yield rest
+
+
+def lines(path: Path, size: int) -> Iterator[bytes]:
+    """Yield the lines of a file, about so many bytes of whole lines at a time; raises Unreadable."""
+    rest = b""
+    for chunk in _chunks(path, size):
+        whole, mark, rest = (rest + chunk).rpartition(b"\n")
+        if mark:
+            yield whole + mark
+    if rest:
+        yield rest
+
+
+def _end(part: bytes, *, first: bool = False) -> int:
+    """Return where the last whole row ends in bytes that begin with a row, or the first; 0 where none does."""
+    if b'"' not in part:
+        return (part.find(b"\n") if first else part.rfind(b"\n")) + 1
+    codes = np.frombuffer(part, dtype=np.uint8)
+    ends = np.flatnonzero((codes == _BREAK) & ~np.logical_xor.accumulate(codes == _QUOTE))
+    return int(ends[0 if first else -1]) + 1 if len(ends) else 0
 
 
 class _Shape:

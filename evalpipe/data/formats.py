@@ -6,6 +6,7 @@ import io
 import json
 import re
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.data import delimited
@@ -13,7 +14,7 @@ from evalpipe.data.errors import Unreadable
 from evalpipe.data.quiet import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from evalpipe.plan.sources import CsvPlan
 
 Given = TypeVar("Given")
+
+BLOCK = 1 << 23
+"""The bytes of a file of text that are read at once where its rows are counted and not held."""
 
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 """What separates the cells of a format, where the spec does not say."""
@@ -101,6 +105,59 @@ def read(
     return frame.select(wanted), frozenset()
 
 
+def batches(
+    path: Path, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str]
+) -> Iterator[tuple[pl.DataFrame, frozenset[int]]]:
+    """Yield what `read` returns of a file of text, some rows at a time; blank ones are counted from the first of these.
+
+    Columns of ndjson have the types that all of its rows tell. Raises Unreadable.
+    """
+    wanted, before = list(dict.fromkeys(columns)), 0
+    if form == "ndjson":
+        yield from ((frame, frozenset()) for frame in _lines(path, form, csv, wanted, text))
+        return
+    sign = separator(form, csv)
+    names = delimited.header(path, sign)
+    blank, cut = delimited.checked(path, sign, len(names))
+    if not cut:
+        yield read(path, form, csv, columns, text)
+        return
+    places = sorted(names.index(name) for name in wanted)
+    header = sign.join(f"c{place}" for place in range(len(names))).encode() + b"\n"
+    for block in delimited.blocks(path, BLOCK):
+        frame = _told(path, form, csv, partial(_of_block, header + block, sign, places))
+        frame = frame.rename(dict(zip(frame.columns, (names[at] for at in places), strict=True)))
+        after = before + frame.height
+        yield _without(frame.select(wanted), csv.null), frozenset(at - before for at in blank if before <= at < after)
+        before = after
+
+
+def _lines(
+    path: Path, form: Format, csv: CsvPlan, wanted: Sequence[str], text: Sequence[str]
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a file of ndjson."""
+    import polars as pl
+
+    types = {name: kind for name, kind in schema(path, form, csv).items() if name in wanted}
+    types |= {name: pl.String() for name in text if name in wanted}
+    for block in delimited.lines(path, BLOCK):
+        yield _told(path, form, csv, partial(_of_lines, block, types)).select(wanted)
+
+
+def _of_lines(block: bytes, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Read lines of JSON as columns of these types."""
+    import polars as pl
+
+    return pl.read_ndjson(io.BytesIO(block), schema=dict(types))
+
+
+def _of_block(block: bytes, sign: str, places: list[int]) -> pl.DataFrame:
+    """Read rows of separated text under a header as text."""
+    import polars as pl
+
+    return pl.read_csv(io.BytesIO(block), separator=sign, infer_schema=False, columns=places)
+
+
 def _without(frame: pl.DataFrame, null: Sequence[str]) -> pl.DataFrame:
     """Make the texts that mean a missing value null."""
     if not null:
@@ -110,14 +167,21 @@ def _without(frame: pl.DataFrame, null: Sequence[str]) -> pl.DataFrame:
 
 def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Given]) -> Given:
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
+    def on_file() -> Given:
+        # polars expands a glob in a path; a name that looks like one is opened here
+        return action(io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path)
+
+    return _told(path, form, csv, on_file)
+
+
+def _told(path: Path, form: Format, csv: CsvPlan, action: Callable[[], Given]) -> Given:
+    """Run ``action``, which reads the file, and turn whatever it raises into Unreadable."""
     import polars as pl
 
     try:
-        # polars expands a glob in a path; a name that looks like one is opened here
-        source = io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path
         # polars prints the panics of its readers of binary formats before it raises them.
         with quiet() if form in ("parquet", "ipc") else nullcontext():
-            return action(source)
+            return action()
     except OSError as error:
         if "(os error 22)" in str(error):  # polars' word for a file that does not begin as its format does
             raise _explained(path, form, csv, "its first bytes do not match the format") from None

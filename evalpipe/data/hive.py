@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from evalpipe.data import formats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -51,13 +51,32 @@ def read(
     count: int | None = None,
 ) -> tuple[pl.DataFrame, frozenset[int]]:
     """Read columns as `formats.read` does, and those that are not in the file from the names of its folders."""
+    stored = _stored(path, shown, form, csv, columns)
+    frame, blank = formats.read(path, form, csv, stored, text, first=first, count=count)
+    return _with_folders(frame, shown, columns), blank
+
+
+def batches(
+    path: Path, shown: str, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str]
+) -> Iterator[tuple[pl.DataFrame, frozenset[int]]]:
+    """Yield columns of a file of text as `formats.batches` does, and as `read` those that are not in it."""
+    for frame, blank in formats.batches(path, form, csv, _stored(path, shown, form, csv, columns), text):
+        yield _with_folders(frame, shown, columns), blank
+
+
+def _stored(path: Path, shown: str, form: Format, csv: CsvPlan, columns: Sequence[str]) -> Sequence[str]:
+    """Return the columns that the file itself has."""
+    if not named(shown):
+        return columns
+    stored = formats.schema(path, form, csv)
+    return [column for column in columns if column in stored]
+
+
+def _with_folders(frame: pl.DataFrame, shown: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return a frame with the columns that it lacks, which the folders name."""
     import polars as pl
 
     folders = named(shown)
-    if not folders:
-        return formats.read(path, form, csv, columns, text, first=first, count=count)
-    stored = formats.schema(path, form, csv)
-    frame, blank = formats.read(
-        path, form, csv, [column for column in columns if column in stored], text, first=first, count=count)
-    values = [pl.lit(folders[column], pl.String).alias(column) for column in columns if column not in stored]
-    return frame.with_columns(values).select(list(dict.fromkeys(columns))), blank
+    lacking = [column for column in columns if column not in frame.columns]
+    values = [pl.lit(folders[column], pl.String).alias(column) for column in lacking]
+    return frame.with_columns(values).select(list(dict.fromkeys(columns))) if lacking else frame

@@ -7,13 +7,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from evalpipe.data.block import FILE, POSITION, SEPARATED, RowBlock, SourceFile
+from evalpipe.data.block import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
 from evalpipe.data.errors import Unreadable
 from evalpipe.data.words import are, cells, counted
 from evalpipe.errors import Place, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -72,30 +72,74 @@ def _predictions(
 
 def load_part(
     plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None
-) -> RowBlock | list[Problem]:
-    """Read ``count`` rows of the ``file``-th file of a dataset, from ``first`` on; keep those that meet its ``where``.
+) -> Iterator[RowBlock | list[Problem]]:
+    """Yield ``count`` rows of the ``file``-th file of a dataset, from ``first`` on, so many at a time as the plan says.
 
-    No row need meet it. Files are without their sha256, and the rows of this one are those that were read.
+    Of these are the rows that meet its ``where``, which none need. Files are without their sha256, and the rows of this
+    one are those that were read. Ends with the first problems.
     """
-    from evalpipe.data.hive import read
-
-    path, shown_path = dataset.table.files[file]
-    columns = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns)))
-    text = () if plan.id is None else (plan.id,)
+    types: Mapping[str, CellType | None] = MappingProxyType({})
+    place = plan.places.place(*dataset.table.named.loc)
     try:
-        frame, blank_lines = read(
-            path, shown_path, dataset.table.format, dataset.table.named.csv, columns, text, first=first, count=count)
+        if count is None:
+            types = _types_of(plan, dataset, file)
+        for frame in _batches(plan, dataset, file, first, count):
+            sources = tuple(
+                SourceFile(shown, None, frame.height if number == file else 0)
+                for number, (_, shown) in enumerate(dataset.table.files))
+            rows = RowBlock(plan, dataset, frame, sources, types=types, file=file)
+            problems = _not_of_type(rows)
+            yield problems or _kept(rows, none_left=True)
     except Unreadable as fault:
-        return [fault.problem(shown_path, plan.places.place(*dataset.table.named.loc))]
-    frame = _numbered(frame, file, first)
-    if blank_lines:
-        frame = frame.filter(~(frame[POSITION] - file * FILE - 1).is_in(list(blank_lines)))
-    sources = tuple(
-        SourceFile(shown, None, frame.height if number == file else 0)
-        for number, (_, shown) in enumerate(dataset.table.files))
-    rows = RowBlock(plan, dataset, frame, sources, file=file)
-    problems = _not_of_type(rows)
-    return problems or _kept(replace(rows, types=_told(rows)), none_left=True)
+        yield [fault.problem(dataset.table.files[file][1], place)]
+
+
+def _batches(
+    plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None, columns: Sequence[str] = ()
+) -> Iterator[pl.DataFrame]:
+    """Yield rows of a file with their `POSITION`, blank lines left out, some at a time; raises Unreadable.
+
+    All ``columns`` of a plan are read unless some are named.
+    """
+    from evalpipe.data.hive import batches, read
+
+    path, shown = dataset.table.files[file]
+    text = () if plan.id is None else (plan.id,)
+    read_from = (path, shown, dataset.table.format, dataset.table.named.csv,
+                 columns or list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))), text)
+    size = plan.streaming.batch or 1
+    # The rows of a binary file that cannot be counted cannot be read either, which is told here.
+    ranges = [(first, None)] if count is None else (
+        (begin, min(size, first + count - begin)) for begin in range(first, first + count, size))
+    frames = batches(*read_from) if dataset.table.format in TEXT_FORMATS else (
+        read(*read_from, first=begin, count=rows) for begin, rows in ranges)
+    for frame, blank_lines in frames:
+        numbered = _numbered(frame, file, first)
+        # Counted from the first of these rows.
+        at = numbered[POSITION] - (file * FILE + first + 1)
+        yield numbered.filter(~at.is_in(list(blank_lines))) if blank_lines else numbered
+        first += frame.height
+
+
+def _types_of(plan: Plan, dataset: DatasetPlan, file: int) -> Mapping[str, CellType | None]:
+    """Tell the types of the columns that slices are about from all rows of a file of separated text."""
+    import polars as pl
+
+    from evalpipe.data.celltypes import tell
+
+    csv, table = dataset.table.named.csv, dataset.table
+    if table.format not in SEPARATED:
+        return MappingProxyType({})
+    sliced = [named.column for _, named in plan.slices.named if named.column in dataset.columns]
+    untyped = [column for column in dict.fromkeys((*table.where_columns, *sliced)) if column not in csv.types]
+    values: dict[str, pl.Series] = {}
+    for frame in _batches(plan, dataset, file, 0, None, untyped) if untyped else ():
+        for column in untyped:
+            seen = values.get(column, frame[column].clear())
+            values[column] = pl.concat([seen, frame[column].unique(maintain_order=True)]).unique(maintain_order=True)
+    types = {column: tell(cells, csv.decimal).type for column, cells in values.items()}
+    return MappingProxyType(types | {column: csv.types[column] for column in (*table.where_columns, *sliced)
+                                    if column in csv.types})
 
 
 def load_candidates(plan: Plan, dataset: DatasetPlan) -> RowBlock | list[Problem]:

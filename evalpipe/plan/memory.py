@@ -20,6 +20,12 @@ HELD = 100
 READ = 60
 """Bytes that each value takes of the rows that are read at once and counted."""
 
+TEXT = 60 * 10**6
+"""Bytes that a block of a file of text takes at least, whatever the batch: it is cut by bytes and not by rows."""
+
+BINARY = ("parquet", "ipc")
+"""Formats that are read by ranges of rows."""
+
 BATCH, FEWEST = 500_000, 10_000
 """The rows of a part that are read at once, and the fewest for which reading part by part is not too slow."""
 
@@ -43,13 +49,16 @@ def held_bytes(datasets: list[DatasetPlan]) -> float:
 
 def batch_bytes(datasets: list[DatasetPlan], batch: int, workers: int) -> float:
     """Return what it takes to count so many rows at once in each of some workers."""
-    return PROGRAM + READ * batch * workers * max((len(dataset.columns) for dataset in datasets), default=1)
+    read = READ * batch * max((len(dataset.columns) for dataset in datasets), default=1)
+    text = any(dataset.table.format not in BINARY for dataset in datasets)
+    return PROGRAM + workers * max(read, TEXT if text else 0)
 
 
 def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int | None:
     """Return how many rows may be read at once; None where even the fewest take more than the plan allows."""
     if plan.memory is None:
         return BATCH
-    of_row = batch_bytes(datasets, 1, workers) - PROGRAM
-    batch = int(min(BATCH, (plan.memory - PROGRAM) / of_row))
-    return batch if batch >= FEWEST else None
+    if batch_bytes(datasets, FEWEST, workers) > plan.memory:
+        return None
+    of_row = READ * workers * max((len(dataset.columns) for dataset in datasets), default=1)
+    return int(min(BATCH, (plan.memory - PROGRAM) / of_row))

@@ -26,7 +26,7 @@ from evalpipe.errors import DataError, UsageError
 from evalpipe.plan.all_at_once import workers_of
 from evalpipe.streams.cache import TEMPORARY
 from evalpipe.streams.local import in_order
-from evalpipe.streams.parts import batches, parts_of
+from evalpipe.streams.parts import parts_of
 from evalpipe.streams.stamps import unchanged
 
 if TYPE_CHECKING:
@@ -170,8 +170,7 @@ class Identities:
         read = self.dataset.columns if reference else (str(self.plan.id),)
         ids = replace(self.dataset, columns=read, conditions=own)
         try:
-            for first, count in batches(part, self.plan.streaming.batch or 1):
-                rows = load_part(self.plan, ids, part.file, first, count)
+            for rows in load_part(self.plan, ids, part.file, part.first, part.rows):
                 if isinstance(rows, list):
                     raise DataError(*rows)
                 columns = checks.loose(rows, frozenset()) if reference else checks.identified(rows)

@@ -42,12 +42,3 @@ def _of_file(dataset: DatasetPlan, number: int) -> Iterator[Part]:
         return
     for first in range(0, max(count, 1), ROWS):
         yield Part(dataset.name, number, first, min(ROWS, count - first))
-
-
-def batches(part: Part, size: int) -> Iterator[tuple[int, int | None]]:
-    """Yield the first row of each batch of so many rows of a part, and its rows; None where these are not known."""
-    if part.rows is None:
-        yield part.first, None
-        return
-    for first in range(part.first, part.first + part.rows, size):
-        yield first, min(size, part.first + part.rows - first)

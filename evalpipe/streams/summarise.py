@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from evalpipe.data import build, checks, outcome
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError
-from evalpipe.streams.parts import batches
 from evalpipe.streams.tally import Tally
 
 if TYPE_CHECKING:
-    from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.data.block import RowBlock
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.asked import Asked
     from evalpipe.streams.parts import Part
@@ -25,16 +24,16 @@ def summarise(plan: Plan, part: Part, asked: Asked) -> Tables:
     """
     dataset = next(entry for entry in plan.datasets if entry.name == part.dataset)
     tally = Tally(plan, asked, dataset.role)
-    for first, count in batches(part, plan.streaming.batch or 1):
-        _add(tally, plan, dataset, part.file, first, count)
+    for rows in load_part(plan, dataset, part.file, part.first, part.rows):
+        if isinstance(rows, list):
+            raise DataError(*rows)
+        _add(tally, rows, part.file)
     return tally.tables()
 
 
-def _add(tally: Tally, plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None) -> None:
-    """Read, check and add some rows; raises DataError."""
-    rows = load_part(plan, dataset, file, first, count)
-    if isinstance(rows, list):
-        raise DataError(*rows)
+def _add(tally: Tally, rows: RowBlock, file: int) -> None:
+    """Check and add some rows; raises DataError."""
+    plan = rows.plan
     tally.read(rows, file)
     if not rows.frame.height:
         return

@@ -45,6 +45,16 @@ def test_rows_that_take_more_are_read_part_by_part(tmp_path: Path) -> None:
     assert planned(path, "1GB", engine={"mode": "grid"}).streaming.batch == BATCH
 
 
+def test_a_block_of_text_takes_what_it_takes(tmp_path: Path) -> None:
+    rows(1000).write_csv(tmp_path / "d.csv")
+    assert planned(tmp_path / "d.csv", "341MB", engine={"mode": "grid"}).streaming.batch == BATCH
+    with pytest.raises(SpecError) as error:
+        planned(tmp_path / "d.csv", "339MB", engine={"mode": "grid"})
+    assert str(error.value) == (
+        "error[too-little-memory]: engine.memory is 339 MB, but to read part by part takes about 340 MB\n"
+        "  = help: allow 340 MB, or fewer engine.workers")
+
+
 def test_too_little_memory_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     path = write(rows(100_000), tmp_path / "d", [])
     with pytest.raises(SpecError) as error:
