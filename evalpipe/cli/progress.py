@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TextIO
 
 import click
 
@@ -33,6 +34,14 @@ class Lines(Progress):
         click.echo(f"    {parts_line(dataset, parts, cached, why)}", err=True)
 
 
+def _terminal() -> TextIO:
+    """Return the standard error under a number of its own, for its usual one is turned aside while files are read."""
+    try:
+        return os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace")
+    except (OSError, ValueError):
+        return sys.stderr
+
+
 class Bar(Progress):
     """A live bar that vanishes when the run ends."""
 
@@ -44,8 +53,9 @@ class Bar(Progress):
 
         share = TextColumn("{task.percentage:>3.0f} %")
         columns = (TextColumn("{task.description}"), BarColumn(), share, TimeElapsedColumn())
+        self._file = _terminal()
         # Wiped at the end, so that the summary below it stands alone.
-        self._rich = RichProgress(*columns, console=Console(file=sys.stderr), transient=True)
+        self._rich = RichProgress(*columns, console=Console(file=self._file), transient=True)
         self._task: TaskID | None = None
         self._replicates = self._parts = self._read = 0
         self._step = ""
@@ -59,6 +69,8 @@ class Bar(Progress):
     def __exit__(self, *_: object) -> None:
         """Wipe the bar."""
         self._rich.stop()
+        if self._file is not sys.stderr:
+            self._file.close()
 
     def step(self, number: int, title: str) -> None:
         """Show the step; steps before it are done."""
