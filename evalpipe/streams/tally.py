@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.asked import Asked, Option
 
-CHUNK = 16_384
-"""Rows that are counted at once, few enough for the processor's cache; changes no result."""
+CHUNK = 65_536
+"""Rows that are counted at once: few enough for the processor's cache, and so many that threads seldom wait.
+
+It changes no result.
+"""
 
 States = tuple[tuple[bool, bool] | None, ...]
 
