@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,14 +66,15 @@ class Cache:
         self.entries = {entry.key: entry for path in sorted(folder.glob(f"*{SUFFIX}")) if (entry := _entry(path))}
 
     def get(self, key: str) -> Tables | None:
-        """Return the tables of an entry; None where there is none, or it is damaged: then it is removed."""
+        """Return the tables of an entry; None where it cannot be read, or is damaged: then it is removed."""
         path = self.folder / f"{key}{SUFFIX}"
         try:
             return decode(path.read_bytes().partition(b"\n")[2])
-        except FileNotFoundError:
+        except OSError:
             return None
         except DamagedError:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # it is replaced when its part is read, and what hinders that is told then
+                path.unlink()
             return None
 
     def put(self, entry: CacheEntry, tables: bytes) -> None:
@@ -97,15 +98,17 @@ class Cache:
             return None
 
     def collect(self) -> list[CacheEntry]:
-        """Remove what the last whole run did not use, and what killed runs left; return the entries removed."""
-        for left in self.folder.glob(f"{TEMPORARY}*"):
-            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+        """Remove what the last whole run did not use, and what killed runs left; return the entries removed.
+
+        Raises UsageError where they cannot be removed.
+        """
         used = self.used()
-        if used is None:
-            return []
-        unused = [entry for entry in self.entries.values() if entry.key not in used]
-        for entry in unused:
-            (self.folder / f"{entry.key}{SUFFIX}").unlink(missing_ok=True)
+        unused = [] if used is None else [entry for entry in self.entries.values() if entry.key not in used]
+        with self._written():
+            for left in self.folder.glob(f"{TEMPORARY}*"):
+                shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+            for entry in unused:
+                (self.folder / f"{entry.key}{SUFFIX}").unlink(missing_ok=True)
         return unused
 
     @contextmanager
@@ -114,7 +117,7 @@ class Cache:
             yield
         except OSError as error:
             message = f"cannot write to the cache '{self.folder}': {error.strerror or error}"
-            hint = "free space, or run with --no-cache; the earlier output is unchanged"
+            hint = "free space or allow writing there, or run with --no-cache; the earlier output is unchanged"
             raise UsageError.of("cache-folder", message, hint) from None
 
 
@@ -123,9 +126,9 @@ def _entry(path: Path) -> CacheEntry | None:
     try:
         with path.open("rb") as file:
             entry = CacheEntry(**json.loads(file.readline()))
+        return replace(entry, key=path.name.removesuffix(SUFFIX), bytes=path.stat().st_size)
     except (OSError, ValueError, TypeError):
         return None
-    return replace(entry, key=path.name.removesuffix(SUFFIX), bytes=path.stat().st_size)
 
 
 def _replace(path: Path, content: bytes) -> None:

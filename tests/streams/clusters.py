@@ -64,7 +64,8 @@ def cluster(folder: Path, workers: int) -> Iterator[Cluster]:
     """Start a scheduler and workers, which end with the block."""
     started = Cluster(folder)
     try:
-        started.add(workers)
+        if workers:
+            started.add(workers)
         yield started
     finally:
         started.end()

@@ -168,6 +168,25 @@ def test_a_scheduler_that_does_not_answer(spec: Path, monkeypatch: pytest.Monkey
         "  = help: start it with: dask scheduler, or correct engine.address")
 
 
+def test_a_cluster_without_workers(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_backend, "WORKERS", 2)
+    (tmp_path / "cluster").mkdir()
+    with cluster(tmp_path / "cluster", 0) as empty:
+        told = (f"error[cluster-empty]: the Dask cluster at {empty.address} has had no worker for 2 s\n"
+                f"  = help: start workers: dask worker {empty.address}")
+        assert str(error_of(spec, *of(empty.address))) == told
+        before = run(spec)[0]
+        emptied(spec)
+        empty.add(1)
+        with pytest.raises(UsageError) as error:  # the only worker dies, and nobody comes in its place
+            run(spec, *of(empty.address), progress=Then(3, empty.workers[0].kill))
+        assert str(error.value) == told
+        assert (spec.parent / "out" / "results.json").read_text() == before
+        kept = len(list((spec.parent / ".evalpipe-cache" / "out").glob("*.tables")))
+        assert kept >= 3
+        assert run(spec) == (before, {"read": PARTS - kept, "cached": kept})
+
+
 @pytest.mark.parametrize(("error", "what"), [
     (KilledWorker("task", None, 3), "d/part-00000.parquet ended 4 of its workers, one after the other"),
     (ModuleNotFoundError("No module named 'evalpipe'"), "a worker cannot run evalpipe: No module named 'evalpipe'"),
