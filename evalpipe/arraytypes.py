@@ -21,3 +21,6 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 Values = np.ndarray[Any, np.dtype[Any]]
 """Any of these: the outcome of each row as its task has it (`Flags` of an event, `Wholes` that number levels, or
 `Floats`), or totals of weights (`Wholes` where a weight counts rows, else `Floats`)."""
+
+Keys = np.ndarray[Any, np.dtype[np.uint64]]
+"""Hashes of names: whole numbers of 64 bits."""

@@ -13,6 +13,8 @@ from evalpipe.calibration.spline import Smooth, smooth
 from evalpipe.later import np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evalpipe.arraytypes import Floats, Wholes
 
 
@@ -22,12 +24,14 @@ class Spread:
 
     ``event`` [n] tells whether each is an event, ``weight`` [n] what it weighs, ``place`` [n] where in the table its
     prediction stands, ``cluster`` [n] the number of its cluster from 0; None where every row is independent.
+    ``totals`` gives the total over each cluster of values of the rows [n], weighted, where rows are of several.
     """
 
     event: Floats
     weight: Floats
     place: Wholes
     cluster: Wholes | None = None
+    totals: Callable[[Floats], Floats] | None = None
 
     def scores(self, design: Floats, chance: Floats) -> Floats:
         """Return the total over clusters of the outer products of their score vectors, [k, k].
@@ -35,6 +39,9 @@ class Spread:
         ``design`` [m, k] and ``chance`` [m] are the covariates and the fitted probabilities along the table.
         """
         missed = self.weight * (self.event - chance[self.place])
+        if self.totals is not None:
+            left = self.event - chance[self.place]
+            return _products(np.stack([self.totals(left * column[self.place]) for column in design.T], axis=1))
         if self.cluster is None:
             return _products(design, np.asarray(np.bincount(self.place, missed**2, len(chance)), float))
         columns = [np.bincount(self.cluster, missed * column[self.place]) for column in design.T]

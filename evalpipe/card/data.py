@@ -153,7 +153,8 @@ def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     if dataset.cells is not None:
         pairs.append(("Rows read part by part", _counted(results, dataset.name, dataset.cells)))
     if dataset.clusters is not None:
-        pairs.append(("Clusters of rows", numbers.count(dataset.clusters)))
+        about = "" if dataset.clusters_error is None else f" (estimated, ± {100 * dataset.clusters_error:.2g}%)"
+        pairs.append(("Clusters of rows", f"{numbers.count(dataset.clusters)}{about}"))
     unit = f" ({results.unit})" if results.unit else ""
     pairs += [(f"{head}{unit}", _number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
     if dataset.total_exposure is not None and dataset.rate is not None:

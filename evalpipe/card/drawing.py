@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from evalpipe.results import Draw, Results
 
-KINDS = {"rows": "row by row", "clusters": "in whole clusters", "cells": "in cells of like rows"}
+KINDS = {"rows": "row by row", "clusters": "in whole clusters", "groups": "in random groups of whole clusters",
+         "cells": "in cells of like rows"}
 
 
 def drawn(results: Results) -> Iterator[str]:
@@ -23,13 +24,13 @@ def drawn(results: Results) -> Iterator[str]:
 def _dataset(name: str, draws: Sequence[Draw]) -> str:
     """Say how one dataset was drawn, and what lies within its cells."""
     first = f"Replicates of {name} are drawn {KINDS[draws[0].mode]}: {draws[0].reason}."
+    lost = max(draw.lost for draw in draws)
+    within = f" At most {100 * lost:.2g}% of the variance of any model’s predictions lies within cells." if lost else ""
     if draws[0].mode != "cells":
-        return first
+        return f"{first}{within}"
     whole, slices = ([draw.units for draw in draws if (draw.slicing is None) is all_rows] for all_rows in (True, False))
     apart = " for each model" if len(draws[0].models) < len({model for draw in draws for model in draw.models}) else ""
     counted = f" All rows are {numbers.count(max(whole))} cells{apart}"
     if slices:
         counted += f"; each slicing is drawn apart, in up to {numbers.count(max(slices))}"
-    lost = max(draw.lost for draw in draws)
-    within = f" At most {100 * lost:.2g}% of the variance of any model’s predictions lies within cells."
-    return f"{first}{counted}.{within if lost else ''}"
+    return f"{first}{counted}.{within}"

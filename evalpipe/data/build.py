@@ -123,7 +123,7 @@ def _of_predictions(columns: Columns) -> Iterator[Warned]:
 def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> pl.DataFrame:
     """Return the columns of a sample, rows without weight left out, sorted by all columns in turn unless not asked to.
 
-    So the order of the rows in the files changes nothing. Clusters are numbered by their names, from 0.
+    So the order of the rows in the files changes nothing. Clusters are then numbered by their names, from 0.
     """
     import polars as pl
 
@@ -157,13 +157,16 @@ def _outcome(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
 
 
 def _sorted(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = True) -> pl.DataFrame:
-    """Return the columns of rows that have a weight above zero, sorted by all of them in turn; clusters as numbers."""
+    """Return the columns of rows that have a weight above zero, sorted by all of them in turn; clusters as numbers.
+
+    Unless asked to ``sort``, in the order that they have, with clusters by name.
+    """
     import polars as pl
 
     table = pl.DataFrame(frame)
     if columns.rows.plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
-    if "cluster" in table.columns:
+    if sort and "cluster" in table.columns:
         table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
     return canonical.in_order(table) if sort else table
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -148,6 +149,49 @@ class ShownStep:
     others: Mapping[int, Sample]
 
 
+@dataclass(frozen=True)
+class ClusterCounts:
+    """How the observations of clusters spread over coarse cells, of rows that are fine cells and were never held.
+
+    ``place`` [n] is the coarse cell of each row, ``weight`` [n] what the row weighs. ``cells``, ``clusters`` and
+    ``counts``, all [m], are the coarse cell, the cluster (from 0) and the observations of every pair that has any. Each
+    of the ``units`` clusters may be a random group of them, of ``known`` clusters in all, which then is an estimate.
+    """
+
+    place: Wholes
+    weight: Floats
+    cells: Wholes
+    clusters: Wholes
+    counts: Wholes
+    units: int
+    known: int
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """What the rows of each coarse cell weigh; every one has some."""
+        return np.asarray(np.bincount(self.place, self.weight), float)
+
+    def inside(self, rows: Wholes | None) -> int:
+        """Return how many of the clusters or groups some rows are of, by their positions; of all rows where None."""
+        if rows is None:
+            return self.units
+        chosen = np.zeros(len(self.sizes), bool)
+        chosen[self.place[rows]] = True
+        return len(np.unique(self.clusters[chosen[self.cells]]))
+
+    def totals(self, values: Floats) -> Floats:
+        """Return the weighted total of values of rows [n] in each cluster, [units].
+
+        The rows of a coarse cell are taken to spread over it alike in every cluster.
+        """
+        mean = self.mean(values)[self.cells]
+        return np.asarray(np.bincount(self.clusters, self.counts * mean, self.units), float)
+
+    def mean(self, values: Floats) -> Floats:
+        """Return the weighted mean of values of rows [n] in each coarse cell."""
+        return np.asarray(np.bincount(self.place, self.weight * values) / self.sizes)
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Rows of one dataset in canonical order: sorted by their values, so the order in the files changes nothing.
@@ -161,7 +205,8 @@ class Sample:
     in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it. ``ids``
     are what names each row in the row-level file, [n]; None where none is written. ``steps`` are those of each model
     that has steps, ``refits`` the other fits of each that has several, ``bootstrap`` those to bootstrap samples.
-    ``parts`` are the samples that stand for a dataset that is never held; see `of`.
+    ``parts`` are the samples that stand for a dataset that is never held, see `of`; ``by_cluster`` is how the
+    observations of its clusters spread over the rows, where there are any: ``cluster`` is None then.
     """
 
     dataset: str
@@ -185,6 +230,7 @@ class Sample:
     refits: Mapping[str, tuple[Refit, ...]] = field(default_factory=lambda: MappingProxyType({}))
     bootstrap: Mapping[str, tuple[BootstrapFit, ...]] = field(default_factory=lambda: MappingProxyType({}))
     parts: Mapping[tuple[str | None, int | None], Sample] = field(default_factory=lambda: MappingProxyType({}))
+    by_cluster: ClusterCounts | None = None
 
     @property
     def streamed(self) -> bool:

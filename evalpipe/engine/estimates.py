@@ -199,7 +199,10 @@ def _thin(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> st
     weighted = scope.plan.importance
     if not (entry.drawn or (weighted and entry.metric.interval == "gaps")):
         return None
-    return thin(summary, entry, float(kish(summary.weights)) if weighted and not drawn.clustered else drawn.units)
+    units = float(kish(summary.weights)) if weighted and not drawn.clustered else drawn.units
+    # Random groups have the noise of all their clusters; how many of these are in a slice is not known.
+    grouped = scope.subset.by_cluster if scope.subset.rows is None else None
+    return thin(summary, entry, units if grouped is None else grouped.known)
 
 
 def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, str | None]:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from evalpipe.engine.cluster_parts import clusters_part
 from evalpipe.engine.coarse import SEARCHED, SLICED, cells_of, gridded, obstacle, originals
 from evalpipe.engine.rows import rows_of
 from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import HELD, Design, dealt, few, split
-from evalpipe.plan.drawing import ASKED, FEW, MORE, PATTERNS
+from evalpipe.plan.drawing import ASKED, CLUSTERS, FEW, MORE, PATTERNS, group_error, grouped_because
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, Summary, View, view
 from evalpipe.statistics.grid import first_rows, joint
@@ -58,7 +59,7 @@ class DrawnPart(Protocol):
         """How its units are drawn."""
 
     @property
-    def mode(self) -> Literal["rows", "clusters", "cells"]:
+    def mode(self) -> Literal["rows", "clusters", "groups", "cells"]:
         """What its units are."""
 
     @property
@@ -235,6 +236,8 @@ def parts_of(
     ``scopes`` are the models and subsets that are wanted, ``edges`` the scores at which cells of a model end;
     ``together`` says that models are compared.
     """
+    if sample.by_cluster is not None:
+        return [clusters_part(plan, sample, scopes, edges)]
     if gridded(plan, sample):
         cells = cache(partial(_cells, sample))
         parts = [
@@ -323,12 +326,16 @@ def draws_of(plan: Plan, sample: Sample, parts: Sequence[DrawnPart]) -> tuple[Dr
     """Return what the replicates of a dataset drew, a record for each part."""
     return tuple(
         Draw(dataset=sample.dataset, models=sorted({model for model, _ in part.scopes}), slicing=part.slicing,
-             mode=part.mode, units=len(part.design.sizes), lost=part.lost, reason=_reason(plan, sample, part))
+             mode=part.mode, units=len(part.design.sizes), lost=part.lost, reason=_reason(plan, sample, part),
+             variance_error=group_error(len(part.design.sizes)) if part.mode == "groups" else None)
         for part in parts)
 
 
 def _reason(plan: Plan, sample: Sample, part: DrawnPart) -> str:
     """Return why this was drawn, and nothing else."""
+    if sample.by_cluster is not None:
+        grouped = part.mode == "groups"
+        return grouped_because(sample.by_cluster.known, sample.by_cluster.units) if grouped else CLUSTERS
     if sample.streamed:
         return plan.streaming.reason
     if part.mode == "cells":
@@ -340,7 +347,7 @@ def _reason(plan: Plan, sample: Sample, part: DrawnPart) -> str:
 
 def not_gridded(plan: Plan, draws: Sequence[Draw]) -> Iterator[Warned]:
     """Yield a warning where the spec asks for a grid and something else was drawn."""
-    if plan.mode == "grid" and draws and draws[0].mode != "cells":
+    if plan.mode == "grid" and not plan.streaming.streamed and draws and draws[0].mode != "cells":
         kind = "whole clusters were" if draws[0].mode == "clusters" else "every row was"
         yield Warned(code="not-gridded", message=(
             f"{draws[0].dataset}: {kind} drawn, although engine.mode is grid: {draws[0].reason}"))

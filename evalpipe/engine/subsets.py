@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalpipe.arraytypes import Values, Wholes
-    from evalpipe.data.sample import Predictions, Sample
+    from evalpipe.data.sample import ClusterCounts, Predictions, Sample
     from evalpipe.plan.plan import Plan
 
 Some = TypeVar("Some", bound="Values | None")
@@ -28,7 +28,7 @@ class Subset:
     ``slice`` are the labels of a slice, None for others; ``slicing`` the number of the way of slicing that it is of;
     ``rows`` [m] the positions of its rows, None for all; ``n`` its observations and ``events`` those that are events,
     of a binary outcome. ``beside`` is the number of the slice of which it is the rest; ``cluster`` the numbers of the
-    clusters of all rows of the dataset, if any.
+    clusters of all rows of the dataset, if any, ``by_cluster`` how these spread where rows are cells.
     """
 
     slice: Mapping[str, str] | None
@@ -38,10 +38,13 @@ class Subset:
     events: int | None
     beside: int | None = None
     cluster: Wholes | None = field(default=None, repr=False)
+    by_cluster: ClusterCounts | None = field(default=None, repr=False)
 
     @cached_property
     def clusters(self) -> int | None:
-        """How many clusters have rows in it; None where rows are not clustered."""
+        """How many clusters have rows in it, or random groups of them; None where rows are not clustered."""
+        if self.by_cluster is not None:
+            return self.by_cluster.inside(self.rows)
         return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
 
     def of(self, values: Some) -> Some:
@@ -89,7 +92,8 @@ def summaries_of(
 
 def whole(sample: Sample) -> Subset:
     """Return all rows of a dataset; a coarsened sample has the counts of the one that it was made of."""
-    return Subset(None, None, None, sample.summary.n, sample.summary.events, cluster=sample.cluster)
+    return Subset(None, None, None, sample.summary.n, sample.summary.events, cluster=sample.cluster,
+                  by_cluster=sample.by_cluster)
 
 
 def _rest(sample: Sample, number: int, subset: Subset) -> Subset:
@@ -102,7 +106,8 @@ def _rest(sample: Sample, number: int, subset: Subset) -> Subset:
 def subset_of(sample: Sample, rows: Wholes, labels: Mapping[str, str] | None, slicing: int | None) -> Subset:
     """Return the subset of a dataset that these rows are."""
     events = _count(sample, rows[sample.truth[rows]]) if sample.task == "binary" else None
-    return Subset(labels, slicing, rows, _count(sample, rows), events, cluster=sample.cluster)
+    return Subset(labels, slicing, rows, _count(sample, rows), events, cluster=sample.cluster,
+                  by_cluster=sample.by_cluster)
 
 
 def reported(sample: Sample, model: Predictions, subset: Subset) -> Subset:

@@ -26,6 +26,10 @@ SCORED = 3
 """The most models with scores whose joint cells can be counted."""
 
 
+DIGITS = 2
+"""The most digits that probabilities are rounded to where clusters are counted: a cell ends at each border."""
+
+
 def streaming_plan(plan: Plan) -> StreamingPlan:
     """Decide whether rows are streamed; raises SpecError where the spec asks for what cannot be.
 
@@ -143,11 +147,29 @@ def _of_rows(plan: Plan) -> Iterator[tuple[Loc, str]]:
     if plan.importance:
         yield ("weight",), "importance weights"
     if plan.cluster is not None:
-        yield ("cluster",), "resampling clusters"
+        yield from _of_clusters(plan)
     if plan.complete_case:
         yield ("complete_case",), "leaving out incomplete rows"
     if plan.row_file is not None:
         yield ("report", "rows"), "the row-level file"
+
+
+def _of_clusters(plan: Plan) -> Iterator[tuple[Loc, str]]:
+    """Yield what would need more of clusters than their rows in about 330 cells of a score."""
+    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    growing = next((entry for entry in measures if plan.draws(entry) and entry.metric.extensive), None)
+    if growing is not None:
+        yield ("cluster",), f"the interval of {growing.metric.name}, which grows with the rows, over clusters"
+    fine = next((leaf for entry in measures for leaf in entry.leaves if leaf.params.get("digits", 0) > DIGITS), None)
+    if fine is not None:
+        yield ("cluster",), f"{fine.metric.name} of probabilities of {fine.params['digits']} digits over clusters"
+    for name, model in plan.models.items():
+        chosen = any(rule is not None for rule in (model.threshold.rule, model.threshold.variant_rule))
+        if chosen and plan.interval_method != "none":
+            yield ("models", name, "threshold"), f"the interval of the chosen threshold of model '{name}' over clusters"
+    drawing = [method.name for method in plan.recalibrate.methods if method.method == "isotonic_bagged"]
+    if drawing:
+        yield ("recalibrate", "methods"), f"the recalibrator {drawing[0]}, which draws clusters,"
 
 
 def _of_model(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:

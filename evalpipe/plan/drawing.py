@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,15 +12,32 @@ if TYPE_CHECKING:
 ROWS = 16_384
 """The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of cells costs less."""
 
+GROUPS = 1024
+"""The most clusters that are drawn each by itself where rows are read part by part, and the groups of more of them."""
+
+
+def group_error(groups: int) -> float:
+    """Return the standard error, in parts of it, of a variance that random groups tell: Wolter (2007), chapter 2."""
+    return math.sqrt(2 / (groups - 1))
+
+
 ASKED = "engine.mode is {mode}"
 FEW = f"{{rows:,}} rows, at most {ROWS:,}"
 MORE = f"{{rows:,}} rows, more than {ROWS:,}"
 PATTERNS = "the predicted classes of the models leave few rows alike"
 CLUSTERS = "clusters are drawn whole"
+GROUPED = (f"up to {GROUPS:,} of them, and of more as many random groups, which tell a variance with a standard error "
+           f"of {100 * group_error(GROUPS):.2g}%")
 IMPORTANCE = "importance weights make rows with one score unlike"
 EXPOSURE = "exposures make rows with one prediction unlike"
 LEVELS = "probabilities of several levels leave few rows alike"
 LEFT_OUT = "predictions of models fitted without the row leave few rows alike"
+
+
+def grouped_because(clusters: int, groups: int) -> str:
+    """Say why clusters were drawn in groups, and what that costs."""
+    return (f"about {clusters:,} clusters are more than {GROUPS:,}, and {groups:,} groups tell a variance with a "
+            f"standard error of {100 * group_error(groups):.2g}%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +79,7 @@ def drawing(plan: Plan) -> DrawingPlan:
         levels=any(model.level_columns for model in models),
         left_out=any(model.loo_prediction is not None for model in models))
     if plan.streaming.streamed:
-        return DrawingPlan("cells", plan.streaming.reason)
+        return DrawingPlan("cells", plan.streaming.reason) if plan.cluster is None else DrawingPlan("clusters", GROUPED)
     refused = plan.mode == "grid"
     if plan.cluster is not None:
         return DrawingPlan("clusters", CLUSTERS, refused)

@@ -88,6 +88,8 @@ class DatasetSummary(Record):
     model that has the most; null of rows that were held."""
     clusters: int | None = None
     """Clusters of rows, where they are resampled."""
+    clusters_error: float | None = None
+    """The standard error of `clusters`, in parts of it, where more than 1,024 were not counted but estimated."""
     n_effective: float | None = None
     """Under importance weights, Kish's effective sample size (1965): the rows of equal weight with as much
     information."""

@@ -126,11 +126,15 @@ class Draw(Record):
     models: list[str]
     slicing: str | None = None
     """The title of the slicing; null where all rows were drawn."""
-    mode: Literal["rows", "clusters", "cells"]
+    mode: Literal["rows", "clusters", "groups", "cells"]
+    """What was drawn: "groups" are random groups of whole clusters."""
     units: int
-    """How many rows, clusters, or cells of like rows were drawn from."""
+    """How many rows, clusters, groups, or cells of like rows were drawn from."""
     lost: float = 0.0
-    """Of cells: the largest share of the variance of any model's predictions, by rank, that lies within cells."""
+    """Where rows were counted in cells: the largest share of the variance of any model's predictions, by rank, that
+    lies within cells."""
+    variance_error: float | None = None
+    """Of random groups: the standard error of the variances that they tell, in parts of these. Wolter (2007), ch. 2."""
     reason: str
 
 

@@ -44,6 +44,13 @@ class Asked:
         return ScoreGrid(self.edges)
 
     @cached_property
+    def coarse(self) -> tuple[Wholes, int]:
+        """The cell in which clusters are counted of each cell of the grid, [cells], and how many: they end at edges."""
+        starts = np.zeros(self.grid.size, np.intp)
+        starts[self.grid.of_probabilities(np.array(self.edges))] = 1
+        return np.cumsum(starts), int(starts.sum()) + 1
+
+    @cached_property
     def joint(self) -> tuple[Wholes, int]:
         """The joint cell of each cell of the grid, [cells], and how many there are: they end at fewer edges."""
         ends = np.isin(np.array(self.edges), EDGES if len(self.models) < SPARSE else EDGES[::SPARSE])
@@ -68,8 +75,11 @@ def _edges(plan: Plan, leaves: list[MetricPlan]) -> tuple[float, ...]:
     thresholds = [leaf.params["threshold"] for leaf in leaves if isinstance(leaf.params.get("threshold"), float)]
     clips = [end for leaf in leaves if "epsilon" in leaf.params
              for end in (leaf.params["epsilon"], 1 - leaf.params["epsilon"])]
+    # Clusters spread alike over what is between two edges, so none may lie across a border of rounding.
+    digits = {int(leaf.params["digits"]) for leaf in leaves if "digits" in leaf.params and plan.cluster is not None}
+    rounded = [(np.arange(10**places) + 0.5) / 10**places for places in sorted(digits)]
     declared = [model.threshold.number for model in plan.models.values() if model.threshold.number is not None]
-    listed = np.concatenate([EDGES, *binned, np.array([*thresholds, *declared, *plan.marks, *clips], float)])
+    listed = np.concatenate([EDGES, *binned, *rounded, np.array([*thresholds, *declared, *plan.marks, *clips], float)])
     return tuple(np.unique(listed[(listed > 0) & (listed < 1)]).tolist())
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from evalpipe.arraytypes import Wholes
 
-FORMAT = 1
+FORMAT = 2
 """The version of the format; bytes of another version are not read."""
 
 Held = TypeVar("Held")
@@ -51,6 +51,9 @@ def encode(tables: Tables) -> bytes:
         "fractions": [[model, *_sparse(totals, arrays)] for model, totals in sorted(tables.fractions.items())],
         "totals": [[*key[:2], _option(key[2]), [[_group(group), _whole(sums)] for group, sums in _ordered(groups)]]
                    for key, groups in sorted(tables.totals.items(), key=repr)],
+        "keys": _keys(tables, arrays),
+        "clusters": [[*key, [_counted(group, cells, arrays) for group, cells in _ordered(groups)]]
+                     for key, groups in sorted(tables.clusters.items())],
     }
     text = json.dumps(header, separators=(",", ":")).encode()
     content = zlib.compress(b"".join([len(text).to_bytes(_LENGTH), text, *map(_packed, arrays)]), _LEVEL)
@@ -77,7 +80,16 @@ def decode(data: bytes) -> Tables:
     for slicing, model, option, groups in header["totals"]:
         tables.totals[slicing, model, _option_of(option)] = {
             _group_of(group): _sums_of(**sums) for group, sums in groups}
+    tables.keys = None if header["keys"] is None else arrays.next(header["keys"]).view(np.uint64)
+    for slicing, model, groups in header["clusters"]:
+        tables.clusters[slicing, model] = {_group_of(group): arrays.cells(size) for group, size in groups}
     return tables
+
+
+def _keys(tables: Tables, arrays: list[Wholes]) -> int | None:
+    """Add the keys of clusters, and return how many there are; None where rows are not of clusters."""
+    arrays += [] if tables.keys is None else [tables.keys.view(np.int64)]
+    return None if tables.keys is None else len(tables.keys)
 
 
 def _asked(asked: Asked, arrays: list[Wholes]) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +15,10 @@ from evalpipe.data.summary import unknown_conditions
 from evalpipe.data.weights import COUNTED, COUNTS, sums_to
 from evalpipe.errors import DataError, Place, Problem
 from evalpipe.levels import find_level
+from evalpipe.plan.drawing import GROUPS
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
 from evalpipe.statistics.score_grid import UNITS
+from evalpipe.streams.cluster_keys import clusters_of, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +44,15 @@ def summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...], *, wh
         excluded_where=rows - tables.rows.get("kept", 0), unknown_where=tables.rows.get("unknown where", 0),
         excluded_zero_weight=tables.rows.get("kept", 0) - used, n=round(total) if whole else used,
         events=round(counts[0].weight) if whole else counts[0].rows, total_weight=total,
-        prevalence=counts[0].weight / total if total else None, levels=counts)
+        prevalence=counts[0].weight / total if total else None, levels=counts, **_clusters(tables))
+
+
+def _clusters(tables: Tables) -> dict[str, Any]:
+    """Return how many clusters there are, and the error of that where it is an estimate; nothing without any."""
+    if tables.keys is None:
+        return {}
+    error = 1 / math.sqrt(GROUPS - 1) if grouped(tables.keys) else None
+    return {"clusters": clusters_of(tables.keys), "clusters_error": error}
 
 
 def rows_of(tables: Tables, what: str) -> int:

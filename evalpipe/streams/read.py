@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.data.sample import Sample
-from evalpipe.data.summary import absent_levels, unknown_conditions
+from evalpipe.data.summary import absent_levels, one_cluster, unknown_conditions
 from evalpipe.plan.all_at_once import workers_of
 from evalpipe.streams import described
 from evalpipe.streams.asked import asked
@@ -93,6 +93,7 @@ def _sample(plan: Plan, part: _Read, levels: tuple[str, ...]) -> Sample:
     summary = described.summary(dataset, tables, levels, whole=plan.weight is not None)
     warnings = (*unknown_conditions(dataset.name, described.unknown(dataset, tables)),
                 *(absent_levels(summary, plan.task) if evaluated else ()))
+    warnings += one_cluster(dataset.name, tables.keys) if evaluated else ()
     whole = Sample(dataset.name, dataset.role, plan.task, levels, np.zeros(0, bool), None, "frequency", summary,
                    described.files(dataset, tables.rows, part.sha256), warnings=warnings)
     return Samples(plan, tables, whole, labels).sample()

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.data.sample import Predictions, Sample, SlicedRows
+from evalpipe.data.sample import ClusterCounts, Predictions, Sample, SlicedRows
+from evalpipe.plan.drawing import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
+from evalpipe.statistics.rows import present
 from evalpipe.statistics.score_grid import UNITS
 from evalpipe.statistics.summary import statistics
+from evalpipe.streams.cluster_keys import clusters_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalpipe.arraytypes import Floats
+    from evalpipe.arraytypes import Floats, Wholes
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
@@ -71,6 +74,11 @@ class _Means:
         return np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0), signs
 
 
+def _kind(group: RowGroup, *, joint: bool) -> tuple[Labels | None, bool, object]:
+    """Return what tells the coarse cells of clusters apart: of joint cells slice and truth alone."""
+    return group.labels, group.event, None if joint else group.picked
+
+
 def _probability(distance: Floats, signs: Floats) -> Floats:
     return np.where(signs > 0, distance, 1 - distance)
 
@@ -110,7 +118,38 @@ class Samples:
             predictions = {models[0]: self._exactly(models[0], slicing, rows, predictions[models[0]])}
         return replace(
             self.whole, truth=rows.event, weight=rows.counts.astype(float), weight_kind="frequency",
-            models=MappingProxyType(predictions), slicings=self._slicings(slicing, rows))
+            models=MappingProxyType(predictions), slicings=self._slicings(slicing, rows),
+            by_cluster=self._by_cluster(models[0], slicing, rows, joint=joint))
+
+    def _by_cluster(self, name: str, slicing: int | None, rows: _Cells, *, joint: bool) -> ClusterCounts | None:
+        """Return how clusters spread over the cells of a model, or by truth and slice alone over joint ones."""
+        groups = self.tables.clusters.get((slicing or 0, name))
+        if groups is None:
+            return None
+        coarse, several = self.tables.asked.coarse
+        if joint or name not in self.means:
+            coarse, several = np.zeros(max(len(coarse), int(rows.cells.max()) + 1), np.intp), 1
+        kinds = {_kind(group, joint=joint): number for group, number in rows.groups.items()}
+        kind = np.array([kinds[_kind(group, joint=joint)] for group in rows.groups])
+        place, row = np.unique(kind[rows.group] * several + coarse[rows.cells], return_inverse=True)
+        cells, clusters, counts = [], [], []
+        for group, counted in groups.items():
+            cell, cluster = np.divmod(counted.cells, GROUPS)
+            number = kinds[_kind(group if slicing is not None else group._replace(labels=None), joint=joint)]
+            cells.append(np.searchsorted(place, number * several + (np.zeros_like(cell) if joint else cell)))
+            clusters.append(np.searchsorted(self._units, cluster))
+            counts.append(counted.counts)
+        pairs, of_pair = np.unique(
+            np.concatenate(cells) * len(self._units) + np.concatenate(clusters), return_inverse=True)
+        total = np.bincount(of_pair, np.concatenate(counts))
+        return ClusterCounts(row, rows.counts.astype(float), *np.divmod(pairs, len(self._units)), total,
+                             len(self._units), clusters_of(present(self.tables.keys, "clusters")))
+
+    @cached_property
+    def _units(self) -> Wholes:
+        """The numbers that clusters, or random groups of them, are counted under."""
+        counted = [cells.cells for cells in self.tables.clusters[0, next(iter(self.plan.models))].values()]
+        return np.unique(np.concatenate(counted) % GROUPS)
 
     def _order(self, slicing: int | None) -> Mapping[Labels | None, int]:
         if slicing is None or not self.labels:

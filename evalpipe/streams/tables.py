@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evalpipe.plan.drawing import GROUPS
 from evalpipe.statistics.exact_sums import ExactSums
+from evalpipe.streams.cluster_keys import renumbered, smallest
 
 if TYPE_CHECKING:
-    from evalpipe.arraytypes import Wholes
+    from collections.abc import Sequence
+
+    from evalpipe.arraytypes import Keys, Wholes
     from evalpipe.streams.asked import Asked, Option
 
 Labels = tuple[tuple[str, str], ...]
@@ -51,7 +55,8 @@ class Tables:
     ``fractions`` by model the totals, in each cell, of how far into the cell probabilities lie, in parts of its width
     of which it has `UNITS`: of events, then of others; ``totals`` by slicing, model and statistic those of each group.
     ``rows`` counts rows by what became of them, in merged tables those "read" and "used" of each file apart; ``levels``
-    those of each level as ("rows", "weight").
+    those of each level as ("rows", "weight"). Where rows are of clusters, ``keys`` are the smallest keys of these, and
+    ``clusters`` by slicing and model the cells of each group and cluster: cell times `GROUPS` plus that one's number.
     """
 
     asked: Asked
@@ -60,6 +65,8 @@ class Tables:
     totals: dict[tuple[int, str, Option], dict[RowGroup, ExactSums]] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     levels: dict[str, tuple[int, int]] = field(default_factory=dict)
+    keys: Keys | None = None
+    clusters: dict[tuple[int, str], dict[RowGroup, CellCounts]] = field(default_factory=dict)
 
     def of_file(self, number: int) -> Tables:
         """Return the tables of a part with the rows that were read and used counted for its file, by its number."""
@@ -83,4 +90,32 @@ class Tables:
         for level, (rows, weight) in other.levels.items():
             before = self.levels.get(level, (0, 0))
             self.levels[level] = before[0] + rows, before[1] + weight
+        if other.keys is not None:
+            self._merge_clusters(other, other.keys)
         return self
+
+    def _merge_clusters(self, other: Tables, keys: Keys) -> None:
+        """Add the cells of clusters, whose numbers are those that they have among all."""
+        own: Keys = np.zeros(0, np.uint64) if self.keys is None else self.keys
+        self.keys = smallest(own, keys)
+        numbers, added = renumbered(own, self.keys), renumbered(keys, self.keys)
+        for key in self.clusters.keys() | other.clusters.keys():
+            mine, others = self.clusters.get(key, {}), other.clusters.get(key, {})
+            self.clusters[key] = {group: summed([
+                *(_renumbered(cells[group], places) for cells, places in ((mine, numbers), (others, added))
+                  if group in cells)]) for group in mine.keys() | others.keys()}
+
+
+def _renumbered(cells: CellCounts, places: Wholes) -> CellCounts:
+    """Return the cells of clusters under other numbers of these."""
+    cell, cluster = np.divmod(cells.cells, GROUPS)
+    return CellCounts(cell * GROUPS + places[cluster], cells.counts)
+
+
+def summed(parts: Sequence[CellCounts]) -> CellCounts:
+    """Return the counts of all parts together; their cells may be in any order, and come several times."""
+    counts = np.zeros(1 + max(int(part.cells.max(initial=-1)) for part in parts), np.int64)
+    for part in parts:
+        np.add.at(counts, part.cells, part.counts)
+    cells = np.flatnonzero(counts)
+    return CellCounts(cells, counts[cells])

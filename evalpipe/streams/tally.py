@@ -11,9 +11,11 @@ import numpy as np
 
 from evalpipe.data import slices
 from evalpipe.data.build import predictions_of
+from evalpipe.plan.drawing import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
 from evalpipe.statistics.summary import statistics
+from evalpipe.streams.cluster_keys import ClusterNumbers
 from evalpipe.streams.known_levels import KnownLevels
 from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
 
@@ -84,6 +86,13 @@ class _Counted:
         for chunk in _chunks(len(places)):
             np.add.at(self.counts, places[chunk], kind(1) if weights is None else weights[chunk])
 
+    def renumber(self, places: Wholes) -> None:
+        """Count clusters under other numbers, of which some may share one; see `GROUPS`."""
+        counts = self.counts.reshape(-1, GROUPS)
+        self.counts = np.zeros_like(self.counts)
+        for before, after in enumerate(places):
+            self.counts[after::GROUPS] += counts[:, before]
+
     def groups(self, labels: list[Labels | None]) -> dict[RowGroup, CellCounts]:
         """Return the cells of the groups that have any, by what the groups are of."""
         cells_of: dict[RowGroup, CellCounts] = {}
@@ -118,6 +127,8 @@ class Tally:
         self.known = KnownLevels()
         self.rows: dict[str, int] = {}
         self.levels: dict[str, tuple[int, int]] = {}
+        self.numbers = None if plan.cluster is None else ClusterNumbers()
+        self.clusters: dict[tuple[int, str], _Counted] = {}
 
     def read(self, rows: RowBlock, file: int) -> None:
         """Count the rows of a file that were read, and those that are left."""
@@ -143,10 +154,21 @@ class Tally:
         places = [numbered.of(rows) for numbered, rows in zip(self.slices, sliced, strict=False)]
         models = {model.name: predictions_of(frame, number, model, 2)
                   for number, model in enumerate(self.plan.models.values())}
-        self._count_rows(models, event, weight, places or [np.zeros(1, np.intp)])
+        self._count_rows(models, event, weight, places or [np.zeros(1, np.intp)], self._clusters_of(frame))
+
+    def _clusters_of(self, frame: pl.DataFrame) -> Wholes | None:
+        """Return the number of each row's cluster, [n]; None without any. Those counted before get their new ones."""
+        if self.numbers is None:
+            return None
+        clusters, places = self.numbers.of(frame["cluster"])
+        if places is not None:
+            for counted in self.clusters.values():
+                counted.renumber(places)
+        return clusters if self.role == "evaluate" else None
 
     def _count_rows(
-        self, models: dict[str, Predictions], event: Flags, weight: Wholes | None, places: list[Wholes]
+        self, models: dict[str, Predictions], event: Flags, weight: Wholes | None, places: list[Wholes],
+        clusters: Wholes | None,
     ) -> None:
         """Count the cells of each model and the joint ones of all, and total what is asked for, in each slicing."""
         states = {name: _states(model) for name, model in models.items()}
@@ -159,6 +181,8 @@ class Tally:
             size = self.asked.grid.size if name in cells else 1
             for slicing, of_slicing in enumerate(groups):
                 self._count_cells((slicing, name), size, [states[name]], of_slicing, cells.get(name), weight)
+                if clusters is not None:
+                    self._count_clusters((slicing, name), of_slicing, cells.get(name), clusters, weight)
             if name in cells:
                 self._total(name, model, event, weight, groups)
         if len(models) > 1:
@@ -173,6 +197,15 @@ class Tally:
     ) -> None:
         counted = self.counted.setdefault(key, _Counted(size, tuple(possible for possible, _ in states)))
         counted.add(groups, np.zeros(1, np.intp) if cells is None else cells, weight, len(self.slices[key[0]].labels))
+
+    def _count_clusters(
+        self, key: tuple[int, str], groups: Wholes, cells: Wholes | None, clusters: Wholes, weight: Wholes | None
+    ) -> None:
+        """Count the cells of each cluster, which end at edges alone."""
+        coarse, several = self.asked.coarse
+        size, places = (1, clusters) if cells is None else (several, coarse.take(cells) * GROUPS + clusters)
+        counted = self.clusters.setdefault(key, _Counted(size * GROUPS, self.counted[key].states))
+        counted.add(groups, places, weight, len(self.slices[key[0]].labels))
 
     def _joint(self, cells: list[Wholes]) -> tuple[Wholes, int]:
         """Return the joint cell of the cells of all models with scores, [n], and how many joint cells there are."""
@@ -226,7 +259,9 @@ class Tally:
             totals[slicing, name, option] = {
                 group: sums.of_group(number) for number in range(sums.size)
                 if (group := counted.group(number, labels)) in counts[slicing, name]}
-        return Tables(self.asked, counts, self.fractions, totals, self.rows, self.levels)
+        clusters = {key: counted.groups(self.slices[key[0]].labels) for key, counted in self.clusters.items()}
+        return Tables(self.asked, counts, self.fractions, totals, self.rows, self.levels,
+                      None if self.numbers is None else self.numbers.keys, clusters)
 
 
 def _chunks(rows: int) -> Iterator[slice]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WHAT = {
-    "resampling clusters": {"cluster": "who"},
     "importance weights": {"weight": {"column": "heavy", "kind": "importance"}},
     "cross-fitting of recalibrators": {"recalibrate": {"methods": ["platt"], "fit_on": {"folds": 2}}},
     "the score of model 'r', which is no probability and has no 'scale',": {

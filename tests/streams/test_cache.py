@@ -96,6 +96,18 @@ def test_changed_files_and_other_questions_are_read_again(spec: Path) -> None:
     assert run(spec)[1:] == (0, 5, "")
 
 
+def test_clusters_are_part_of_what_is_asked(spec: Path) -> None:
+    run(spec)
+    drawn = ("intervals.method=percentile", "intervals.replicates=100")
+    first = run(spec, "cluster=who", *drawn)
+    assert first[1:] == (5, 0, "last summed up for another spec or version")
+    assert run(spec, "cluster=who", *drawn) == (first[0], 0, 5, "")
+    assert run(spec, "cluster=h", *drawn)[1:] == (5, 0, "last summed up for another spec or version")
+    entries(spec)[3].unlink()
+    run(spec, "cluster=who", *drawn)
+    assert run(spec, "cluster=who", *drawn, cache=False)[0] == first[0]
+
+
 @pytest.mark.parametrize("harm", [lambda b: b[: len(b) // 2], lambda b: b[:-1] + bytes([b[-1] ^ 1]), lambda b: b""])
 def test_a_damaged_entry_is_computed_again(spec: Path, harm: Any) -> None:
     first = run(spec)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalpipe.plan.drawing import GROUPS as JOINED
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.streams.asked import Asked
+from evalpipe.streams.cluster_keys import keys_of, numbers, smallest
 from evalpipe.streams.codec import MAGIC, DamagedError, decode, encode
 from evalpipe.streams.tables import CellCounts, RowGroup, Tables
 
@@ -54,7 +57,20 @@ def some_tables(draw: st.DrawFn) -> Tables:
     rows = draw(st.dictionaries(st.sampled_from(["read", "used", "kept", "unknown where"]), st.integers(0, 10**12)))
     known = st.tuples(st.integers(0, 9), st.integers(0, 10**13))
     levels = draw(st.dictionaries(st.sampled_from(["0", "1", "é"]), known))
-    return Tables(ASKED, counts, fractions, totals, rows, levels)
+    keys, clusters = draw(st.one_of(st.just((None, {})), clusters_of(st.integers(1, 3000))))
+    return Tables(ASKED, counts, fractions, totals, rows, levels, keys, clusters)
+
+
+@st.composite
+def clusters_of(draw: st.DrawFn, count: st.SearchStrategy[int]) -> tuple[Any, dict[Any, Any]]:
+    """Return the keys of so many clusters, and how many observations some of them have in each of seven cells."""
+    generator = np.random.default_rng(draw(st.integers(0, 9)))
+    names = generator.choice(4000, draw(count), replace=False).astype(str).tolist()
+    keys = smallest(keys_of(pl.Series(names)))
+    places = np.unique(numbers(keys_of(pl.Series(names)), keys))
+    cells = np.sort((generator.integers(0, 7, len(places))) * JOINED + places)
+    group = draw(GROUPS)
+    return keys, {(0, "a"): {group: CellCounts(cells, generator.integers(1, 9, len(cells)))}}
 
 
 def plain(tables: Tables) -> dict[str, Any]:
@@ -67,6 +83,9 @@ def plain(tables: Tables) -> dict[str, Any]:
         "counts": {key: {group: (cells.cells.tolist(), cells.counts.tolist()) for group, cells in groups.items()}
                    for key, groups in tables.counts.items()},
         "fractions": {model: totals.tolist() for model, totals in tables.fractions.items()},
+        "keys": None if tables.keys is None else tables.keys.tolist(),
+        "clusters": {key: {group: (cells.cells.tolist(), cells.counts.tolist()) for group, cells in groups.items()}
+                     for key, groups in tables.clusters.items()},
         "totals": {key: {group: sums(of) for group, of in groups.items()} for key, groups in tables.totals.items()},
     }
 
@@ -83,7 +102,7 @@ def test_equal_tables_are_the_same_bytes_in_any_order(tables: Tables) -> None:
     counts, totals = ({key: dict(reversed(groups.items())) for key, groups in part.items()}
                       for part in (tables.counts, tables.totals))
     parts = (counts, tables.fractions, totals, tables.rows, tables.levels)
-    turned = Tables(tables.asked, *(dict(reversed(part.items())) for part in parts))
+    turned = Tables(tables.asked, *(dict(reversed(part.items())) for part in parts), tables.keys, tables.clusters)
     assert encode(turned) == encode(tables) == encode(decode(encode(tables)))
 
 
@@ -92,6 +111,22 @@ def test_equal_tables_are_the_same_bytes_in_any_order(tables: Tables) -> None:
 def test_merging_what_came_back_is_merging_the_tables(one: Tables, other: Tables) -> None:
     sent = decode(encode(one)).merge(decode(encode(other)))
     assert plain(sent) == plain(one.merge(other))
+
+
+@settings(max_examples=20)
+@given(st.tuples(*(clusters_of(st.sampled_from([5, 600, 2000])) for _ in range(3))))
+def test_clusters_of_parts_are_merged_in_any_order(parts: tuple[tuple[Any, dict[Any, Any]], ...]) -> None:
+    def merged(*order: int) -> dict[str, Any]:
+        tables = Tables(ASKED)
+        for place in order:
+            keys, clusters = parts[place]
+            tables.merge(Tables(ASKED, keys=keys, clusters=clusters))
+        return plain(tables)
+
+    joined = Tables(ASKED, keys=parts[1][0], clusters=dict(parts[1][1])).merge(
+        Tables(ASKED, keys=parts[2][0], clusters=parts[2][1]))
+    apart = Tables(ASKED, keys=parts[0][0], clusters=dict(parts[0][1])).merge(joined)
+    assert merged(0, 1, 2) == merged(2, 1, 0) == merged(1, 0, 2) == plain(apart)
 
 
 @settings(max_examples=40)

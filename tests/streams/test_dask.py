@@ -113,6 +113,13 @@ def test_one_and_two_workers_give_the_bytes_of_a_local_run_and_its_errors(spec: 
     assert here.problems[0].code == "probability-range"
 
 
+def test_workers_count_clusters_alike(spec: Path, started: Cluster) -> None:
+    drawn = ("cluster=who", "intervals.method=percentile", "intervals.replicates=100")
+    expected, _ = run(spec, *drawn)
+    emptied(spec)
+    assert run(spec, *drawn, *of(started.address))[0] == expected
+
+
 def test_an_interrupt_cancels_and_the_dead_are_done_without(spec: Path, started: Cluster) -> None:
     expected, _ = run(spec)
     started.add(2 - len(started.workers))

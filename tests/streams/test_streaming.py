@@ -18,13 +18,15 @@ RANKED = {"roc_auc", "average_precision", "ks", "gini"}
 @pytest.mark.parametrize("keys", [
     {}, {"models": {"p": {"score": "odds", "scale": "logit"}}}, {"weight": {"column": "times", "kind": "frequency"}},
     {"equivocal": {"below": 0.1, "above": 0.05}},
-    {"prevalence": 0.1},
+    {"prevalence": 0.1}, {"cluster": "who", "slices": ["s"]},
+    {"cluster": "who", "weight": {"column": "times", "kind": "frequency"}},
     {"slices": ["s", {"column": "age", "cuts": [45, 55]}, ["s", "h"], {"name": "old", "where": "age > 60"}]},
     {"slices": ["s"], "slice_rules": {"reference": "rest"}, "compare": {"baseline": "q"}},
     {"models": {"p": {"probability": "p"}, "hard": {"prediction": "label"}}, "metrics": ["accuracy", "f1"],
      "compare": {"baseline": "p"}, "slices": ["s"], "outcome": {"column": "y", "event": 1, "levels": [1, 0]}},
     {"models": {"hard": {"prediction": "label"}}, "metrics": ["accuracy", "kappa"], "threshold": None},
-], ids=["plain", "log odds", "frequency weights", "equivocal", "prevalence", "slices", "slices and rest",
+], ids=["plain", "log odds", "frequency weights", "equivocal", "prevalence",
+        "clusters", "clusters of frequency weights", "slices", "slices and rest",
         "classes beside", "classes alone"])
 def test_values_are_those_of_held_rows(tmp_path: Path, keys: dict[str, object]) -> None:
     path = write(rows(), tmp_path / "d", [1000, 1])

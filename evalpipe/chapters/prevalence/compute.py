@@ -16,7 +16,7 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.arraytypes import Flags
+    from evalpipe.arraytypes import Flags, Floats, Values
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.data.sample import Sample
     from evalpipe.engine.evaluated import Evaluated
@@ -98,15 +98,22 @@ def _trials(sample: Sample, occurs: Flags, share: float) -> float:
     p (1 - p) over the variance of the share, which is that of the clusters' totals, and never more than there are;
     Kish's number of clusters where p is 0 or 1. Korn & Graubard (1998).
     """
-    weights = sample.weights
-    if sample.cluster is None and sample.weight_kind != "importance":
+    weights, clustered = sample.weights, sample.cluster is not None or sample.by_cluster is not None
+    if not clustered and sample.weight_kind != "importance":
         return float(weights.sum())
-    units = np.arange(sample.n) if sample.cluster is None else sample.cluster
-    count = int(units.max()) + 1
     if not 0 < share < 1:
-        return float(kish(np.bincount(units, weights)))
-    squares = float((np.bincount(units, weights * (occurs - share)) ** 2).sum())
+        return float(kish(_totals(sample, np.ones(sample.n))))
+    totals = _totals(sample, occurs - share)
+    count, squares = len(totals), float((totals**2).sum())
     # Without clusters there is no factor, so that equal weights give back the number of rows.
-    correction = 1.0 if sample.cluster is None else count / (count - 1)
+    correction = count / (count - 1) if clustered else 1.0
     most, variance = float(sample.observations.sum()), squares * correction / float(weights.sum()) ** 2
     return share * (1 - share) / max(variance, share * (1 - share) / most)
+
+
+def _totals(sample: Sample, values: Values) -> Floats:
+    """Return the weighted total of values of rows [n] in each cluster, or in each row where there are none."""
+    if sample.by_cluster is not None:
+        return sample.by_cluster.totals(values)
+    units = np.arange(sample.n) if sample.cluster is None else sample.cluster
+    return np.asarray(np.bincount(units, sample.weights * values), float)

@@ -34,7 +34,7 @@ def _table(plan: Plan, dataset: Evaluated) -> WhatIf:
     scopes = [scope for name in models for scope in dataset.scopes(name)]
     cuts = [model.threshold for model in models.values()]
     thresholds = np.unique([*np.arange(STEPS + 1) / STEPS, *(cut for cut in cuts if cut is not None)])
-    independent = dataset.sample.cluster is None and not plan.importance
+    independent = plan.cluster is None and not plan.importance
     return WhatIf(dataset=dataset.sample.dataset, thresholds=thresholds.tolist(), limited=independent,
                   groups=list(_groups(scopes, thresholds)))
 

@@ -124,9 +124,10 @@ def _fittable(rows: CurveRows) -> Fittable | None:
     if not (np.any(table.events) and np.any(table.others)):
         return None
     places = _places(table.at)
-    robust = sample.weight_kind == "importance" or sample.cluster is not None
+    robust = sample.weight_kind == "importance" or rows.plan.cluster is not None
     # The Hessian's errors take rows for independent observations, which weighted rows and rows of a cluster are not.
-    spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster) if robust else None
+    spread = Spread(summary.rows.truth, weight, np.searchsorted(table.at, chances), sample.cluster,
+                    None if sample.by_cluster is None else sample.by_cluster.totals) if robust else None
     moved = float(np.sum(rows.summary.weights[chances != rows.summary.rows.chances]))
     table, spread = _joined(table, spread)
     return Fittable(table, places, spread, moved)

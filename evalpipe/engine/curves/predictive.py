@@ -32,7 +32,7 @@ def predictive_values(rows: CurveRows) -> Computed | None:
     events, others = tp + fn, fp + tn
     if not (events and others):
         return None
-    limited = plan.interval_method != "none" and rows.sample.cluster is None and not plan.importance
+    limited = plan.interval_method != "none" and plan.cluster is None and not plan.importance
     level = plan.level if limited else None
     ppv = _values(tp / events, fp / others, GRID, _reach(tp / events, tn / others, events, others, level))
     npv = _values(tn / others, fn / events, 1 - GRID, _reach(fn / events, fp / others, events, others, level))
