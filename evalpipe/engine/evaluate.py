@@ -87,8 +87,9 @@ def _add_candidates(evaluation: Evaluation, plan: Plan, candidates: CandidateRow
 def _add_model(evaluation: Evaluation, dataset: Evaluated, name: str) -> None:
     """Add the tables of one model on one dataset."""
     plan, sample = dataset.plan, dataset.sample.of(name)
-    rows = [row for estimates in dataset.estimates[name].values() for row in estimates]
+    rows = [row for estimates in dataset.estimates_of(name).values() for row in estimates]
     evaluation.estimates += rows
     evaluation.confusion += [table for scope in dataset.scopes(name) for table in confusion(scope)]
     evaluation.curves += model_curves(plan, sample, name, dataset.summaries[name, 0], dataset.replicates)
     evaluation.warnings += notes(plan, sample, name, dataset.summaries[name, 0], rows)
+    dataset.forget(name)

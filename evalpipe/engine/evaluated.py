@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evalpipe.engine.estimates import Scope, estimates, insufficient, not_served
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate
 
+    Estimates = dict[tuple[int, int], tuple[Estimate, ...]]
+
 
 @dataclass(frozen=True)
 class Evaluated:
@@ -36,6 +37,7 @@ class Evaluated:
     of_model: dict[str, tuple[Subset, ...]]
     summaries: dict[tuple[str, int], Summary]
     replicates: Replicates
+    _estimates: dict[str, Estimates] = field(default_factory=dict, repr=False, compare=False)
 
     def scopes(self, model: str, *, rest: bool = False) -> Iterator[Scope]:
         """Yield the subsets that have numbers of a model, all rows first; the rests of slices too if asked."""
@@ -48,14 +50,21 @@ class Evaluated:
         subset = self.of_model[model][number]
         return Scope(self.plan, self.sample.of(model, subset.slicing), model, number, subset, summary)
 
-    @cached_property
-    def estimates(self) -> dict[str, dict[tuple[int, int], tuple[Estimate, ...]]]:
-        """The estimates of each model, by the number of the subset and that of the measure in the plan."""
-        return {model: {
-            (number, k): tuple(estimated)
-            for number, subset in enumerate(self.subsets) if subset.beside is None
-            for k, estimated in enumerate(self._estimated(model, number))
-        } for model in self.sample.models}
+    def estimates_of(self, model: str) -> Estimates:
+        """Return the estimates of a model, by the number of the subset and that of the measure in the plan."""
+        if model not in self._estimates:
+            self._estimates[model] = {
+                (number, k): tuple(estimated)
+                for number, subset in enumerate(self.subsets) if subset.beside is None
+                for k, estimated in enumerate(self._estimated(model, number))
+            }
+        return self._estimates[model]
+
+    def forget(self, model: str) -> None:
+        """Forget the large tables of a model, of which a million rows have a hundred megabytes."""
+        for (name, _), summary in self.summaries.items():
+            if name == model:
+                summary.forget()
 
     def beside_others(self, scope: Scope) -> Scope:
         """Return a scope with the rows of all models together, of a dataset that is held its own."""
@@ -83,10 +92,11 @@ class Evaluated:
             scope = self.scope(model, 0, self.summaries[model, 0])
             for entry in self.plan.diagnosed:
                 yield from estimates(scope, entry, self.replicates) if scope.serves(entry) else ()
+            self.forget(model)
 
     def estimate(self, model: str, entry: MetricPlan) -> Estimate:
         """Return the estimate on all rows of a measure that the plan lists and that is one number."""
-        return self.estimates[model][0, self.plan.metrics.index(entry)][0]
+        return self.estimates_of(model)[0, self.plan.metrics.index(entry)][0]
 
 
 def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:
@@ -96,4 +106,6 @@ def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambd
     summaries = summaries_of(plan, sample, of_model)
     together = plan.compare is not None or bool(plan.goals)
     replicates = draw(plan, sample, summaries, divided, advance, together=together)
+    for summary in summaries.values():
+        summary.forget()
     return Evaluated(plan, sample, divided, of_model, summaries, replicates)

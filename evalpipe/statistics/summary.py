@@ -66,6 +66,10 @@ def pairs(function: Declared) -> Declared:
     return _declare(function, of_rows=False, of_pairs=True)
 
 
+KEPT = 10_000
+"""The most numbers of a table that `Summary.forget` keeps."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """The statistics of ``rows`` under ``weights`` [..., n], floats or whole numbers, each computed once, when needed.
@@ -136,6 +140,14 @@ class Summary:
         Asked of one row of weights.
         """
         return self.floats if self.celled else np.ones(self.weights.shape[-1])
+
+    def forget(self) -> None:
+        """Forget the tables of many scores or rows: they are computed again where they are asked for, the same."""
+        for key in [key for key, values in self._computed.items() if values.size > KEPT]:
+            del self._computed[key]
+        for name in ("by_score", "floats", "_reportable", "classes", "pooled"):
+            self.__dict__.pop(name, None)
+        self._at.clear()
 
     @property
     def reportable(self) -> Summary:
