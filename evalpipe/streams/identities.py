@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from evalpipe.streams.parts import Part
     from evalpipe.streams.work import File
 
-HELD = 4_000_000
+HELD = 1_000_000
 """Hashes of a file, about: so many are held at once."""
 
 MOST_BITS = 12
