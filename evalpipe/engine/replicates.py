@@ -101,15 +101,16 @@ class _Task:
     ) -> None:
         """Add what a part gives to the values of a block."""
         # A stream of its own: the replicates are the same whether or not errors are asked for.
-        first, grouped = 0, stream(self.plan.seed, "folds", part.name, number)
+        grouped = stream(self.plan.seed, "folds", part.name, number) if self.with_errors else None
+        first = 0
         for counts in block_counts(part.design, number, size, self.plan.seed, part.name):
             scale, prior = self._scale(part.design, counts), priors[first : first + len(counts)]
             first += len(counts)
             for scopes, chosen, summary in part.summaries(Draws(counts)):
                 self._add(drawn_values, scopes, summary, None if scale is None else scale[chosen],
                           prior[chosen] if len(priors) else None)
-            for drawn in counts if self.with_errors else ():
-                for key, square in self._squares(part, drawn, grouped):
+            if grouped is not None:
+                for key, square in (pair for drawn in counts for pair in self._squares(part, drawn, grouped)):
                     drawn_values["error", *key].append(np.sqrt(square)[None])
 
     def _priors(self, number: int, size: int) -> Floats:
