@@ -27,6 +27,9 @@ Given = TypeVar("Given")
 BLOCK = 1 << 23
 """The bytes of a file of text that are read at once where its rows are counted and not held."""
 
+TEXT = ("csv", "tsv", "ndjson")
+"""Formats that are text."""
+
 SEPARATORS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 """What separates the cells of a format, where the spec does not say."""
 
@@ -44,9 +47,16 @@ def schema(path: Path, form: Format, csv: CsvPlan) -> dict[str, pl.DataType]:
         # The whole file tells the types: a key may be a whole number in all lines but the last.
         return _guard(path, form, csv, lambda source: dict(
             pl.scan_ndjson(source, infer_schema_length=None).collect_schema()))
+    return _guard(path, form, csv, lambda source: dict(_scan(form, source).collect_schema()))
+
+
+def _scan(form: Format, source: Path | io.BytesIO) -> pl.LazyFrame:
+    """Begin to read a file in a binary format, whose name may look like a glob."""
+    import polars as pl
+
     if form == "parquet":
-        return _guard(path, form, csv, lambda source: dict(pl.read_parquet_schema(source)))
-    return _guard(path, form, csv, lambda source: dict(pl.scan_ipc(source).collect_schema()))
+        return pl.scan_parquet(source, glob=False, hive_partitioning=False)
+    return pl.scan_ipc(source, glob=False)
 
 
 def separator(form: Format, csv: CsvPlan) -> str:
@@ -62,9 +72,7 @@ def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
         if form in SEPARATORS:
             lazy = pl.scan_csv(source, separator=separator(form, csv), infer_schema=False)
         else:
-            scans: dict[Format, Callable[..., pl.LazyFrame]] = {
-                "parquet": pl.scan_parquet, "ipc": pl.scan_ipc, "ndjson": pl.scan_ndjson}
-            lazy = scans[form](source)
+            lazy = pl.scan_ndjson(source) if form == "ndjson" else _scan(form, source)
         return int(lazy.select(pl.len()).collect().item())
 
     try:
@@ -98,10 +106,9 @@ def read(
         frame = _guard(path, form, csv, lambda source: pl.scan_ndjson(
             source, infer_schema_length=None, schema_overrides=overrides).select(wanted).collect())
     elif form == "parquet":
-        frame = _guard(path, form, csv, lambda source: pl.scan_parquet(
-            source, glob=False, hive_partitioning=False).select(wanted).slice(first, count).collect())
+        frame = _guard(path, form, csv, lambda source: _scan(form, source).select(wanted).slice(first, count).collect())
     else:
-        frame = _guard(path, form, csv, lambda source: pl.scan_ipc(source).slice(first, count).select(wanted).collect())
+        frame = _guard(path, form, csv, lambda source: _scan(form, source).slice(first, count).select(wanted).collect())
     return frame.select(wanted), frozenset()
 
 
@@ -168,8 +175,9 @@ def _without(frame: pl.DataFrame, null: Sequence[str]) -> pl.DataFrame:
 def _guard(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | io.BytesIO], Given]) -> Given:
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
     def on_file() -> Given:
-        # polars expands a glob in a path; a name that looks like one is opened here
-        return action(io.BytesIO(path.read_bytes()) if re.search(r"[*?\[]", str(path)) else path)
+        # polars expands a glob in the path of a file of text; a name that looks like one is opened here.
+        opened = form in TEXT and re.search(r"[*?\[]", str(path))
+        return action(io.BytesIO(path.read_bytes()) if opened else path)
 
     return _told(path, form, csv, on_file)
 
