@@ -25,7 +25,6 @@ SEPARATED = ("csv", "tsv")
 SCORED = 3
 """The most models with scores whose joint cells can be counted."""
 
-
 DIGITS = 2
 """The most digits that probabilities are rounded to where clusters are counted: a cell ends at each border."""
 
@@ -94,7 +93,7 @@ def _batch(plan: Plan, files: list[DatasetPlan]) -> int:
     """Return how many rows are read at once; raises SpecError where the memory is too little for any."""
     batch = batch_within(plan, files, workers_of(plan))
     if batch is None:
-        least = written(batch_bytes(files, FEWEST, workers_of(plan)))
+        least = written(batch_bytes(plan, files, FEWEST, workers_of(plan)))
         message = f"engine.memory is {written(plan.memory or 0)}, but to read part by part takes about {least}"
         raise SpecError(Problem("too-little-memory", message, plan.places.place("engine", "memory"),
                                 f"allow {least}, or fewer engine.workers"))

@@ -14,6 +14,9 @@ UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB
 PROGRAM = 220 * 10**6
 """Bytes that the program takes, with the tables of two models and their replicates, whatever the rows are."""
 
+CLUSTERED = 25 * 10**6
+"""Bytes that the clusters of rows that are read part by part take for each model, in parts and in replicates."""
+
 HELD = 100
 """Bytes that each value of a column takes where all rows are held, at the highest point of a run."""
 
@@ -47,18 +50,23 @@ def held_bytes(datasets: list[DatasetPlan]) -> float:
     return PROGRAM + HELD * sum((dataset.table.rows or 0) * len(dataset.columns) for dataset in datasets)
 
 
-def batch_bytes(datasets: list[DatasetPlan], batch: int, workers: int) -> float:
+def program_bytes(plan: Plan) -> int:
+    """Return what the program takes to read part by part, without the rows."""
+    return PROGRAM + (0 if plan.cluster is None else CLUSTERED * len(plan.models))
+
+
+def batch_bytes(plan: Plan, datasets: list[DatasetPlan], batch: int, workers: int) -> float:
     """Return what it takes to count so many rows at once in each of some workers."""
     read = READ * batch * max((len(dataset.columns) for dataset in datasets), default=1)
     text = any(dataset.table.format not in BINARY for dataset in datasets)
-    return PROGRAM + workers * max(read, TEXT if text else 0)
+    return program_bytes(plan) + workers * max(read, TEXT if text else 0)
 
 
 def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int | None:
     """Return how many rows may be read at once; None where even the fewest take more than the plan allows."""
     if plan.memory is None:
         return BATCH
-    if batch_bytes(datasets, FEWEST, workers) > plan.memory:
+    if batch_bytes(plan, datasets, FEWEST, workers) > plan.memory:
         return None
     of_row = READ * workers * max((len(dataset.columns) for dataset in datasets), default=1)
-    return int(min(BATCH, (plan.memory - PROGRAM) / of_row))
+    return int(min(BATCH, (plan.memory - program_bytes(plan)) / of_row))

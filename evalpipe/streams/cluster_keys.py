@@ -31,13 +31,15 @@ _STEP, _FIRST, _SECOND = (np.uint64(number) for number in (0x9E3779B97F4A7C15, 0
 def keys_of(names: pl.Series) -> Keys:
     """Return the key of each name [n], a whole number of 64 bits."""
     return np.concatenate([np.zeros(0, np.uint64), *(
-        _keys(names.slice(first, AT_ONCE).to_list()) for first in range(0, len(names), AT_ONCE))])
+        _keys(names.slice(first, AT_ONCE)) for first in range(0, len(names), AT_ONCE))])
 
 
-def _keys(names: list[str]) -> Keys:
+def _keys(names: pl.Series) -> Keys:
     """Hash names, character by character, with the mixing function of SplitMix64: Steele, Lea & Flood (2014)."""
-    short = [name if len(name) < LONG else hashlib.sha256(name.encode()).hexdigest() for name in names]
-    lengths = np.array([len(name) for name in short], np.uint64)
+    lengths, short = names.str.len_chars().to_numpy().astype(np.uint64), names.to_list()
+    if lengths.max(initial=0) >= LONG:
+        short = [name if len(name) < LONG else hashlib.sha256(name.encode()).hexdigest() for name in short]
+        lengths = np.minimum(lengths, np.uint64(LONG))
     longest = int(lengths.max(initial=1)) or 1
     points = np.array(short, f"U{longest}").view(np.uint32).reshape(len(short), longest)
     keys = _mixed(lengths)
@@ -95,10 +97,15 @@ class ClusterNumbers:
 
         The latter are None where none has changed.
         """
+        if grouped(self.keys):
+            # Many clusters: to hash every row takes less time than to find the names that differ.
+            all_keys = keys_of(names)
+            self.keys = smallest(self.keys, all_keys[all_keys < self.keys[-1]])
+            return numbers(all_keys, self.keys), None
         distinct = names.unique()
         keys, before = keys_of(distinct), self.keys
         self.keys = smallest(before, keys)
         place = np.arange(len(distinct))
         rows = names.replace_strict(distinct, place).to_numpy() if len(distinct) else place
-        same = grouped(before) or np.array_equal(before, self.keys)
+        same = np.array_equal(before, self.keys)
         return numbers(keys, self.keys)[rows], None if same else renumbered(before, self.keys)

@@ -69,5 +69,8 @@ def test_too_little_memory_is_refused_before_anything_is_read(tmp_path: Path) ->
         "importance weights needs them all at once\n"
         "  = help: allow more, or remove it, so that rows are read part by part")
     with pytest.raises(SpecError) as error:
+        planned(path, "230MB", cluster="who")
+    assert "engine.memory is 230 MB, but to read part by part takes about 249 MB" in str(error.value)
+    with pytest.raises(SpecError) as error:
         planned(path, "230MB", engine={"mode": "exact"})
     assert "engine.mode: exact needs them all at once" in str(error.value)
