@@ -144,7 +144,7 @@ def _hindrances(plan: Plan) -> Iterator[tuple[Loc, str]]:
 
 def _of_rows(plan: Plan) -> Iterator[tuple[Loc, str]]:
     if plan.importance:
-        yield ("weight",), "importance weights"
+        yield ("weight",), "weighting by importance"
     if plan.cluster is not None:
         yield from _of_clusters(plan)
     if plan.complete_case:

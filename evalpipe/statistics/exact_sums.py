@@ -97,14 +97,20 @@ class ExactSums:
 
     def add_parts(self, parts: Parts, members: Members, counts: Values | None = None) -> Self:
         """Do the same with terms that are cut into windows already, for several totals of the same terms."""
-        terms = parts.cut.shape[1]
+        rows = parts.cut.shape[1]
+        terms = rows if counts is None else int(counts.sum())
         if not terms:
+            return self
+        if counts is not None and terms > MOST and rows > 1:
+            for half in (slice(rows // 2), slice(rows // 2, rows)):
+                self.add_parts(Parts(parts.windows, parts.cut[:, half]), Members(members.groups[half], members.size),
+                               counts[half])
             return self
         added = members.totals(parts.cut if counts is None else parts.cut * counts)
         for window, totals in zip(parts.windows, added, strict=True):
             self.windows[window] = self.windows[window] + totals if window in self.windows else totals
         self.top = parts.windows[0] if self.top is None else max(self.top, parts.windows[0])
-        self._settle(terms if counts is None else int(counts.sum()))
+        self._settle(terms)
         return self
 
     def merge(self, other: ExactSums) -> Self:

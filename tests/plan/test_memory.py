@@ -66,7 +66,7 @@ def test_too_little_memory_is_refused_before_anything_is_read(tmp_path: Path) ->
         planned(path, "230MB", weight={"column": "heavy", "kind": "importance"})
     assert str(error.value) == (
         "error[too-little-memory]: engine.memory is 230 MB, but to hold 100,000 rows takes about 250 MB, and "
-        "importance weights needs them all at once\n"
+        "weighting by importance needs them all at once\n"
         "  = help: allow more, or remove it, so that rows are read part by part")
     with pytest.raises(SpecError) as error:
         planned(path, "230MB", cluster="who")

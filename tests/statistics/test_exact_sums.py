@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -49,6 +50,17 @@ def test_counts_are_repetitions() -> None:
     values, counts = spread(300), GENERATOR.integers(0, 1000, 300)
     repeated = ExactSums(1).add(np.repeat(values, counts))
     assert ExactSums(1).add(values, counts=counts).totals.tolist() == repeated.totals.tolist()
+
+
+def test_large_counts_are_exact_too() -> None:
+    values, counts = 100 + GENERATOR.random(3_000), GENERATOR.integers(1, 2**24, 3_000)
+    total = sum(Fraction(value) * int(count) for value, count in zip(values, counts, strict=True))
+    # Windows that end 2^-64 after the point hold all bits of these values; the total is rounded once.
+    assert ExactSums(1).add(values, counts=counts).totals[0] == pytest.approx(float(total), rel=2.0**-52)
+    order = GENERATOR.permutation(3_000)
+    parted = ExactSums(1).add(values[order[:7]], counts=counts[order[:7]]).add(
+        values[order[7:]], counts=counts[order[7:]])
+    assert parted.totals.tolist() == ExactSums(1).add(values, counts=counts).totals.tolist()
 
 
 def test_totals_that_outgrow_a_window_are_carried() -> None:

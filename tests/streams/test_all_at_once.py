@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WHAT = {
-    "importance weights": {"weight": {"column": "heavy", "kind": "importance"}},
+    "weighting by importance": {"weight": {"column": "heavy", "kind": "importance"}},
     "cross-fitting of recalibrators": {"recalibrate": {"methods": ["platt"], "fit_on": {"folds": 2}}},
     "the score of model 'r', which is no probability and has no 'scale',": {
         "models": {"r": {"score": "odds"}}, "metrics": ["roc_auc"]},
