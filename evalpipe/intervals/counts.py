@@ -20,8 +20,8 @@ STEPS = 3
 TABLE = 2_000_000
 """The most numbers of a table of probabilities; of larger counts each is drawn by itself."""
 
-LISTED = 4_000_000
-"""The most observations whose units are listed one by one."""
+RUNS = 2**20
+"""The most runs of observations that follow each other whose unit is listed."""
 
 FAR = 9.0
 """Standard deviations about its mean, and as many counts again, beyond which a Poisson count has a chance of 1e-16."""
@@ -139,14 +139,23 @@ class MultinomialCounts:
 
     def _lookup(self, observations: Wholes) -> Wholes:
         """Return the unit of each observation."""
-        if self._listed is not None:
-            return np.take(self._listed, observations)
-        return np.searchsorted(self._ends, observations, side="right")
+        unit = np.take(self._listed, observations >> self._shift)
+        divided = np.flatnonzero(unit < 0)
+        unit[divided] = np.searchsorted(self._ends, observations[divided], side="right")
+        return unit
 
     @cached_property
-    def _listed(self) -> Wholes | None:
-        """The unit of each observation, where there are few enough."""
-        return np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes) if self._total <= LISTED else None
+    def _shift(self) -> int:
+        """The bits of an observation's number that tell its place within a run."""
+        return max(0, (self._total - 1).bit_length() - RUNS.bit_length() + 1)
+
+    @cached_property
+    def _listed(self) -> Wholes:
+        """The unit of each run of observations, -1 where it has several: few, as runs are many more than units."""
+        firsts = np.arange(0, self._total, 1 << self._shift)
+        lasts = np.minimum(firsts + (1 << self._shift), self._total) - 1
+        unit, last = (np.searchsorted(self._ends, ends, side="right").astype(np.int32) for ends in (firsts, lasts))
+        return np.where(unit == last, unit, np.int32(-1))
 
     @cached_property
     def _ends(self) -> Wholes:

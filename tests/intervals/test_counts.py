@@ -50,7 +50,7 @@ def test_every_chance_gives_the_least_count_that_reaches_it(monkeypatch: pytest.
 def test_draws_are_multinomial(total: int, units: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "without tables":
         monkeypatch.setattr(counts, "TABLE", 0)
-        monkeypatch.setattr(counts, "LISTED", 0)
+        monkeypatch.setattr(counts, "RUNS", 1)
     generator = np.random.default_rng(2)
     sizes = generator.multinomial(total, generator.dirichlet(np.ones(units - 1)))
     sizes = np.append(sizes, 0)
