@@ -82,9 +82,9 @@ class _Counted:
         lacking = slices * self.kinds * self.size - len(self.counts)
         if lacking > 0 or self.counts.dtype != kind:
             self.counts = np.concatenate([self.counts, np.zeros(lacking, kind)])
-        places = groups * self.size + cells
-        for chunk in _chunks(len(places)):
-            np.add.at(self.counts, places[chunk], kind(1) if weights is None else weights[chunk])
+        for chunk in _chunks(len(groups)):
+            places = groups[chunk] * self.size + (cells[chunk] if len(cells) > 1 else cells)
+            np.add.at(self.counts, places, kind(1) if weights is None else weights[chunk])
 
     def renumber(self, places: Wholes) -> None:
         """Count clusters under other numbers, of which some may share one; see `GROUPS`."""
