@@ -36,12 +36,12 @@ SHOWN = ("evalpipe", "numpy", "polars", "scipy", "scikit-learn", "pandas", "duck
 def loop() -> list[str]:
     """Return the section of the loop over scikit-learn, in Markdown."""
     job = (
-        f"Percentile intervals of {', '.join(bootstrap.NAMES)}: one whole call of `evalpipe.evaluate` against a loop "
-        "that draws rows and calls scikit-learn; then the same call with the bands of all curves against that loop, "
-        "which has none. The loop is timed over fewer replicates and extrapolated; memory is the peak of our process "
-        "without bands. The last columns give how far our limits are from two others (median, largest), in standard "
-        "errors of the Monte-Carlo noise: from the loop's, and from as many replicates of ours that draw every row and "
-        "keep every score (`engine.mode: exact`)."
+        f"Percentile intervals of {', '.join(bootstrap.NAMES)}: one whole call of `evalpipe.evaluate` against a "
+        "loop that draws rows and calls scikit-learn. The same call with the bands of all curves is set against "
+        "that loop too, which has none. The loop is timed over fewer replicates and extrapolated; memory is the "
+        "peak of our process without bands. The last columns give how far our limits are from two others (median, "
+        "largest), in standard errors of the Monte-Carlo noise: from the loop's, and from as many replicates of "
+        "ours that draw every row and keep every score (`engine.mode: exact`)."
     )
     return ["## scikit-learn", "", job, "", *bootstrap.HEADER, *(row(n) for n in bootstrap.SIZES)]
 
