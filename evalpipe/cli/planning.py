@@ -108,7 +108,8 @@ def _text(plan: Plan, document: dict[str, Any]) -> str:
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
               drawing(plan).words]
-    return "\n".join([*lines, f"expected cost (rows x replicates x models): {cost}"])
+    of = "rows x models" if plan.streaming.streamed else "rows x replicates x models"
+    return "\n".join([*lines, f"expected cost ({of}): {cost}"])
 
 
 def _streamed(rows: dict[str, Any]) -> str:

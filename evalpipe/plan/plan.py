@@ -149,10 +149,15 @@ class Plan:
 
     @property
     def cost(self) -> int | None:
-        """Rows x bootstrap replicates x models that will be summed up; None where the rows are not known."""
+        """Rows x bootstrap replicates x models that will be summed up; None where the rows are not known.
+
+        Of rows that are read part by part replicates draw cells, so that each row is summed up once for each model.
+        """
         evaluated = [dataset for dataset in self.datasets if dataset.role == "evaluate"]
         if any(dataset.table.rows is None for dataset in evaluated):
             return None
+        if self.streaming.streamed:
+            return len(self.models) * sum(dataset.table.rows or 0 for dataset in evaluated)
         drawn = self.banded or self.profit_drawn or any(map(self.draws, self.metrics))
         replicates = self.replicates if drawn or interval_methods[self.bins].drawn else 0
         variants = len(self.models) * (1 + len(self.recalibrate.methods))

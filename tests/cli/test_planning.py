@@ -138,3 +138,19 @@ def test_the_settings_of_figures_of_calibration_are_told(folder: Path, capsys: p
         "interval": "exact", "rug": True}
     assert before == {"bins": 10, "strategy": None, "window": {"width": 0.1, "step": 0.05}, "smoother": None,
                       "interval": "exact", "rug": False}
+
+
+@pytest.mark.parametrize(("mode", "cost"), [
+    # 20 rows of the file, 2 models, each as it is and recalibrated, 2,000 replicates and the values themselves.
+    ("auto", "expected cost (rows x replicates x models): 160,080 row sums"),
+    ("grid", "expected cost (rows x models): 40 row sums"),
+])
+def test_the_cost_is_that_of_rows_that_are_drawn(
+    folder: Path, capsys: pytest.CaptureFixture[str], mode: str, cost: str
+) -> None:
+    pl.read_csv(folder / "rows.csv").write_parquet(folder / "rows.parquet")
+    spec = SPEC | {"datasets": {name: {**keys, "path": "rows.parquet"} for name, keys in SPEC["datasets"].items()},
+                   "engine": {"mode": mode}}
+    del spec["worst_slices"]
+    (folder / "ward.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    assert printed(folder, capsys).splitlines()[-1] == cost

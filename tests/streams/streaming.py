@@ -17,6 +17,21 @@ MEASURES = ["accuracy", "sensitivity", "precision", "f1", "kappa", "mcc", "brier
             "average_precision", "ks", "ece", "gini"]
 MODELS = {"p": {"probability": "p"}, "q": {"probability": "q"}}
 
+SPEC = """\
+evalpipe: 1
+name: x
+task: binary
+datasets: {d: {path: d}}
+outcome: {column: y, event: 1}
+models: {p: {probability: p}}
+metrics: [accuracy, log_loss]
+threshold: 0.5
+engine: {mode: grid}
+intervals: {method: none}
+report: {formats: []}
+"""
+"""A spec of files in the folder `d` beside it, which are read part by part."""
+
 
 def rows(n: int = 4000, seed: int = 3) -> pl.DataFrame:
     """Return n rows with two models' probabilities of many digits, log odds of the first, and slices."""

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +16,7 @@ import evalpipe
 from evalpipe.cli.app import app
 from evalpipe.errors import DataError
 from evalpipe.run import Progress
-from streams.streaming import rows, write
+from streams.streaming import SPEC, rows, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,19 +39,7 @@ def spec(tmp_path: Path) -> Path:
     """Return a spec of five files, beside them."""
     write(rows(300), tmp_path / "d", SIZES)
     path = tmp_path / "spec.yaml"
-    path.write_text(textwrap.dedent("""\
-        evalpipe: 1
-        name: x
-        task: binary
-        datasets: {d: {path: d}}
-        outcome: {column: y, event: 1}
-        models: {p: {probability: p}}
-        metrics: [accuracy, log_loss]
-        threshold: 0.5
-        engine: {mode: grid}
-        intervals: {method: none}
-        report: {formats: []}
-        """))
+    path.write_text(SPEC)
     return path
 
 

@@ -7,7 +7,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,7 @@ from evalpipe.errors import UsageError
 from evalpipe.run import Progress
 from evalpipe.streams.cache import Cache, cache_folder
 from evalpipe.streams.codec import encode
-from streams.streaming import rows, write
+from streams.streaming import SPEC, rows, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,19 +30,7 @@ def spec(tmp_path: Path) -> Path:
 
     write(rows(300).with_columns(i=pl.int_range(300)), tmp_path / "d", [100, 100])
     path = tmp_path / "spec.yaml"
-    path.write_text(textwrap.dedent("""\
-        evalpipe: 1
-        name: x
-        task: binary
-        datasets: {d: {path: d}}
-        outcome: {column: y, event: 1}
-        models: {p: {probability: p}}
-        metrics: [accuracy, log_loss]
-        threshold: 0.5
-        engine: {mode: grid}
-        intervals: {method: none}
-        report: {formats: []}
-        """))
+    path.write_text(SPEC)
     return path
 
 
