@@ -42,24 +42,6 @@ def others_from(summary: Summary) -> Floats:
 
 
 @table
-def events_share(summary: Summary) -> Floats:
-    """Share of the events, from none down to each distinct score; NaN without events. Shape [..., m + 1]."""
-    return _share(summary("events_from"))
-
-
-@table
-def others_share(summary: Summary) -> Floats:
-    """Share of the non-events, from none down to each distinct score; NaN without non-events. Shape [..., m + 1]."""
-    return _share(summary("others_from"))
-
-
-@table
-def tested_share(summary: Summary) -> Floats:
-    """Share of all rows, from none down to each distinct score. Shape [..., m + 1]."""
-    return _share(summary("events_from") + summary("others_from"))
-
-
-@table
 def rounded_events(summary: Summary, *, digits: int) -> Floats:
     """Events at each distinct probability after rounding to ``digits`` decimals."""
     return _rounded(summary, summary("events_at"), digits)
@@ -123,14 +105,6 @@ def _rounded(summary: Summary, values: Floats, digits: int) -> Floats:
     """Return the totals [..., g] of values [..., m] at each distinct score, where rounded probabilities are equal."""
     rounded = np.round(summary.rows.chance_at, digits)
     return np.add.reduceat(values, starts_of_runs(rounded), axis=-1)
-
-
-def _share(values: Floats) -> Floats:
-    """Return the part of all that totals [..., m] at or above each score are, from the highest down, after a 0."""
-    rising = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
-    with np.errstate(invalid="ignore"):  # without any weight there is no share
-        np.divide(values[..., ::-1], values[..., :1], out=rising[..., 1:])
-    return rising
 
 
 def _from_above(values: Floats) -> Floats:

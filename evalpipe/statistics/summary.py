@@ -123,6 +123,20 @@ class Summary:
         totals[..., place[starts]] = totals_of_runs(weights, starts)
         return totals
 
+    def shares_from(self, *names: str) -> Floats:
+        """Return the share of the total of some tables, such as "events_from", at or above each score, after a 0.
+
+        From the highest score down, [..., m + 1]; NaN where the total is 0. Computed once.
+        """
+        key = ("shares_from", names)
+        if key not in self._computed:
+            totals = sum(map(self, names[1:]), start=self(names[0]))
+            shares = np.zeros((*totals.shape[:-1], totals.shape[-1] + 1))
+            with np.errstate(invalid="ignore"):
+                np.divide(totals[..., ::-1], totals[..., :1], out=shares[..., 1:])
+            self._computed[key] = shares
+        return self._computed[key]
+
     @cached_property
     def floats(self) -> Floats:
         """The weights as floats, shape [..., n]."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from evalpipe.statistics import Rows, Summary, summary
 
-TABLES = ("events_at", "others_at", "events_from", "others_from", "probability_at", "events_share", "confusion")
+TABLES = ("events_at", "others_at", "events_from", "others_from", "probability_at", "confusion")
 
 
 def drawn(n: int) -> Summary:
